@@ -1,0 +1,51 @@
+import { randomFillSync } from 'node:crypto';
+import { z } from 'zod';
+
+/** A run's id: UUIDv7, so that ids sort by time and the record's date folder can be derived from the id alone. */
+export const RunId = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, 'a run id is a UUID of version 7');
+export type RunId = z.infer<typeof RunId>;
+
+export const TenantName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'a tenant is 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit');
+export type TenantName = z.infer<typeof TenantName>;
+
+export const InputName = z
+  .string()
+  .max(64)
+  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'the name of an input is of a-z, 0-9, _ and -, beginning with a letter or digit')
+  // The mount of the parameters stands beside the inputs.
+  .refine((name) => name !== 'params.json', 'params.json is where the parameters stand');
+
+export const SnapshotName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,127}$/, 'a name is 1 to 128 of a-z, 0-9, ., _ and -, beginning with a letter or digit');
+export const PolicyName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'a policy is named by 1 to 63 of a-z, 0-9 and -');
+export const WorkerName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/);
+export const InstallationId = z.string().regex(/^[a-z0-9]{1,32}$/, 'an installation is named by 1 to 32 of a-z and 0-9');
+
+let lastMs = 0;
+let counter = 0;
+
+/** Monotonic within a process: two ids made in the same millisecond still sort in the order they were made. */
+export function newRunId(now: number = Date.now()): RunId {
+  const bytes = randomFillSync(Buffer.alloc(16));
+  if (now > lastMs) {
+    lastMs = now;
+    counter = bytes.readUInt16BE(6) & 0x7ff;
+  } else if (++counter > 0xfff) {
+    lastMs += 1;
+    counter = 0;
+  }
+  bytes.writeUIntBE(lastMs, 0, 6);
+  bytes.writeUInt16BE(0x7000 | counter, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+export function timeOf(run: RunId): Date {
+  return new Date(Number.parseInt(run.slice(0, 8) + run.slice(9, 13), 16));
+}
