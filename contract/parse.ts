@@ -13,7 +13,12 @@ export function issuesOf(error: z.ZodError): Issue[] {
 }
 
 /** Parse at a crossing. What does not parse becomes an error that names every field, and never gets further. */
-export function parseAs<S extends z.ZodType>(schema: S, value: unknown, what: string, code: ErrorCode = 'invalid'): z.output<S> {
+export function parseAs<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  what: string,
+  code: ErrorCode = 'invalid',
+): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issues = issuesOf(parsed.error);
@@ -21,12 +26,19 @@ export function parseAs<S extends z.ZodType>(schema: S, value: unknown, what: st
   throw new HotcellError(code, `${what} is not valid: ${shown}`, { issues });
 }
 
-export function parseJsonAs<S extends z.ZodType>(schema: S, text: string, what: string, code: ErrorCode = 'invalid'): z.output<S> {
+export function parseJsonAs<S extends z.ZodType>(
+  schema: S,
+  text: string,
+  what: string,
+  code: ErrorCode = 'invalid',
+): z.output<S> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new HotcellError(code, `${what} is not JSON: ${cause instanceof Error ? cause.message : 'unparsable'}`, { cause });
+    throw new HotcellError(code, `${what} is not JSON: ${cause instanceof Error ? cause.message : 'unparsable'}`, {
+      cause,
+    });
   }
   return parseAs(schema, value, what, code);
 }

@@ -1,0 +1,58 @@
+import { type Digest, hexOf } from './digest.ts';
+import { type RunId, timeOf } from './names.ts';
+
+/** The one place that knows where things stand in the two buckets. */
+export const shards = 16;
+
+/** A run's shard: from the random end of its id, so that one busy second spreads over all. */
+export function shardOf(run: RunId): string {
+  return run.at(-1) ?? '0';
+}
+export const allShards: readonly string[] = Array.from({ length: shards }, (_, i) => i.toString(16));
+
+function day(run: RunId): string {
+  const iso = timeOf(run).toISOString();
+  return `${iso.slice(0, 4)}/${iso.slice(5, 7)}/${iso.slice(8, 10)}`;
+}
+
+export const recordKeys = {
+  run: (tenant: string, run: RunId) => `runs/${tenant}/${day(run)}/${run}/`,
+  tenantRuns: (tenant: string) => `runs/${tenant}/`,
+  spec: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}spec.json`,
+  result: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}result.json`,
+  attempt: (tenant: string, run: RunId, attempt: number) => `${recordKeys.run(tenant, run)}${attempt}/`,
+  log: (tenant: string, run: RunId, attempt: number) => `${recordKeys.attempt(tenant, run, attempt)}log.ndjson.zst`,
+  attemptRecord: (tenant: string, run: RunId, attempt: number) =>
+    `${recordKeys.attempt(tenant, run, attempt)}attempt.json`,
+  cas: (tenant: string, digest: Digest) => `cas/${tenant}/sha256/${hexOf(digest).slice(0, 2)}/${hexOf(digest)}`,
+  casPrefix: (tenant: string) => `cas/${tenant}/sha256/`,
+  manifest: (tenant: string, id: Digest) => `snapshots/${tenant}/${hexOf(id)}.jsonl`,
+  locations: (tenant: string, digest: Digest) => `snapshots/${tenant}/locations/${hexOf(digest)}.jsonl`,
+  name: (tenant: string, name: string) => `names/${tenant}/${name}.json`,
+  policy: (digest: Digest) => `policies/${hexOf(digest)}.json`,
+  policyRevoked: (digest: Digest) => `policies/revoked/${hexOf(digest)}.json`,
+  seccomp: (digest: Digest) => `seccomp/${hexOf(digest)}.json`,
+  image: (digest: Digest) => `images/${hexOf(digest)}.json`,
+  apiKey: (id: string) => `apikeys/${id}.json`,
+} as const;
+
+export const workKeys = {
+  open: (tenant: string, run: RunId) => `open/${shardOf(run)}/${tenant}/${run}`,
+  openShard: (shard: string) => `open/${shard}/`,
+  claim: (run: RunId, attempt: number) => `claims/${run}/${String(attempt).padStart(4, '0')}`,
+  claims: (run: RunId) => `claims/${run}/`,
+  done: (tenant: string, run: RunId) => `done/${shardOf(run)}/${tenant}/${run}`,
+  doneShard: (shard: string) => `done/${shard}/`,
+  idempotency: (tenant: string, key: string) => `idempotency/${tenant}/${key}`,
+  cancel: (run: RunId) => `cancel/${run}`,
+  logSegment: (run: RunId, attempt: number, index: number) =>
+    `logs/${run}/${attempt}/${String(index).padStart(8, '0')}`,
+  logs: (run: RunId) => `logs/${run}/`,
+  upload: (tenant: string, id: string) => `uploads/${tenant}/${id}`,
+} as const;
+
+/** From the key of an open or done marker back to what it marks; undefined for a key that is none of ours. */
+export function markerOf(key: string): { tenant: string; run: RunId } | undefined {
+  const [, , tenant, run, ...rest] = key.split('/');
+  return tenant && run && rest.length === 0 ? { tenant, run } : undefined;
+}

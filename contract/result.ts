@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { Digest } from './digest.ts';
+import { Limits } from './limits.ts';
+import { PolicyName, RunId, TenantName } from './names.ts';
+import { Posture } from './posture.ts';
+import { Labels, Requester } from './spec.ts';
+
+export const Outcome = z.enum([
+  'succeeded',
+  'failed',
+  'timed_out',
+  'out_of_memory',
+  'output_exceeded',
+  'cancelled',
+  'rejected',
+  'lost',
+]);
+export type Outcome = z.infer<typeof Outcome>;
+
+export const RunStatus = z.enum(['awaiting_approval', 'queued', 'staging', 'running', 'publishing', 'finished']);
+export type RunStatus = z.infer<typeof RunStatus>;
+
+const time = z.iso.datetime();
+const bytes = z.number().int().min(0);
+
+export const BlockResult = z.strictObject({
+  index: z.number().int().min(0),
+  language: z.string().nullable(),
+  file: z.string().nullable(),
+  exitCode: z.number().int().nullable(),
+  signal: z.string().nullable(),
+  outcome: Outcome.nullable(),
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  usage: z.strictObject({ wallMs: bytes, cpuMs: bytes, peakMemoryBytes: bytes, logBytes: bytes }).optional(),
+});
+export type BlockResult = z.infer<typeof BlockResult>;
+
+export const OutputFile = z.strictObject({ path: z.string(), size: bytes, sha256: Digest });
+export const RefusedOutput = z.strictObject({ path: z.string(), reason: z.string() });
+
+export const Attempt = z.strictObject({
+  attempt: z.number().int().min(1),
+  worker: z.string(),
+  startedAt: time,
+  finishedAt: time.nullable(),
+  outcome: Outcome.optional(),
+  error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+});
+export type Attempt = z.infer<typeof Attempt>;
+
+export const Usage = z.strictObject({
+  wallMs: bytes,
+  cpuMs: bytes,
+  peakMemoryBytes: bytes,
+  logBytes: bytes,
+  outputBytes: bytes,
+  outputFiles: bytes,
+});
+export type Usage = z.infer<typeof Usage>;
+
+/** The committed record of a run: `result.json`. One put-if-absent of it decides which attempt counts. */
+export const Result = z.strictObject({
+  version: z.literal(1),
+  run: RunId,
+  tenant: TenantName,
+  status: z.literal('finished'),
+  outcome: Outcome,
+  reason: z.string(),
+  exitCode: z.number().int().nullable(),
+  blocks: z.array(BlockResult),
+  spec: Digest.nullable(),
+  policy: z.strictObject({ name: PolicyName, digest: Digest }).nullable(),
+  image: z.strictObject({ ref: z.string(), digest: Digest }).nullable(),
+  runtime: z.enum(['runc', 'gvisor']).nullable(),
+  inputs: z.array(z.strictObject({ name: z.string(), snapshot: Digest, locations: Digest.optional() })),
+  labels: Labels,
+  requester: Requester,
+  limits: Limits.nullable(),
+  usage: Usage,
+  outputs: z.strictObject({ snapshot: Digest.nullable(), files: z.array(OutputFile), refused: z.array(RefusedOutput) }),
+  logs: z.strictObject({ sha256: Digest.nullable(), bytes, truncated: z.boolean() }),
+  posture: Posture.nullable(),
+  attempts: z.array(Attempt),
+  timings: z.strictObject({
+    acceptedAt: time,
+    finishedAt: time,
+    queuedMs: bytes,
+    stagedMs: bytes,
+    sealedMs: bytes,
+    ranMs: bytes,
+    committedMs: bytes,
+    warm: z.boolean(),
+  }),
+  warnings: z.array(z.string()),
+  /** Of a refusal: every reason at once. */
+  errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+});
+export type Result = z.infer<typeof Result>;
+
+/** What `show`, the API and the last line of `run --json` say: a result, or how far an unfinished run is. */
+export type RunView =
+  | Result
+  | (Omit<Partial<Result>, 'status' | 'version'> & {
+      run: RunId;
+      tenant: string;
+      status: Exclude<RunStatus, 'finished'>;
+      waiting?: { code: string; message: string; position: number | null };
+    });

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { Digest } from './digest.ts';
+import { AskedLimits } from './limits.ts';
+import { InputName, PolicyName, RunId, SnapshotName, TenantName } from './names.ts';
+
+const mib = 1024 * 1024;
+
+/** A path inside /work that a block or bundled file may have: relative, plain, at most 16 folders deep. */
+export const WorkPath = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine(
+    (path) => !path.startsWith('/') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..'),
+    {
+      message: 'a file is named by a relative path without empty parts, . and ..',
+    },
+  )
+  .refine((path) => path.split('/').length <= 16, { message: 'a file lies at most 16 folders deep' })
+  // eslint-style control characters would make two names look like one.
+  .refine((path) => !/[\p{Cc}\p{Cf}]/u.test(path), { message: 'a file name has no control or formatting characters' });
+
+export const CodeBlock = z.strictObject({
+  language: z.string().min(1).max(32),
+  code: z.string().max(4 * mib),
+  file: WorkPath.optional(),
+});
+export const ArgvBlock = z.strictObject({ argv: z.array(z.string().max(4096)).min(1).max(256) });
+export const Block = z.union([CodeBlock, ArgvBlock], {
+  error: 'a block is { language, code, file? } or { argv: [...] }',
+});
+export type Block = z.infer<typeof Block>;
+
+export const BundledFile = z.union(
+  [
+    z.strictObject({ path: WorkPath, text: z.string().max(16 * mib) }),
+    z.strictObject({ path: WorkPath, base64: z.base64().max(22 * mib) }),
+  ],
+  { error: 'a file is { path, text } or { path, base64 }' },
+);
+export type BundledFile = z.infer<typeof BundledFile>;
+
+export const Labels = z
+  .record(
+    z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,62}$/, 'a label is named by 1 to 63 of a-z, 0-9, ., _, / and -'),
+    z.string().max(256),
+  )
+  .refine((labels) => Object.keys(labels).length <= 32, { message: 'at most 32 labels' });
+
+export const Retry = z.strictObject({
+  on: z.array(z.enum(['failed', 'timed_out', 'out_of_memory'])).min(1),
+  max: z.number().int().min(1).max(5),
+});
+
+/** What a submitter asks: the body of POST /v1/runs. Nothing in it can say user, runtime, mounts or network. */
+export const RunRequest = z.strictObject({
+  blocks: z.array(Block).min(1, 'a run has at least one block').max(64),
+  files: z.array(BundledFile).max(256).optional(),
+  params: z.json().optional(),
+  policy: PolicyName.optional(),
+  image: z.string().min(1).max(256).optional(),
+  inputs: z.record(InputName, z.string().min(1).max(1024)).optional(),
+  limits: AskedLimits.optional(),
+  env: z
+    .record(
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'a variable is named by letters, digits and _'),
+      z.string().max(8192),
+    )
+    .optional(),
+  labels: Labels.optional(),
+  priority: z.number().int().min(0).max(9).optional(),
+  publish: SnapshotName.optional(),
+  retry: Retry.optional(),
+  notBefore: z.iso.datetime().optional(),
+});
+export type RunRequest = z.infer<typeof RunRequest>;
+
+export const Requester = z.strictObject({ key: z.string(), role: z.enum(['admin', 'submitter', 'reader']) });
+
+/** What was asked, resolved: policy, image and inputs are digests now. Its canonical JSON is what its digest names. */
+export const Spec = z.strictObject({
+  version: z.literal(1),
+  run: RunId,
+  tenant: TenantName,
+  requester: Requester,
+  acceptedAt: z.iso.datetime(),
+  blocks: z.array(Block),
+  files: z.array(BundledFile),
+  params: z.json(),
+  policy: z.strictObject({ name: PolicyName, digest: Digest }),
+  image: z.strictObject({ ref: z.string(), digest: Digest }),
+  runtime: z.enum(['runc', 'gvisor']),
+  inputs: z.array(z.strictObject({ name: InputName, snapshot: Digest, locations: Digest })),
+  limits: z.strictObject({ ...AskedLimits.shape }),
+  env: z.record(z.string(), z.string()),
+  labels: Labels,
+  priority: z.number().int().min(0).max(9),
+  publish: SnapshotName.optional(),
+  retry: Retry.optional(),
+  notBefore: z.iso.datetime().optional(),
+  warnings: z.array(z.string()),
+});
+export type Spec = z.infer<typeof Spec>;

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { parseAs } from '@hotcell/contract/parse.ts';
+import { z } from 'zod';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A secret may come as a file, so that it stands in no process list and in no inspection: NAME_FILE instead of NAME. */
+function valueOf(name: string, env: Env): string | undefined {
+  const plain = env[name];
+  const file = env[`${name}_FILE`];
+  if (plain !== undefined && file !== undefined) throw new HotcellError('invalid', `${name} and ${name}_FILE are both set: remove one of them`);
+  if (file === undefined) return plain;
+  try {
+    return readFileSync(file, 'utf8').trimEnd();
+  } catch (cause) {
+    throw new HotcellError('invalid', `${name}_FILE names ${file}, which cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1));
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+/** The nearest of the known names, when it is near enough that a slip of the finger explains the difference. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const [best] = known.map((k) => ({ k, d: distance(name, k) })).toSorted((a, b) => a.d - b.d);
+  return best && best.d <= Math.max(2, Math.floor(name.length / 4)) ? best.k : undefined;
+}
+
+/**
+ * Read a process's settings once. A HOTCELL_ variable that nobody reads is a mistake somebody will search for long:
+ * it is refused, with the name that was probably meant.
+ */
+export function readSettings<S extends z.ZodObject>(schema: S, env: Env, alsoKnown: readonly string[] = []): z.output<S> {
+  const names = Object.keys(schema.shape);
+  const known = new Set([...names, ...names.map((name) => `${name}_FILE`), ...alsoKnown]);
+  const unknown = Object.keys(env).filter((name) => name.startsWith('HOTCELL_') && !known.has(name));
+  if (unknown.length > 0) {
+    const issues = unknown.map((path) => {
+      const near = nearest(path, [...known]);
+      return { path, message: `is no setting of this process${near ? `; did you mean ${near}?` : ''}` };
+    });
+    throw new HotcellError('invalid', `unknown settings: ${issues.map((i) => `${i.path} ${i.message}`).join('; ')}`, { issues });
+  }
+  const values = Object.fromEntries(names.map((name) => [name, valueOf(name, env)]).filter(([, value]) => value !== undefined));
+  return parseAs(schema, values, 'the settings in the environment');
+}
+
+const bucket = z.string().regex(/^[a-z0-9][a-z0-9.-]{2,62}$/, 'a bucket is named by 3 to 63 of a-z, 0-9, . and -');
+
+/** What every service needs to reach the store and the queue. */
+export const commonSettings = {
+  HOTCELL_INSTALLATION: z.string().regex(/^[a-z0-9]{1,32}$/, 'an installation is named by 1 to 32 of a-z and 0-9'),
+  HOTCELL_S3_ENDPOINT: z.url({ protocol: /^https?$/, error: 'an http or https address' }),
+  HOTCELL_S3_REGION: z.string().min(1).default('us-east-1'),
+  HOTCELL_S3_ACCESS_KEY: z.string().min(1, 'the access key of this process’s store account'),
+  HOTCELL_S3_SECRET_KEY: z.string().min(1, 'the secret key of this process’s store account'),
+  HOTCELL_RECORD_BUCKET: bucket.default('hotcell-record'),
+  HOTCELL_WORK_BUCKET: bucket.default('hotcell-work'),
+  HOTCELL_REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a redis:// or rediss:// address' }),
+  HOTCELL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  HOTCELL_CRASH_AT: z.string().optional(),
+} as const;
