@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+
+export type Argv = readonly [string, ...string[]];
+
+interface Options {
+  say?: (line: string) => void;
+  env?: Readonly<Record<string, string | undefined>>;
+  cwd?: string;
+  input?: string;
+  signal?: AbortSignal;
+}
+
+export interface Ended {
+  /** 127 when the program is not there. */
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+const keptCharacters = 1 << 20;
+
+/** Runs a program to its end. It never throws for what the program did: its exit is data. */
+export async function command(argv: Argv, options: Options = {}): Promise<Ended> {
+  const child = spawn(argv[0], argv.slice(1), {
+    cwd: options.cwd,
+    env: options.env ? { ...process.env, ...options.env } : process.env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(options.signal ? { signal: options.signal } : {}),
+  });
+  const kept = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      kept[name] = (kept[name] + text).slice(-keptCharacters);
+      if (options.say) for (const line of text.split(/[\r\n]+/)) if (line.trim() !== '') options.say(line);
+    });
+  }
+  // A program that ends without reading its input is no error of ours: its exit code says what it was.
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.input ?? '');
+  return await new Promise<Ended>((resolve, reject) => {
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') resolve({ code: 127, stdout: '', stderr: `${argv[0]}: not found` });
+      else reject(error);
+    });
+    child.on('close', (code) => resolve({ code: code ?? 128, ...kept }));
+  });
+}
+
+/** The same where anything but success ends the work: the error carries what the program said last. */
+export async function must(argv: Argv, options: Options = {}): Promise<string> {
+  const { code, stdout, stderr } = await command(argv, options);
+  if (code === 0) return stdout;
+  const said = (stderr.trim() || stdout.trim()).split('\n').slice(-8).join('\n');
+  throw new HotcellError('internal', `\`${argv.join(' ')}\` ended with ${code}:\n${said}`);
+}

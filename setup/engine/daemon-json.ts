@@ -1,0 +1,41 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { z } from 'zod';
+
+/**
+ * gVisor without these is weaker, or does not work: without --oci-seccomp it ignores the cell's filter, without
+ * --network=none it fails for lack of rights and leaves processes behind.
+ */
+export const runscFlags = [
+  '--network=none',
+  '--platform=systrap',
+  '--oci-seccomp',
+  '--host-uds=none',
+  '--host-fifo=none',
+  '--overlay2=none',
+];
+
+const Runtime = z.looseObject({ path: z.string().optional(), runtimeArgs: z.array(z.string()).optional() });
+const DaemonJson = z.looseObject({ runtimes: z.record(z.string(), Runtime).optional() });
+
+function parsed(text: string | undefined): z.infer<typeof DaemonJson> {
+  if (text === undefined || text.trim() === '') return {};
+  try {
+    return DaemonJson.parse(JSON.parse(text));
+  } catch (cause) {
+    const message =
+      "the engine's /etc/docker/daemon.json is not valid JSON of the engine's shape: repair it, then try again";
+    throw new HotcellError('engine_unavailable', message, { cause });
+  }
+}
+
+export function registersRunsc(text: string | undefined): boolean {
+  const args = parsed(text).runtimes?.runsc?.runtimeArgs ?? [];
+  return runscFlags.every((flag) => args.includes(flag));
+}
+
+/** The engine's settings with gVisor registered: everything else in the file stays as the operator wrote it. */
+export function withRunsc(text: string | undefined, path = '/usr/bin/runsc'): string {
+  const settings = parsed(text);
+  const runtimes = { ...settings.runtimes, runsc: { path, runtimeArgs: runscFlags } };
+  return `${JSON.stringify({ ...settings, runtimes }, null, 2)}\n`;
+}
