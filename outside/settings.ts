@@ -9,12 +9,15 @@ type Env = Readonly<Record<string, string | undefined>>;
 function valueOf(name: string, env: Env): string | undefined {
   const plain = env[name];
   const file = env[`${name}_FILE`];
-  if (plain !== undefined && file !== undefined) throw new HotcellError('invalid', `${name} and ${name}_FILE are both set: remove one of them`);
+  if (plain !== undefined && file !== undefined)
+    throw new HotcellError('invalid', `${name} and ${name}_FILE are both set: remove one of them`);
   if (file === undefined) return plain;
   try {
     return readFileSync(file, 'utf8').trimEnd();
   } catch (cause) {
-    throw new HotcellError('invalid', `${name}_FILE names ${file}, which cannot be read: ${messageOf(cause)}`, { cause });
+    throw new HotcellError('invalid', `${name}_FILE names ${file}, which cannot be read: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -23,7 +26,11 @@ function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1));
+      next[j] = Math.min(
+        (row[j] ?? 0) + 1,
+        (next[j - 1] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
     row = next;
   }
   return row[b.length] ?? 0;
@@ -39,7 +46,11 @@ export function nearest(name: string, known: readonly string[]): string | undefi
  * Read a process's settings once. A HOTCELL_ variable that nobody reads is a mistake somebody will search for long:
  * it is refused, with the name that was probably meant.
  */
-export function readSettings<S extends z.ZodObject>(schema: S, env: Env, alsoKnown: readonly string[] = []): z.output<S> {
+export function readSettings<S extends z.ZodObject>(
+  schema: S,
+  env: Env,
+  alsoKnown: readonly string[] = [],
+): z.output<S> {
   const names = Object.keys(schema.shape);
   const known = new Set([...names, ...names.map((name) => `${name}_FILE`), ...alsoKnown]);
   const unknown = Object.keys(env).filter((name) => name.startsWith('HOTCELL_') && !known.has(name));
@@ -48,9 +59,13 @@ export function readSettings<S extends z.ZodObject>(schema: S, env: Env, alsoKno
       const near = nearest(path, [...known]);
       return { path, message: `is no setting of this process${near ? `; did you mean ${near}?` : ''}` };
     });
-    throw new HotcellError('invalid', `unknown settings: ${issues.map((i) => `${i.path} ${i.message}`).join('; ')}`, { issues });
+    throw new HotcellError('invalid', `unknown settings: ${issues.map((i) => `${i.path} ${i.message}`).join('; ')}`, {
+      issues,
+    });
   }
-  const values = Object.fromEntries(names.map((name) => [name, valueOf(name, env)]).filter(([, value]) => value !== undefined));
+  const values = Object.fromEntries(
+    names.map((name) => [name, valueOf(name, env)]).filter(([, value]) => value !== undefined),
+  );
   return parseAs(schema, values, 'the settings in the environment');
 }
 

@@ -115,7 +115,9 @@ export class Store implements Disposable {
             ...(options.ifMatch ? { IfMatch: options.ifMatch } : {}),
             ...(options.contentType ? { ContentType: options.contentType } : {}),
             ...(options.sha256Base64 ? { ChecksumSHA256: options.sha256Base64 } : {}),
-            ...(options.retainUntil ? { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: options.retainUntil } : {}),
+            ...(options.retainUntil
+              ? { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: options.retainUntil }
+              : {}),
           }),
         );
         return { etag: answer.ETag ?? '', versionId: answer.VersionId };
@@ -127,7 +129,12 @@ export class Store implements Disposable {
   }
 
   /** False if something was there already. An answer that was lost on the way is told apart by the caller's bytes. */
-  async putIfAbsent(bucket: string, key: string, body: Uint8Array | string, options: PutOptions = {}): Promise<boolean> {
+  async putIfAbsent(
+    bucket: string,
+    key: string,
+    body: Uint8Array | string,
+    options: PutOptions = {},
+  ): Promise<boolean> {
     try {
       await this.put(bucket, key, body, { ...options, ifAbsent: true });
       return true;
@@ -138,7 +145,11 @@ export class Store implements Disposable {
   }
 
   /** The object's bytes as a stream, or undefined if there is no such object. The caller reads it or destroys it. */
-  async get(bucket: string, key: string, options: { versionId?: string; range?: string; signal?: AbortSignal } = {}): Promise<(Found & { body: Readable }) | undefined> {
+  async get(
+    bucket: string,
+    key: string,
+    options: { versionId?: string; range?: string; signal?: AbortSignal } = {},
+  ): Promise<(Found & { body: Readable }) | undefined> {
     try {
       const answer = await this.#client.send(
         new GetObjectCommand({
@@ -163,7 +174,11 @@ export class Store implements Disposable {
     }
   }
 
-  async getBytes(bucket: string, key: string, options: { versionId?: string; range?: string } = {}): Promise<Buffer | undefined> {
+  async getBytes(
+    bucket: string,
+    key: string,
+    options: { versionId?: string; range?: string } = {},
+  ): Promise<Buffer | undefined> {
     const found = await this.get(bucket, key, options);
     if (!found) return undefined;
     try {
@@ -175,13 +190,22 @@ export class Store implements Disposable {
 
   async getJson<S extends z.ZodType>(schema: S, bucket: string, key: string): Promise<z.output<S> | undefined> {
     const bytes = await this.getBytes(bucket, key);
-    return bytes === undefined ? undefined : parseJsonAs(schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
+    return bytes === undefined
+      ? undefined
+      : parseJsonAs(schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
   }
 
   async head(bucket: string, key: string, versionId?: string): Promise<Found | undefined> {
     try {
-      const answer = await this.#client.send(new HeadObjectCommand({ Bucket: bucket, Key: key, ...(versionId ? { VersionId: versionId } : {}) }));
-      return { size: answer.ContentLength ?? 0, etag: answer.ETag ?? '', versionId: answer.VersionId, modified: answer.LastModified };
+      const answer = await this.#client.send(
+        new HeadObjectCommand({ Bucket: bucket, Key: key, ...(versionId ? { VersionId: versionId } : {}) }),
+      );
+      return {
+        size: answer.ContentLength ?? 0,
+        etag: answer.ETag ?? '',
+        versionId: answer.VersionId,
+        modified: answer.LastModified,
+      };
     } catch (error) {
       if (statusOf(error) === 404) return undefined;
       throw this.#explain(error, 'head', bucket, key);
@@ -189,7 +213,11 @@ export class Store implements Disposable {
   }
 
   /** In the order of keys, page by page: nothing grows with the bucket. */
-  async *list(bucket: string, prefix: string, options: { after?: string; pageSize?: number } = {}): AsyncGenerator<Listed> {
+  async *list(
+    bucket: string,
+    prefix: string,
+    options: { after?: string; pageSize?: number } = {},
+  ): AsyncGenerator<Listed> {
     let token: string | undefined;
     do {
       const page = await this.#client
@@ -205,7 +233,8 @@ export class Store implements Disposable {
           throw this.#explain(error, 'list', bucket, prefix);
         });
       for (const object of page.Contents ?? [])
-        if (object.Key !== undefined) yield { key: object.Key, size: object.Size ?? 0, etag: object.ETag ?? '', modified: object.LastModified };
+        if (object.Key !== undefined)
+          yield { key: object.Key, size: object.Size ?? 0, etag: object.ETag ?? '', modified: object.LastModified };
       token = page.IsTruncated ? page.NextContinuationToken : undefined;
     } while (token);
   }
@@ -215,7 +244,14 @@ export class Store implements Disposable {
     let token: string | undefined;
     do {
       const page = await this.#client
-        .send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, Delimiter: '/', ...(token ? { ContinuationToken: token } : {}) }))
+        .send(
+          new ListObjectsV2Command({
+            Bucket: bucket,
+            Prefix: prefix,
+            Delimiter: '/',
+            ...(token ? { ContinuationToken: token } : {}),
+          }),
+        )
         .catch((error: unknown) => {
           throw this.#explain(error, 'list', bucket, prefix);
         });
@@ -246,7 +282,14 @@ export class Store implements Disposable {
       ];
       for (const row of rows)
         if (row.Key !== undefined && row.VersionId !== undefined)
-          yield { key: row.Key, versionId: row.VersionId, isLatest: row.IsLatest ?? false, isDeleteMarker: row.isDeleteMarker, size: row.size, modified: row.LastModified };
+          yield {
+            key: row.Key,
+            versionId: row.VersionId,
+            isLatest: row.IsLatest ?? false,
+            isDeleteMarker: row.isDeleteMarker,
+            size: row.size,
+            modified: row.LastModified,
+          };
       keyMarker = page.IsTruncated ? page.NextKeyMarker : undefined;
       versionMarker = page.IsTruncated ? page.NextVersionIdMarker : undefined;
     } while (keyMarker);
@@ -254,7 +297,9 @@ export class Store implements Disposable {
 
   async delete(bucket: string, key: string, versionId?: string): Promise<void> {
     try {
-      await this.#client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key, ...(versionId ? { VersionId: versionId } : {}) }));
+      await this.#client.send(
+        new DeleteObjectCommand({ Bucket: bucket, Key: key, ...(versionId ? { VersionId: versionId } : {}) }),
+      );
     } catch (error) {
       if (statusOf(error) === 404) return;
       throw this.#explain(error, 'delete', bucket, key);
@@ -263,22 +308,36 @@ export class Store implements Disposable {
 
   async deleteMany(bucket: string, keys: readonly (string | { key: string; versionId: string })[]): Promise<void> {
     for (let from = 0; from < keys.length; from += 1000) {
-      const objects = keys.slice(from, from + 1000).map((k) => (typeof k === 'string' ? { Key: k } : { Key: k.key, VersionId: k.versionId }));
-      const answer = await this.#client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } })).catch((error: unknown) => {
-        throw this.#explain(error, 'delete in', bucket, objects[0]?.Key ?? '');
-      });
+      const objects = keys
+        .slice(from, from + 1000)
+        .map((k) => (typeof k === 'string' ? { Key: k } : { Key: k.key, VersionId: k.versionId }));
+      const answer = await this.#client
+        .send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } }))
+        .catch((error: unknown) => {
+          throw this.#explain(error, 'delete in', bucket, objects[0]?.Key ?? '');
+        });
       const [first] = (answer.Errors ?? []).filter((e) => e.Code !== 'NoSuchKey');
-      if (first) throw new HotcellError('store_unavailable', `the store did not delete ${bucket}/${first.Key}: ${first.Message ?? first.Code}`);
+      if (first)
+        throw new HotcellError(
+          'store_unavailable',
+          `the store did not delete ${bucket}/${first.Key}: ${first.Message ?? first.Code}`,
+        );
     }
   }
 
   /** A body whose size is not known beforehand, in parts. If anything fails, nothing of it stays. */
-  async upload(bucket: string, key: string, chunks: AsyncIterable<Uint8Array>, options: { partBytes?: number; ifAbsent?: boolean } = {}): Promise<Put> {
+  async upload(
+    bucket: string,
+    key: string,
+    chunks: AsyncIterable<Uint8Array>,
+    options: { partBytes?: number; ifAbsent?: boolean } = {},
+  ): Promise<Put> {
     const partBytes = options.partBytes ?? 8 * 1024 * 1024;
     const parts = inParts(chunks, partBytes);
     const first = await parts.next();
     const second = first.done ? first : await parts.next();
-    if (second.done) return this.put(bucket, key, first.done ? '' : first.value, { ifAbsent: options.ifAbsent ?? false });
+    if (second.done)
+      return this.put(bucket, key, first.done ? '' : first.value, { ifAbsent: options.ifAbsent ?? false });
     const target = { Bucket: bucket, Key: key };
     const { UploadId } = await this.#client.send(new CreateMultipartUploadCommand(target)).catch((error: unknown) => {
       throw this.#explain(error, 'begin the upload of', bucket, key);
@@ -287,14 +346,21 @@ export class Store implements Disposable {
       const done: { PartNumber: number; ETag: string | undefined }[] = [];
       const send = async (body: Uint8Array) => {
         const PartNumber = done.length + 1;
-        const { ETag } = await this.#client.send(new UploadPartCommand({ ...target, UploadId, PartNumber, Body: body }));
+        const { ETag } = await this.#client.send(
+          new UploadPartCommand({ ...target, UploadId, PartNumber, Body: body }),
+        );
         done.push({ PartNumber, ETag });
       };
       await send(first.value);
       await send(second.value);
       for await (const part of parts) await send(part);
       const answer = await this.#client.send(
-        new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts: done }, ...(options.ifAbsent ? { IfNoneMatch: '*' } : {}) }),
+        new CompleteMultipartUploadCommand({
+          ...target,
+          UploadId,
+          MultipartUpload: { Parts: done },
+          ...(options.ifAbsent ? { IfNoneMatch: '*' } : {}),
+        }),
       );
       return { etag: answer.ETag ?? '', versionId: answer.VersionId };
     } catch (error) {
@@ -306,7 +372,9 @@ export class Store implements Disposable {
 
   async halfUploads(bucket: string): Promise<{ key: string; id: string; begun: Date | undefined }[]> {
     const answer = await this.#client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
-    return (answer.Uploads ?? []).flatMap((u) => (u.Key && u.UploadId ? [{ key: u.Key, id: u.UploadId, begun: u.Initiated }] : []));
+    return (answer.Uploads ?? []).flatMap((u) =>
+      u.Key && u.UploadId ? [{ key: u.Key, id: u.UploadId, begun: u.Initiated }] : [],
+    );
   }
 
   async abortUpload(bucket: string, key: string, id: string): Promise<void> {
@@ -317,9 +385,16 @@ export class Store implements Disposable {
     if (error instanceof HotcellError) return error;
     const status = statusOf(error);
     if (status === 412) return new PreconditionFailed(bucket, key, error);
-    if (status === 403) return new HotcellError('forbidden', `the store does not let this process ${verb} ${bucket}/${key}`, { cause: error });
+    if (status === 403)
+      return new HotcellError('forbidden', `the store does not let this process ${verb} ${bucket}/${key}`, {
+        cause: error,
+      });
     if (nameOf(error) === 'AbortError') return error instanceof Error ? error : new Error(messageOf(error));
-    return new HotcellError('store_unavailable', `the store could not ${verb} ${bucket}/${key}: ${nameOf(error)} ${messageOf(error)}`, { cause: error });
+    return new HotcellError(
+      'store_unavailable',
+      `the store could not ${verb} ${bucket}/${key}: ${nameOf(error)} ${messageOf(error)}`,
+      { cause: error },
+    );
   }
 }
 

@@ -1,0 +1,118 @@
+import type { Limits } from '@hotcell/contract/limits.ts';
+import type { Posture } from '@hotcell/contract/posture.ts';
+import type { Outcome, OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
+import type { Block } from '@hotcell/contract/spec.ts';
+
+/** What the steps of a run hand to each other. */
+
+/** A read-only folder or file of the host that a cell sees. */
+export interface Mount {
+  source: string;
+  target: string;
+}
+
+/** Inputs, presented as read-only trees; they are held in the cache until released. */
+export interface StagedInputs extends AsyncDisposable {
+  mounts: readonly Mount[];
+}
+
+/** What a cell is made from: the policy's word about this run, and nothing of the submitter's that has not gone through it. */
+export interface CellPlan {
+  run: string;
+  attempt: number;
+  runtime: 'runc' | 'gvisor';
+  image: { ref: string; digest: string };
+  limits: Limits;
+  mounts: readonly Mount[];
+  /** The variables the policy let the job set, and those it lets through from the image. */
+  env: Readonly<Record<string, string>>;
+  imageEnv: readonly string[];
+}
+
+export interface Interpreter {
+  name: string;
+  /** `{file}` stands for the block's file. */
+  command: readonly string[];
+  ending: string;
+}
+
+/** A block ready to be handed over: where its file lies in /work, its bytes, and what runs it. */
+export interface PreparedBlock {
+  index: number;
+  block: Block;
+  language: string | null;
+  file: string | null;
+  code: Buffer | null;
+  argv: readonly string[];
+}
+
+export interface Job {
+  blocks: readonly PreparedBlock[];
+  files: readonly { path: string; bytes: Buffer }[];
+}
+
+export type BlockEnd = {
+  index: number;
+  exitCode: number | null;
+  signal: number | null;
+  timedOut: boolean;
+  /** How many of the job's processes the kernel killed for memory while this block ran. */
+  oomKills: number;
+  /** The interpreter or program that could not be started, when it could not. */
+  startError: string | null;
+  wallMs: number;
+  cpuMs: number;
+  peakMemoryBytes: number;
+  logBytes: number;
+};
+
+export type CellEvent =
+  | { type: 'block_started'; index: number; at: Date }
+  | { type: 'log'; block: number; stream: 'stdout' | 'stderr'; at: Date; bytes: Buffer }
+  | { type: 'log_gap'; block: number; stream: 'stdout' | 'stderr'; at: Date; droppedBytes: number }
+  | { type: 'block_ended'; at: Date; end: BlockEnd }
+  /** The consumer reads `data` to its end before it asks for the next event. */
+  | { type: 'output'; path: Buffer; size: number; data: AsyncIterable<Buffer> }
+  | { type: 'output_refused'; path: Buffer; reason: string }
+  | { type: 'end'; usage: { wallMs: number; cpuMs: number; peakMemoryBytes: number } }
+  /** The whole cell died before init's last word: what the engine and the kernel say of it. */
+  | { type: 'died'; exitCode: number | null; engineSaysOom: boolean; oomKills: number };
+
+/** A cell that has shown its posture. It is used once. */
+export interface SealedCell {
+  readonly id: string;
+  readonly container: string;
+  readonly posture: Posture;
+  readonly warm: boolean;
+  /** Hand the code over. The consumer's pace is the job's: what is not read stays in the job's pipes. */
+  run(job: Job): AsyncIterable<CellEvent>;
+  /** TERM, the policy's grace, KILL to everything; `docker kill` when init does not answer. First reason wins. */
+  kill(reason: KillReason): void;
+  /** Tell init that logs past the limit are not wanted any more: it keeps a tail window and counts the rest. */
+  capLogs(tailBytes: number): void;
+  /** Nothing of it remains afterwards. Retried behind the result; rejects only when it gave up. */
+  destroy(): Promise<void>;
+}
+export type KillReason = 'cancelled' | 'output_exceeded' | 'lost_claim' | 'draining' | 'timed_out';
+
+/** Where a run's output streams went, and what was found out on the way. */
+export interface Collected {
+  files: OutputFile[];
+  refused: RefusedOutput[];
+  snapshot: string | null;
+  bytes: number;
+}
+
+export interface KeptLog {
+  sha256: string | null;
+  /** As the job wrote them, also what was not kept. */
+  bytes: number;
+  truncated: boolean;
+}
+
+export interface Verdict {
+  outcome: Outcome;
+  reason: string;
+  exitCode: number | null;
+  warnings: string[];
+}
