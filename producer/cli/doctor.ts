@@ -1,0 +1,9 @@
+import type { Command } from 'commander';
+import { examples } from './globals.ts';
+
+export function define(command: Command): void {
+  examples(command, ['doctor']);
+  command.action(() => {
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,16 @@
+import { failureOf } from './fail.ts';
+import { buildProgram, wordsOf } from './program.ts';
+
+// Whoever reads may stop reading (`| head`): that ends us, and is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+try {
+  await buildProgram().parseAsync(wordsOf(process.argv.slice(2)), { from: 'user' });
+} catch (error) {
+  const { code, text } = failureOf(error);
+  process.stderr.write(text);
+  process.exitCode = code;
+}

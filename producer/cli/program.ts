@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import type { CommandFile } from './globals.ts';
+
+interface Entry {
+  summary: string;
+  load: () => Promise<CommandFile>;
+}
+
+/** Loaded when called, so that `--help` and `ls` do not pay for what `up` needs. */
+const commands: Readonly<Record<string, Entry>> = {
+  doctor: { summary: 'check this machine and say how to fix what is missing', load: () => import('./doctor.ts') },
+  up: { summary: 'set up what is missing and start the services', load: () => import('./up.ts') },
+  down: { summary: 'stop the services; with --purge remove everything', load: () => import('./down.ts') },
+  status: { summary: 'what runs: services, ports, workers, cells', load: () => import('./status.ts') },
+};
+
+export function buildProgram(): Command {
+  const program = new Command('hotcell')
+    .description('Runs agent-written code as sealed, auditable batch jobs.')
+    .option('--json', 'print data as JSON, one object a line')
+    .option('--quiet', 'no progress on stderr')
+    .option('--url <url>', "the API (default: HOTCELL_URL, or this installation's)")
+    .option('--tenant <tenant>', 'act for this tenant')
+    .configureHelp({ showGlobalOptions: true })
+    .helpCommand(false)
+    .showHelpAfterError('(--help shows the usage)')
+    .exitOverride();
+  const files = new Map<Command, Entry>();
+  for (const [name, entry] of Object.entries(commands))
+    files.set(program.command(name).description(entry.summary), entry);
+  program.hook('preSubcommand', async (_program, command) => {
+    const entry = files.get(command);
+    if (entry) (await entry.load()).define(command);
+  });
+  return program;
+}
+
+/** `help X` is `X --help`, and no words at all ask for help. */
+export function wordsOf(argv: readonly string[]): string[] {
+  if (argv.length === 0) return ['--help'];
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+}
