@@ -37,7 +37,9 @@ export const BlockResult = z.strictObject({
 export type BlockResult = z.infer<typeof BlockResult>;
 
 export const OutputFile = z.strictObject({ path: z.string(), size: bytes, sha256: Digest });
+export type OutputFile = z.infer<typeof OutputFile>;
 export const RefusedOutput = z.strictObject({ path: z.string(), reason: z.string() });
+export type RefusedOutput = z.infer<typeof RefusedOutput>;
 
 export const Attempt = z.strictObject({
   attempt: z.number().int().min(1),
