@@ -1,0 +1,51 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** What each room may import of ours. Dependencies point one way; producer and worker meet only in contract and outside. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  outside: ['contract'],
+  setup: ['contract', 'outside'],
+  producer: ['contract', 'outside', 'setup'],
+  'executor-worker': ['contract', 'outside'],
+  notary: ['contract', 'outside'],
+};
+
+/** Each outside thing has one owner: whoever else needs it goes through that file. */
+const owners: Readonly<Record<string, string>> = {
+  bullmq: 'outside/queue.ts',
+  dockerode: 'outside/engine.ts',
+  '@aws-sdk/client-s3': 'outside/store.ts',
+  pino: 'outside/log.ts',
+};
+
+const specifiers = /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*)['"]([^'"]+)['"]/g;
+
+/** The room that an import leads to, or the package it names. */
+function target(file: string, specifier: string): string {
+  if (specifier.startsWith('.')) return normalize(join(dirname(file), specifier)).split('/')[0] ?? '';
+  return specifier.startsWith('@hotcell/') ? (specifier.split('/')[1] ?? '') : specifier;
+}
+
+/** One line for each import that goes where it must not. */
+export function violationsIn(file: string, text: string): string[] {
+  const room = file.split('/')[0] ?? '';
+  const allowed = mayImport[room];
+  if (!allowed) return [];
+  const found: string[] = [];
+  for (const [, specifier = ''] of text.matchAll(specifiers)) {
+    const to = target(file, specifier);
+    if (to in mayImport && to !== room && !allowed.includes(to))
+      found.push(`${file}: ${room} must not import ${to} (${specifier})`);
+    const owner = owners[to];
+    if (owner && owner !== file) found.push(`${file}: only ${owner} imports ${to}`);
+    if (['test', 'bench'].includes(to)) found.push(`${file}: ${room} must not import ${to}`);
+  }
+  return found;
+}
+
+export function violations(root: string): string[] {
+  return Object.keys(mayImport)
+    .flatMap((room) => globSync(`${room}/**/*.ts`, { cwd: root, exclude: (name) => name === 'node_modules' }))
+    .flatMap((file) => violationsIn(file, readFileSync(join(root, file), 'utf8')));
+}

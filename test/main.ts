@@ -1,0 +1,37 @@
+import { globSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Lane, runLanes } from './support/runner/lanes.ts';
+import { report } from './support/runner/report.ts';
+
+/** `npm test`: everything a change must pass. `--unit`: what needs no services. Files: only these. */
+const root = resolve(import.meta.dirname, '..');
+const args = process.argv.slice(2);
+const unitOnly = args.includes('--unit');
+const named = args.filter((arg) => !arg.startsWith('--')).map((file) => resolve(file));
+
+const find = (...patterns: string[]) =>
+  patterns
+    .flatMap((pattern) => globSync(pattern, { cwd: root }))
+    .map((file) => join(root, file))
+    .toSorted();
+const isUnit = (file: string) => file.startsWith(join(root, 'test/unit/'));
+
+function lanes(): Lane[] {
+  if (named.length > 0) return [{ name: 'named', files: named, concurrency: 1 }];
+  if (unitOnly) return [{ name: 'unit', files: find('test/unit/**/*.test.ts'), concurrency: 2 }];
+  const faults = find('test/faults/**/*.test.ts');
+  const rest = find('test/**/*.test.ts').filter((file) => !faults.includes(file));
+  // Faults wait for time-outs most of the time: beside the rest they cost little.
+  return [
+    { name: 'faults', files: faults, concurrency: 1 },
+    { name: 'all else', files: rest, concurrency: 2 },
+  ];
+}
+
+const chosen = lanes();
+if (chosen.every((lane) => lane.files.every(isUnit))) {
+  process.exitCode = report(await runLanes(root, chosen), []);
+} else {
+  const { withBed } = await import('./support/runner/bed.ts');
+  process.exitCode = await withBed(root, async (leftOver) => report(await runLanes(root, chosen), await leftOver()));
+}
