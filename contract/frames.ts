@@ -1,0 +1,263 @@
+import type { PostureRecord } from './frames-posture.ts';
+
+/**
+ * What host and cell-init say to each other over the cell's stdin and stdout: the words and the bounds. docs/protocol.md
+ * has the bytes. images/cell-init/proto.h repeats the numbers; a test compares the two.
+ */
+export const protocol = { magic: 0xc3, version: 1, headerBytes: 8 } as const;
+
+/** Host to init. */
+export const hostFrameTypes = {
+  hello: 0x01,
+  env: 0x02,
+  seal: 0x03,
+  job: 0x04,
+  file: 0x05,
+  fileData: 0x06,
+  block: 0x07,
+  blockData: 0x08,
+  start: 0x09,
+  kill: 0x0a,
+} as const;
+
+/** Init to host. */
+export const cellFrameTypes = {
+  ready: 0x81,
+  posture: 0x82,
+  postureEnd: 0x83,
+  blockStarted: 0x84,
+  log: 0x85,
+  logLimit: 0x86,
+  logTail: 0x87,
+  blockEnded: 0x88,
+  outputEntry: 0x89,
+  outputData: 0x8a,
+  outputEnd: 0x8b,
+  outputRefused: 0x8c,
+  end: 0x8d,
+  error: 0x8e,
+} as const;
+
+export const frameLimits = {
+  /** Of a payload in either direction. */
+  payloadBytes: 131_072,
+  /** Of the bytes in one fileData, blockData, log or outputData. */
+  chunkBytes: 65_536,
+  logChunkBytes: 32_768,
+  nonceBytes: 32,
+  rlimits: 16,
+  envVariables: 512,
+  envBytes: 131_072,
+  blocks: 256,
+  /** Of one block's code, and of all blocks together: init holds them in its own memory. */
+  codeBytes: 16_777_216,
+  allCodeBytes: 33_554_432,
+  files: 4_096,
+  fileBytes: 67_108_864,
+  allFileBytes: 268_435_456,
+  programs: 8,
+  args: 1_024,
+  argBytes: 65_536,
+  /** Of a path in /work or /outputs, relative; of one of its parts; and how many parts. */
+  pathBytes: 1_024,
+  nameBytes: 255,
+  pathParts: 32,
+  logTailBytes: 4_194_304,
+  outputDepth: 64,
+  /** Of what one collection lists as refused; the rest is only counted. */
+  refusals: 1_000,
+  postureRecords: 4_096,
+  postureFields: 16,
+  postureFieldBytes: 4_096,
+  errorTextBytes: 512,
+  /** A uid below belongs to the system; 65534 owns ext4's reserved blocks. */
+  lowestUid: 10_000,
+} as const;
+
+/** Linux' numbers, the same on x86-64 and arm64. */
+export const rlimitNumbers = {
+  cpu: 0,
+  fsize: 1,
+  data: 2,
+  stack: 3,
+  core: 4,
+  rss: 5,
+  nproc: 6,
+  nofile: 7,
+  memlock: 8,
+  as: 9,
+  locks: 10,
+  sigpending: 11,
+  msgqueue: 12,
+  nice: 13,
+  rtprio: 14,
+} as const;
+export type RlimitName = keyof typeof rlimitNumbers;
+
+/** Why the host ends a job; init only repeats it. */
+export const killReasons = { cancelled: 1, outputLimit: 2, draining: 3, claimLost: 4, platform: 5 } as const;
+export type KillReason = keyof typeof killReasons;
+
+/** What ended a block, or the run, from outside of the program. The first cause wins. */
+export const stopCauses = { none: 0, blockTime: 1, runTime: 2, killed: 3, logLimit: 4 } as const;
+export type StopCause = keyof typeof stopCauses;
+
+/** How far a block came that never ran: writing its file, making a process, putting it in its place, running it. */
+export const startStages = { file: 1, fork: 2, setup: 3, exec: 4 } as const;
+export type StartStage = keyof typeof startStages;
+
+export const refusalReasons = {
+  symlink: 1,
+  hardlink: 2,
+  fifo: 3,
+  socket: 4,
+  device: 5,
+  tooDeep: 6,
+  pathTooLong: 7,
+  tooManyFiles: 8,
+  tooManyBytes: 9,
+  unreadable: 10,
+  otherFilesystem: 11,
+  unknownKind: 12,
+} as const;
+export type RefusalReason = keyof typeof refusalReasons;
+
+export const cellErrors = {
+  /** The host's stream is not this protocol. */
+  protocol: 1,
+  order: 2,
+  limit: 3,
+  /** Bytes that are not those that were announced. */
+  digest: 4,
+  /** The cell is not one in which a block could be sealed: not PID 1, capabilities missing, /work not ours. */
+  unsealed: 5,
+  file: 6,
+  /** Something in the cell does not die. */
+  undead: 7,
+  system: 8,
+} as const;
+export type CellErrorCode = keyof typeof cellErrors;
+
+export interface Rlimit {
+  name: RlimitName;
+  /** Soft and hard. */
+  value: number;
+}
+
+export interface JobLimits {
+  /** From the first block's start. */
+  runMs: number;
+  /** From START, the collection included: then init kills everything and exits, whatever the host does. */
+  lifetimeMs: number;
+  graceMs: number;
+  /** The head: so many log bytes are sent as they come. Then only the tail is kept, inside the cell. */
+  logHeadBytes: number;
+  logTailBytes: number;
+  /** Whether going past the head ends the job (cause logLimit). */
+  logLimitEnds: boolean;
+  outputBytes: number;
+  outputFiles: number;
+  outputDepth: number;
+  outputPathBytes: number;
+}
+
+/** In this order: hello env* seal+ job (env|file fileData*|block blockData*)* start kill?. Stdin's end kills the cell. */
+export type HostFrame =
+  /** `lifetimeMs`: how long the cell may wait for START before it ends itself. */
+  | { type: 'hello'; uid: number; gid: number; lifetimeMs: number; rlimits: readonly Rlimit[] }
+  | { type: 'env'; name: string; value: string }
+  | { type: 'seal'; nonce: Uint8Array }
+  | { type: 'job'; limits: JobLimits }
+  /** A bundled file: root-owned, 0444, at `path` in /work. Its bytes follow as fileData, `size` in all. */
+  | { type: 'file'; path: string; size: number; sha256: Uint8Array }
+  | { type: 'fileData'; bytes: Uint8Array }
+  /** The first of `programs` that exists (looked up in PATH when it has no slash) is run with `args` behind it. */
+  | {
+      type: 'block';
+      index: number;
+      /** 0: no limit but the run's. */
+      timeMs: number;
+      programs: readonly string[];
+      args: readonly string[];
+      /** Where the code is put in /work before the block starts; '' for a block without code. */
+      path: string;
+      size: number;
+      sha256: Uint8Array;
+    }
+  | { type: 'blockData'; bytes: Uint8Array }
+  | { type: 'start' }
+  /** TERM to all, the grace, KILL to all, then outputs as ever. A second one ends the cell at once. */
+  | { type: 'kill'; reason: KillReason };
+
+/** Undefined where the kernel does not say. */
+export interface KernelAccount {
+  /** By the cgroup, init's own part included; by the processes that were waited for where there is no cgroup. */
+  cpuUs: number | undefined;
+  /** Of the whole cell since it was made, tmpfs included. */
+  peakMemoryBytes: number | undefined;
+  /** Kills for lack of memory during this block (in `end`: during the run). */
+  oomKills: number | undefined;
+  /** Of the largest single process that was waited for. */
+  maxRssBytes: number | undefined;
+  peakPids: number | undefined;
+  /** How often the cgroup refused a process for pids.max. */
+  pidsRefused: number | undefined;
+}
+
+export type BlockEnd =
+  | { how: 'exited'; exitCode: number }
+  | { how: 'signalled'; signal: number }
+  | { how: 'notStarted'; stage: StartStage; errno: number };
+
+/** Times are microseconds of the cell's monotonic clock since START. */
+export type CellFrame =
+  | { type: 'ready'; version: number; machine: string }
+  | { type: 'posture'; record: PostureRecord }
+  | { type: 'postureEnd'; nonce: Uint8Array; records: number }
+  | { type: 'blockStarted'; index: number; program: number; atUs: number }
+  | { type: 'log'; stream: 'stdout' | 'stderr'; tail: boolean; index: number; atUs: number; bytes: Uint8Array }
+  /** The head is full: from here nothing is sent until logTail. */
+  | { type: 'logLimit'; atUs: number; bytes: number }
+  /** After the last block: what was thrown away between head and tail; then the tail follows as log frames. */
+  | { type: 'logTail'; droppedStdout: number; droppedStderr: number }
+  | {
+      type: 'blockEnded';
+      index: number;
+      end: BlockEnd;
+      cause: StopCause;
+      killReason: KillReason | undefined;
+      atUs: number;
+      wallUs: number;
+      /** What it wrote, sent or not. */
+      logBytes: number;
+      account: KernelAccount;
+    }
+  /** `path`: the raw bytes, relative to /outputs; `size` bytes follow as outputData, then outputEnd. */
+  | { type: 'outputEntry'; path: Uint8Array; size: number }
+  | { type: 'outputData'; bytes: Uint8Array }
+  | { type: 'outputEnd'; ok: boolean; errno: number }
+  /** `path` is cut at outputPathBytes. */
+  | { type: 'outputRefused'; reason: RefusalReason; errno: number; path: Uint8Array }
+  | { type: 'end'; end: RunEnd }
+  /** The cell ends behind it. */
+  | { type: 'error'; code: CellErrorCode; errno: number; text: string };
+
+export interface RunEnd {
+  cause: StopCause;
+  killReason: KillReason | undefined;
+  /** How many blocks were begun. */
+  blocks: number;
+  wallUs: number;
+  account: KernelAccount;
+  stdoutBytes: number;
+  stderrBytes: number;
+  droppedBytes: number;
+  outputFiles: number;
+  outputBytes: number;
+  /** All that were refused, also those past the list's bound. */
+  outputsRefused: number;
+  outputFilesExceeded: boolean;
+  outputBytesExceeded: boolean;
+  /** The collector itself died (for lack of memory): what is listed is not all there was. */
+  outputsIncomplete: boolean;
+}
