@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+
+/** Lines `KEY=value`, as a shell, systemd and compose read them; blank lines and comments are let be. */
+export function parseConfig(content: string, path: string): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const [index, line] of content.split('\n').entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const [, key, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? [];
+    if (key === undefined || value === undefined)
+      throw new HotcellError(
+        'invalid',
+        `${path}, line ${index + 1}: is not of the form KEY=value; repair or remove it`,
+      );
+    values[key] = value;
+  }
+  return values;
+}
+
+export function formatConfig(values: Readonly<Record<string, string | undefined>>): string {
+  const lines = Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
+  return `# What this installation is. Its keys are the operator's: keep them.\n${lines.join('\n')}\n`;
+}
+
+export async function textIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whole or not at all: a crash in between leaves the file of before. */
+export async function writeWhole(path: string, content: string, mode: number): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+  const file = await open(temporary, 'wx', mode);
+  try {
+    // The mode given to open is cut by the umask.
+    await file.chmod(mode);
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+}
+
+/** What is there stays: the second start must find the secrets of the first. */
+export async function keptOrMade(path: string, mode: number, make: () => string): Promise<string> {
+  const there = await textIfThere(path);
+  if (there !== undefined && there !== '') return there;
+  const made = make();
+  await writeWhole(path, made, mode);
+  return made;
+}

@@ -1,0 +1,49 @@
+import { commonSettings, readSettings } from '@hotcell/outside/settings.ts';
+import { z } from 'zod';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const text = z.string().min(1, 'must not be empty');
+
+/** Three ports are used: this one for the API, the next for the store, the next for the queue. */
+const portBase = z
+  .string()
+  .regex(/^[0-9]+$/, 'must be a port number')
+  .transform(Number)
+  .refine((port) => port >= 1024 && port <= 65_533, 'must be between 1024 and 65533');
+
+/**
+ * What an operator may say about an installation, in the environment or in its config.env. Everything has a default or
+ * is generated; setting the store's endpoint or the queue's address moves the installation to one outside.
+ */
+const installationSettings = z.object({
+  HOTCELL_INSTALLATION: commonSettings.HOTCELL_INSTALLATION.optional(),
+  HOTCELL_PORT_BASE: portBase.optional(),
+  HOTCELL_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+  HOTCELL_S3_ENDPOINT: commonSettings.HOTCELL_S3_ENDPOINT.optional(),
+  HOTCELL_S3_REGION: text.optional(),
+  HOTCELL_S3_ACCESS_KEY: text.optional(),
+  HOTCELL_S3_SECRET_KEY: text.optional(),
+  HOTCELL_RECORD_BUCKET: commonSettings.HOTCELL_RECORD_BUCKET.unwrap().optional(),
+  HOTCELL_WORK_BUCKET: commonSettings.HOTCELL_WORK_BUCKET.unwrap().optional(),
+  HOTCELL_REDIS_URL: commonSettings.HOTCELL_REDIS_URL.optional(),
+  HOTCELL_LOG_LEVEL: commonSettings.HOTCELL_LOG_LEVEL.unwrap().optional(),
+  HOTCELL_RUNTIMES: text.optional(),
+  HOTCELL_CPUS: text.optional(),
+  HOTCELL_MEMORY: text.optional(),
+});
+
+/** What only the environment says: where the installation is, and as whom the CLI asks. */
+const clientSettings = z.object({ HOTCELL_HOME: text.optional(), HOTCELL_API_KEY: text.optional() });
+
+export type InstallationSettings = z.output<typeof installationSettings>;
+export type CliSettings = InstallationSettings & z.output<typeof clientSettings>;
+export const installationSettingNames = Object.keys(installationSettings.shape);
+
+export function readConfig(values: Env): InstallationSettings {
+  return readSettings(installationSettings, values);
+}
+
+export function readCliSettings(env: Env): CliSettings {
+  return readSettings(z.object({ ...installationSettings.shape, ...clientSettings.shape }), env);
+}

@@ -1,0 +1,98 @@
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { chmod, mkdir } from 'node:fs/promises';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { formatConfig, keptOrMade, textIfThere, writeWhole } from './config-file.ts';
+import { accounts, type Installation, installationOf, placesIn, settingsOf } from './installation.ts';
+
+/** A secret a container reads as another user: readable to all, in a folder that only we can enter. */
+const secretMode = 0o444;
+const privateMode = 0o600;
+
+const word = (bytes: number) => randomBytes(bytes).toString('base64url');
+
+function shortId(): string {
+  const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+  return [...randomBytes(6)].map((byte) => letters[byte % letters.length]).join('');
+}
+
+function ticketKey(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+export const apiKeyPrefix = 'hc_';
+
+/**
+ * Make what an installation consists of on disk, or complete what is there: running it twice changes nothing. What was
+ * given in the environment is kept in config.env, so that the next command needs it no more.
+ */
+export async function prepareInstallation(env: NodeJS.ProcessEnv): Promise<Installation> {
+  const { home, settings } = await settingsOf(env);
+  const places = placesIn(home);
+  await mkdir(home, { recursive: true, mode: 0o755 });
+  for (const folder of [places.secrets, places.keys]) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+  }
+  await mkdir(places.trust, { recursive: true });
+  const secret = (name: string, bytes: number) => keptOrMade(places.secret(name), secretMode, () => word(bytes));
+  const generated = {
+    id: settings.HOTCELL_INSTALLATION ?? shortId(),
+    accessKey: settings.HOTCELL_S3_ACCESS_KEY ?? `operator-${word(6)}`,
+    secretKey: settings.HOTCELL_S3_SECRET_KEY ?? word(24),
+    redisPassword: await secret('redis-password', 24),
+  };
+  const installation = installationOf(home, settings, generated);
+  const outside = !installation.own.store && (!settings.HOTCELL_S3_ACCESS_KEY || !settings.HOTCELL_S3_SECRET_KEY);
+  if (outside)
+    throw new HotcellError(
+      'invalid',
+      `HOTCELL_S3_ENDPOINT names a store outside this installation: set HOTCELL_S3_ACCESS_KEY and HOTCELL_S3_SECRET_KEY for it too`,
+    );
+  await keepConfig(installation, settings);
+  await keepAccounts(installation, secret);
+  const privateKey = await keptOrMade(places.ticketKey, secretMode, ticketKey);
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
+  await keptOrMade(places.ticketPublicKey, secretMode, () => publicKey);
+  await keptOrMade(places.credentials, privateMode, () => `${apiKeyPrefix}${word(32)}\n`);
+  return installation;
+}
+
+async function keepConfig(installation: Installation, settings: Awaited<ReturnType<typeof settingsOf>>['settings']) {
+  const { config } = placesIn(installation.home);
+  const { store } = installation;
+  const content = formatConfig({
+    HOTCELL_INSTALLATION: installation.id,
+    HOTCELL_PORT_BASE: String(installation.ports.api),
+    HOTCELL_URL: installation.url,
+    HOTCELL_S3_ENDPOINT: store.endpoint,
+    HOTCELL_S3_REGION: store.region,
+    HOTCELL_RECORD_BUCKET: store.record,
+    HOTCELL_WORK_BUCKET: store.work,
+    HOTCELL_S3_ACCESS_KEY: store.accessKey,
+    HOTCELL_S3_SECRET_KEY: store.secretKey,
+    HOTCELL_REDIS_URL: installation.redisUrl,
+    HOTCELL_LOG_LEVEL: settings.HOTCELL_LOG_LEVEL,
+    HOTCELL_RUNTIMES: settings.HOTCELL_RUNTIMES,
+    HOTCELL_CPUS: settings.HOTCELL_CPUS,
+    HOTCELL_MEMORY: settings.HOTCELL_MEMORY,
+  });
+  if ((await textIfThere(config)) !== content) await writeWhole(config, content, privateMode);
+}
+
+/**
+ * Each process's own key to the store. With a store outside, its operator makes the accounts and puts their keys into
+ * these files; until then the operator's keys stand in, and `doctor` says so.
+ */
+async function keepAccounts(installation: Installation, secret: (name: string, bytes: number) => Promise<string>) {
+  const places = placesIn(installation.home);
+  const { accessKey, secretKey } = installation.store;
+  for (const account of accounts) {
+    if (installation.own.store) {
+      await keptOrMade(places.secret(`${account}-s3-access-key`), secretMode, () => `${account}-${word(6)}`);
+      await secret(`${account}-s3-secret-key`, 24);
+    } else {
+      await keptOrMade(places.secret(`${account}-s3-access-key`), secretMode, () => accessKey);
+      await keptOrMade(places.secret(`${account}-s3-secret-key`), secretMode, () => secretKey);
+    }
+  }
+}
