@@ -1,0 +1,16 @@
+const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** 536870912 → "512 MiB", 1500 → "1.5 KiB". */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? value : Number(value.toFixed(1))} ${units[unit]}`;
+}
+
+export function formatSeconds(ms: number): string {
+  return `${Number((ms / 1000).toFixed(ms < 10_000 ? 2 : 1))} s`;
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { type BlockFacts, decide, type OutcomeFacts, type Stop } from '@hotcell/contract/outcome.ts';
+import { Outcome } from '@hotcell/contract/result.ts';
+
+const limits = {
+  timeoutSeconds: 60,
+  blockTimeoutSeconds: 60,
+  graceSeconds: 5,
+  memoryBytes: 512 * 1024 * 1024,
+  cpus: 1,
+  pids: 256,
+  openFiles: 1024,
+  fileBytes: 1e9,
+  logBytes: 8 * 1024 * 1024,
+  outputBytes: 64 * 1024 * 1024,
+  outputFiles: 1000,
+  scratchBytes: 1e8,
+  scratchInodes: 10000,
+};
+const block = (more: Partial<BlockFacts> = {}): BlockFacts => ({
+  index: 0,
+  exitCode: 0,
+  signal: null,
+  timedOut: false,
+  oomKills: 0,
+  startError: null,
+  wallMs: 10,
+  peakMemoryBytes: 1000,
+  ...more,
+});
+const facts = (more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
+  runtime: 'runc',
+  limits,
+  blocks: 1,
+  ended: [block()],
+  stop: null,
+  died: null,
+  ranMs: 10,
+  logBytes: 0,
+  logTruncated: false,
+  outputs: { bytes: 0, files: 0, exceeded: null },
+  ...more,
+});
+
+function ended(more: Partial<OutcomeFacts>) {
+  const decision = decide(facts(more));
+  assert.equal(decision.kind, 'ended');
+  return decision;
+}
+
+describe('the outcome of a run', () => {
+  test('is succeeded when every block exits with 0', () => {
+    assert.equal(ended({}).outcome, 'succeeded');
+    assert.equal(ended({}).exitCode, 0);
+  });
+  test('is failed with the program’s own exit code, also 137 and 124', () => {
+    for (const exitCode of [1, 7, 124, 125, 137, 255]) {
+      const decision = ended({ ended: [block({ exitCode })] });
+      assert.equal(decision.outcome, 'failed');
+      assert.equal(decision.exitCode, exitCode);
+    }
+  });
+  test('is failed with 128 and the signal when a signal ended the program', () => {
+    const decision = ended({ ended: [block({ exitCode: null, signal: 9 })] });
+    assert.deepEqual([decision.outcome, decision.exitCode], ['failed', 137]);
+    assert.match(decision.reason, /SIGKILL/);
+  });
+  test('is out_of_memory only when the kernel says that it killed for memory', () => {
+    assert.equal(ended({ ended: [block({ exitCode: null, signal: 9, oomKills: 1 })] }).outcome, 'out_of_memory');
+    assert.equal(ended({ ended: [block({ exitCode: 1, oomKills: 2 })] }).outcome, 'out_of_memory');
+    assert.match(ended({ ended: [block({ exitCode: 1, oomKills: 2 })] }).reason, /512 MiB.*--memory/);
+  });
+  test('is succeeded with a warning when a killed child did not keep the program from ending well', () => {
+    const decision = ended({ ended: [block({ oomKills: 1 })] });
+    assert.equal(decision.outcome, 'succeeded');
+    assert.match(decision.warnings.join(), /killed 1 of its processes for memory/);
+  });
+  test('names the limit of the block or of the run, whichever was reached', () => {
+    assert.match(
+      ended({ ended: [block({ timedOut: true, exitCode: null, signal: 15 })], ranMs: 60_010 }).reason,
+      /time limit of 60 s was reached.*--timeout/,
+    );
+    const tight = ended({
+      limits: { ...limits, blockTimeoutSeconds: 2 },
+      ended: [block({ timedOut: true, exitCode: null, signal: 15, wallMs: 2_005 })],
+      ranMs: 2_005,
+    });
+    assert.match(tight.reason, /block 0 was stopped at its time limit of 2 s.*blockTimeoutSeconds/);
+  });
+  test('is what we stopped it for, whatever the program did when it was told to end', () => {
+    const stop: Stop = { kind: 'cancelled', by: 'ann', reason: 'wrong data' };
+    for (const last of [
+      block(),
+      block({ exitCode: 1 }),
+      block({ exitCode: null, signal: 15 }),
+      block({ timedOut: true }),
+    ])
+      assert.deepEqual(ended({ stop, ended: [last] }).reason, 'cancelled by ann: wrong data');
+  });
+  test('of a cell that died is the kernel’s to say: memory, or the platform’s failure', () => {
+    assert.equal(ended({ ended: [], died: { exitCode: 137, outOfMemory: true } }).outcome, 'out_of_memory');
+    assert.match(
+      ended({ runtime: 'gvisor', ended: [], died: { exitCode: 137, outOfMemory: true } }).reason,
+      /gVisor ends the whole sandbox/,
+    );
+    assert.equal(decide(facts({ ended: [], died: { exitCode: 137, outOfMemory: false } })).kind, 'platform');
+  });
+  test('is output_exceeded when a program that ended well wrote more than it may', () => {
+    assert.equal(ended({ outputs: { bytes: 1e9, files: 1, exceeded: 'outputBytes' } }).outcome, 'output_exceeded');
+    assert.equal(ended({ outputs: { bytes: 1, files: 1001, exceeded: 'outputFiles' } }).outcome, 'output_exceeded');
+    assert.equal(
+      ended({ ended: [block({ exitCode: 3 })], outputs: { bytes: 1e9, files: 1, exceeded: 'outputBytes' } }).outcome,
+      'failed',
+    );
+  });
+
+  const anyBlock = fc.record({
+    index: fc.constant(0),
+    exitCode: fc.option(fc.integer({ min: 0, max: 255 })),
+    signal: fc.option(fc.integer({ min: 1, max: 31 })),
+    timedOut: fc.boolean(),
+    oomKills: fc.integer({ min: 0, max: 2 }),
+    startError: fc.option(fc.constant('no such program')),
+    wallMs: fc.nat(),
+    peakMemoryBytes: fc.nat(),
+  });
+  const anyFacts = fc.record({
+    runtime: fc.constantFrom('runc' as const, 'gvisor' as const),
+    limits: fc.constant(limits),
+    blocks: fc.integer({ min: 1, max: 3 }),
+    ended: fc.array(anyBlock, { maxLength: 3 }),
+    stop: fc.option(
+      fc.constantFrom<Stop>(
+        { kind: 'cancelled', by: 'a', reason: 'b' },
+        { kind: 'log_exceeded' },
+        { kind: 'lost_claim' },
+        { kind: 'draining' },
+      ),
+    ),
+    died: fc.option(fc.record({ exitCode: fc.option(fc.nat(255)), outOfMemory: fc.boolean() })),
+    ranMs: fc.nat(),
+    logBytes: fc.nat(),
+    logTruncated: fc.boolean(),
+    outputs: fc.record({
+      bytes: fc.nat(),
+      files: fc.nat(),
+      exceeded: fc.constantFrom(null, 'outputBytes' as const, 'outputFiles' as const),
+    }),
+  });
+  test('is exactly one with a reason, for every combination of exit, signal, memory, limit and cancel', () => {
+    fc.assert(
+      fc.property(anyFacts, (any) => {
+        const decision = decide(any);
+        assert.deepEqual(decide(structuredClone(any)), decision);
+        if (decision.kind === 'platform') return assert.ok(decision.message.length > 10);
+        assert.ok(Outcome.options.includes(decision.outcome));
+        assert.ok(decision.reason.length > 10);
+        // No outcome but a cancel may follow a cancel, and nothing is called memory without the kernel's word.
+        if (any.stop?.kind === 'cancelled') assert.equal(decision.outcome, 'cancelled');
+        if (decision.outcome === 'out_of_memory')
+          assert.ok(any.died?.outOfMemory || (any.ended.at(-1)?.oomKills ?? 0) > 0);
+        if (decision.outcome === 'succeeded') assert.equal(any.ended.at(-1)?.exitCode, 0);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
