@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { canonical, Digest, sha256 } from './digest.ts';
+import { HotcellError } from './errors.ts';
+import { parseJsonAs } from './parse.ts';
+import { type NameProblem, nameProblems } from './snapshot-names.ts';
 
 export const SnapshotEntry = z.strictObject({
   path: z.string().min(1).max(4096),
@@ -11,6 +14,9 @@ export type SnapshotEntry = z.infer<typeof SnapshotEntry>;
 /** Where the bytes of a path lie; it stands beside the manifest and is no part of its identity. */
 export const Location = z.strictObject({ bucket: z.string(), key: z.string(), versionId: z.string().optional() });
 export type Location = z.infer<typeof Location>;
+
+/** What one snapshot may hold at most. Counted while listing, so that a million keys are never held. */
+export const snapshotLimits = { files: 100_000, bytes: 2 ** 40 } as const;
 
 /** By the bytes of their UTF-8 form, as sorting everywhere else in the formats. */
 export function compareUtf8(a: string, b: string): number {
@@ -28,4 +34,47 @@ export function manifestOf(entries: readonly SnapshotEntry[]): { id: Digest; tex
     .map(manifestLine)
     .join('');
   return { id: sha256(text), text };
+}
+
+export function refuseNames(problems: readonly NameProblem[]): void {
+  const [first] = problems;
+  if (!first) return;
+  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
+  throw new HotcellError(
+    'snapshot_refused',
+    `the snapshot is refused: ${JSON.stringify(first.path)} ${first.reason}${more}; nothing of it is kept until every name is right`,
+    { issues: problems.map(({ path, reason }) => ({ path, message: reason })) },
+  );
+}
+
+/**
+ * A manifest as it was fetched: it has the bytes its id says and lines as this house writes them. Whoever can write the
+ * store can also compute an id, so the names are judged again here, before they become paths of a host.
+ */
+export function readManifest(text: string, id: Digest): SnapshotEntry[] {
+  const entries = readLines(text, id, `the manifest of ${id}`, SnapshotEntry);
+  refuseNames(nameProblems(entries.map((entry) => entry.path)));
+  return entries;
+}
+
+export function readLines<S extends z.ZodType<{ path: string }>>(
+  text: string,
+  digest: Digest,
+  what: string,
+  schema: S,
+): z.output<S>[] {
+  const damaged = (why: string) => new HotcellError('input_damaged', `${what} ${why}; freeze the source again`);
+  if (sha256(text) !== digest) throw damaged('is not what its digest says: it was changed or cut in the store');
+  if (text !== '' && !text.endsWith('\n')) throw damaged('does not end with a whole line');
+  let before: string | undefined;
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => {
+      const entry = parseJsonAs(schema, line, what, 'input_damaged');
+      if (canonical(entry) !== line) throw damaged('has a line that is not in canonical form');
+      if (before !== undefined && compareUtf8(before, entry.path) >= 0) throw damaged('is not sorted');
+      before = entry.path;
+      return entry;
+    });
 }

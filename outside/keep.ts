@@ -1,0 +1,22 @@
+import type { Store } from './store.ts';
+
+/** How long garbage is left alone: what is younger is never collected, whoever points to it. */
+export const garbageGraceMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Whether content that is in the store already may be relied on by something new without being put again. The collector
+ * takes only versions older than the grace period, so half of it is left for whoever relies on it to finish and be seen.
+ */
+export function youngEnough(modified: Date | undefined, now = Date.now()): boolean {
+  return modified !== undefined && now - modified.getTime() < garbageGraceMs / 2;
+}
+
+/**
+ * Put content that is named by its digest, once. If it is there already but old, nothing may point to it any more and
+ * the collector may just be about to take it: then it is put again, as a new version that the collector has not listed.
+ */
+export async function keep(store: Store, bucket: string, key: string, bytes: Uint8Array | string): Promise<void> {
+  if (await store.putIfAbsent(bucket, key, bytes)) return;
+  const there = await store.head(bucket, key);
+  if (!youngEnough(there?.modified)) await store.put(bucket, key, bytes);
+}

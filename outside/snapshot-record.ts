@@ -1,0 +1,112 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import {
+  type Location,
+  manifestOf,
+  readManifest,
+  refuseNames,
+  type SnapshotEntry,
+} from '@hotcell/contract/snapshot.ts';
+import { casLocation, type LocatedEntry, locationsOf, readLocations } from '@hotcell/contract/snapshot-locations.ts';
+import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
+import { type SnapshotMode, SnapshotRecord } from '@hotcell/contract/snapshot-records.ts';
+import { crashPoint } from './crash.ts';
+import { keep } from './keep.ts';
+import type { Store } from './store.ts';
+
+export interface SnapshotFile extends SnapshotEntry {
+  /** Where the bytes are, if not in the tenant's content-addressed store. */
+  location?: Location;
+}
+export interface KeptSnapshot {
+  snapshot: Digest;
+  locations: Digest;
+  files: number;
+  bytes: number;
+}
+
+/**
+ * Write a snapshot whose contents are in place. The map of locations first, then the manifest, then the record: whoever
+ * sees one of them finds what it names, also when we die in between.
+ */
+export async function putSnapshot(
+  store: Store,
+  tenant: string,
+  files: readonly SnapshotFile[],
+  about: { mode?: SnapshotMode; source?: string; by?: string; at?: Date } = {},
+): Promise<KeptSnapshot> {
+  refuseNames(nameProblems(files.map((file) => file.path)));
+  const located: LocatedEntry[] = files.map((file) => ({
+    ...file,
+    location: file.location ?? casLocation(store.record, tenant, file.sha256),
+  }));
+  const manifest = manifestOf(files);
+  const locations = locationsOf(located);
+  const kept: KeptSnapshot = {
+    snapshot: manifest.id,
+    locations: locations.digest,
+    files: files.length,
+    bytes: files.reduce((sum, file) => sum + file.size, 0),
+  };
+  await keep(store, store.record, recordKeys.locations(tenant, locations.digest), locations.text);
+  crashPoint('snapshot-locations-put');
+  await keep(store, store.record, recordKeys.manifest(tenant, manifest.id), manifest.text);
+  crashPoint('snapshot-manifest-put');
+  await putSnapshotRecord(store, tenant, {
+    version: 1,
+    ...kept,
+    mode: about.mode ?? 'copy',
+    source: about.source ?? '',
+    by: about.by ?? '',
+    at: (about.at ?? new Date()).toISOString(),
+  });
+  return kept;
+}
+
+/**
+ * Which locations a run is given that names this snapshot. Bytes of our own outlive bytes of somebody else's bucket: a
+ * reference never takes the place of a copy, everything else does.
+ */
+async function putSnapshotRecord(store: Store, tenant: string, record: SnapshotRecord): Promise<void> {
+  const before = await snapshotRecord(store, tenant, record.snapshot);
+  if (before && before.mode === 'copy' && record.mode === 'reference') return;
+  if (before && before.locations === record.locations) return;
+  await store.put(store.record, recordKeys.snapshotRecord(tenant, record.snapshot), JSON.stringify(record));
+}
+
+export async function snapshotRecord(store: Store, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
+  return store.getJson(SnapshotRecord, store.record, recordKeys.snapshotRecord(tenant, id));
+}
+
+const gone = (what: string) =>
+  new HotcellError(
+    'input_missing',
+    `${what} is not in the store: it was collected or never finished; freeze the source again`,
+  );
+
+async function textOf(store: Store, key: string, what: string): Promise<string> {
+  const bytes = await store.getBytes(store.record, key);
+  if (bytes === undefined) throw gone(what);
+  return bytes.toString('utf8');
+}
+
+/** The manifest of a snapshot, checked against its id. */
+export async function manifestAt(store: Store, tenant: string, id: Digest): Promise<SnapshotEntry[]> {
+  return readManifest(await textOf(store, recordKeys.manifest(tenant, id), `the snapshot ${id}`), id);
+}
+
+/** The manifest and the map of locations, each checked against the digest it was asked by. */
+export async function locatedAt(
+  store: Store,
+  tenant: string,
+  snapshot: Digest,
+  locations: Digest,
+): Promise<LocatedEntry[]> {
+  const what = `the map of locations ${locations} of the snapshot ${snapshot}`;
+  const [entries, map] = await Promise.all([
+    manifestAt(store, tenant, snapshot),
+    textOf(store, recordKeys.locations(tenant, locations), what),
+  ]);
+  return readLocations(map, locations, entries);
+}
