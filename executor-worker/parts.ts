@@ -23,6 +23,8 @@ export interface CellPlan {
   runtime: 'runc' | 'gvisor';
   image: { ref: string; digest: string };
   limits: Limits;
+  /** How init keeps the log: so much from the start, so much of the end, and whether more ends the run. */
+  log: { headBytes: number; tailBytes: number; pastLimit: 'truncate' | 'stop' };
   mounts: readonly Mount[];
   /** The variables the policy let the job set, and those it lets through from the image. */
   env: Readonly<Record<string, string>>;
@@ -69,7 +71,10 @@ export type BlockEnd = {
 export type CellEvent =
   | { type: 'block_started'; index: number; at: Date }
   | { type: 'log'; block: number; stream: 'stdout' | 'stderr'; at: Date; bytes: Buffer }
-  | { type: 'log_gap'; block: number; stream: 'stdout' | 'stderr'; at: Date; droppedBytes: number }
+  /** Init dropped so many bytes past the head; the tail it kept follows as log chunks. */
+  | { type: 'log_gap'; droppedBytes: number }
+  /** The log limit was passed; `ends` when the policy ends such a run, which init then does. */
+  | { type: 'log_limit'; at: Date; ends: boolean }
   | { type: 'block_ended'; at: Date; end: BlockEnd }
   /** The consumer reads `data` to its end before it asks for the next event. */
   | { type: 'output'; path: Buffer; size: number; data: AsyncIterable<Buffer> }
@@ -88,12 +93,10 @@ export interface SealedCell {
   run(job: Job): AsyncIterable<CellEvent>;
   /** TERM, the policy's grace, KILL to everything; `docker kill` when init does not answer. First reason wins. */
   kill(reason: KillReason): void;
-  /** Tell init that logs past the limit are not wanted any more: it keeps a tail window and counts the rest. */
-  capLogs(tailBytes: number): void;
   /** Nothing of it remains afterwards. Retried behind the result; rejects only when it gave up. */
   destroy(): Promise<void>;
 }
-export type KillReason = 'cancelled' | 'output_exceeded' | 'lost_claim' | 'draining' | 'timed_out';
+export type KillReason = 'cancelled' | 'lost_claim' | 'draining';
 
 /** Where a run's output streams went, and what was found out on the way. */
 export interface Collected {

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { createZstdCompress } from 'node:zlib';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import type { LogRow } from '@hotcell/contract/logs.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import type { KeptLog } from '../parts.ts';
+import type { LiveLog } from './live.ts';
+import { budgetOf, LogWindow } from './window.ts';
+
+export interface RecorderSettings {
+  store: Store;
+  /** Where the whole log comes to lie. */
+  key: string;
+  limitBytes: number;
+  live: LiveLog;
+}
+
+/**
+ * A run's log on its way: to live readers at once, to the bucket compressed and hashed. Nothing is held but the window
+ * at the end; a slow store slows the job down instead of filling memory.
+ */
+export class LogRecorder {
+  readonly #window: LogWindow;
+  readonly #live: LiveLog;
+  readonly #zstd = createZstdCompress();
+  readonly #hash = createHash('sha256');
+  readonly #stored: Promise<unknown>;
+
+  constructor({ store, key, limitBytes, live }: RecorderSettings) {
+    this.#window = new LogWindow(budgetOf(limitBytes));
+    this.#live = live;
+    this.#stored = store.upload(store.record, key, this.#hashed());
+    // A failure is told where the log is written next or finished; until then it must not end the process.
+    this.#stored.catch((error: unknown) =>
+      this.#zstd.destroy(error instanceof Error ? error : new Error(String(error))),
+    );
+  }
+
+  get written(): number {
+    return this.#window.written;
+  }
+
+  async write(block: number, stream: 'stdout' | 'stderr', at: Date, bytes: Buffer): Promise<void> {
+    await this.#emit(this.#window.push(block, stream, at, bytes));
+  }
+
+  gap(bytes: number): void {
+    this.#window.gap(bytes);
+  }
+
+  async endOfBlock(): Promise<void> {
+    await this.#emit(this.#window.flush());
+  }
+
+  async finish(): Promise<KeptLog> {
+    await this.#emit(this.#window.finish());
+    await this.#live.close();
+    this.#zstd.end();
+    await this.#stored;
+    const sha256: Digest = `sha256:${this.#hash.digest('hex')}`;
+    return { sha256, bytes: this.#window.written, truncated: this.#window.truncated };
+  }
+
+  /** The attempt is given up: nothing of its log stays half uploaded. */
+  async abandon(): Promise<void> {
+    this.#zstd.destroy(new Error('the attempt was given up'));
+    await Promise.allSettled([this.#stored, this.#live.close()]);
+  }
+
+  async #emit(rows: readonly LogRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    this.#live.append(rows, text);
+    if (this.#zstd.destroyed) await this.#stored;
+    if (!this.#zstd.write(text)) await this.#drained();
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        this.#zstd.off('error', failed);
+        resolve();
+      };
+      const failed = (error: Error) => {
+        this.#zstd.off('drain', done);
+        reject(error);
+      };
+      this.#zstd.once('drain', done);
+      this.#zstd.once('error', failed);
+    });
+  }
+
+  async *#hashed(): AsyncGenerator<Buffer> {
+    for await (const chunk of this.#zstd as AsyncIterable<Buffer>) {
+      this.#hash.update(chunk);
+      yield chunk;
+    }
+  }
+}
