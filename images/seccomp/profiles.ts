@@ -1,0 +1,109 @@
+/**
+ * The system calls that a cell may use: an allow-list of our own. Everything that is not on it answers EPERM, and a
+ * foreign ABI (32-bit, x32) none at all. From here the JSON files beside this one are written (`node generate.ts`).
+ */
+export const architectures = ['x86_64', 'aarch64'] as const;
+export const runtimes = ['runc', 'gvisor'] as const;
+export type Architecture = (typeof architectures)[number];
+export type ProfileRuntime = (typeof runtimes)[number];
+
+interface Rule {
+  names: string[];
+  action: 'SCMP_ACT_ALLOW' | 'SCMP_ACT_ERRNO';
+  errnoRet?: number;
+  args?: { index: number; value: number; valueTwo?: number; op: 'SCMP_CMP_EQ' | 'SCMP_CMP_MASKED_EQ' }[];
+}
+export interface Profile {
+  defaultAction: 'SCMP_ACT_ERRNO';
+  defaultErrnoRet: number;
+  architectures: string[];
+  syscalls: Rule[];
+}
+
+const errno = { EPERM: 1, ENOSYS: 38 };
+
+const files = `
+  access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64 fallocate
+  fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fdatasync fgetxattr flistxattr flock fremovexattr fsetxattr
+  fstat fstatfs fsync ftruncate futimesat getcpu getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
+  inotify_init1 inotify_rm_watch ioctl lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek lsetxattr
+  lstat memfd_create mkdir mkdirat mknod mknodat newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2
+  pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv removexattr rename renameat renameat2 rmdir
+  sendfile setxattr splice stat statfs statx symlink symlinkat sync sync_file_range syncfs tee truncate umask unlink
+  unlinkat utime utimensat utimes write writev`;
+
+const memory = `
+  brk get_mempolicy madvise map_shadow_stack membarrier mincore mlock mlock2 mlockall mmap mprotect mremap mseal msync
+  munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect remap_file_pages shmat shmctl shmdt shmget`;
+
+const processes = `
+  arch_prctl capget capset execve execveat exit exit_group fork futex futex_requeue futex_wait futex_waitv futex_wake
+  get_robust_list get_thread_area getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority getrandom
+  getresgid getresuid getrlimit getrusage getsid gettid getuid ioprio_get ioprio_set kill landlock_add_rule
+  landlock_create_ruleset landlock_restrict_self pause pidfd_open pidfd_send_signal prctl prlimit64 rseq
+  sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam sched_getscheduler
+  sched_rr_get_interval sched_setaffinity sched_setattr sched_setparam sched_setscheduler sched_yield seccomp
+  set_robust_list set_thread_area set_tid_address setfsgid setfsuid setgid setgroups setpgid setpriority setregid
+  setresgid setresuid setreuid setrlimit setsid setuid sysinfo tgkill times tkill uname vfork wait4 waitid`;
+
+const signalsAndTime = `
+  alarm clock_getres clock_gettime clock_nanosleep epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2
+  epoll_wait eventfd eventfd2 getitimer gettimeofday nanosleep poll ppoll pselect6 restart_syscall rt_sigaction
+  rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait rt_tgsigqueueinfo select
+  setitimer sigaltstack signalfd signalfd4 time timer_create timer_delete timer_getoverrun timer_gettime timer_settime
+  timerfd_create timerfd_gettime timerfd_settime`;
+
+const sockets = `
+  accept accept4 bind connect getpeername getsockname getsockopt listen recvfrom recvmmsg recvmsg sendmmsg sendmsg
+  sendto setsockopt shutdown`;
+
+const semaphores = 'semctl semget semop semtimedop';
+
+/** Of x86-64 alone; arm64 was made without the old forms. */
+const legacy = new Set(
+  `access alarm arch_prctl chmod chown creat dup2 epoll_create epoll_wait eventfd fork futimesat get_thread_area
+   getdents getpgrp inotify_init lchown link lstat map_shadow_stack mkdir mknod open pause pipe poll readlink rename
+   rmdir select set_thread_area signalfd stat symlink time unlink utime utimes vfork`.split(/\s+/),
+);
+
+const wordsOf = (...lists: string[]) => lists.flatMap((list) => list.trim().split(/\s+/));
+
+/** AF_UNIX, AF_INET, AF_INET6: nothing else gets a socket. Rules of one call are alternatives. */
+const families = [1, 2, 10];
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: all of them zero. */
+const namespaceFlags = 0x7e020000;
+/** PER_LINUX, and the question which it is. */
+const personalities = [0x0, 0xffffffff];
+
+export function profileFor(runtime: ProfileRuntime, architecture: Architecture): Profile {
+  const common = wordsOf(files, memory, processes, signalsAndTime, sockets, semaphores);
+  const names = architecture === 'x86_64' ? common : common.filter((name) => !legacy.has(name));
+  const allow = (name: string, args: Rule['args']): Rule => ({
+    names: [name],
+    action: 'SCMP_ACT_ALLOW',
+    ...(args ? { args } : {}),
+  });
+  return {
+    defaultAction: 'SCMP_ACT_ERRNO',
+    defaultErrnoRet: errno.EPERM,
+    // Without the 32-bit sub-architectures: a call by another ABI than this one is no call that is refused but a death.
+    architectures: [architecture === 'x86_64' ? 'SCMP_ARCH_X86_64' : 'SCMP_ARCH_AARCH64'],
+    syscalls: [
+      { names: names.toSorted(), action: 'SCMP_ACT_ALLOW' },
+      ...families.map((value) => allow('socket', [{ index: 0, value, op: 'SCMP_CMP_EQ' }])),
+      // A pair is of AF_UNIX or it is nothing.
+      allow('socketpair', [{ index: 0, value: 1, op: 'SCMP_CMP_EQ' }]),
+      ...personalities.map((value) => allow('personality', [{ index: 0, value, op: 'SCMP_CMP_EQ' }])),
+      allow('clone', [{ index: 0, value: namespaceFlags, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }]),
+      // Its flags lie in memory, where no filter can look: with ENOSYS the C library falls back to clone. gVisor does not
+      // do errno values and, what a namespace of its kernel can do, ends in its kernel.
+      runtime === 'gvisor'
+        ? allow('clone3', undefined)
+        : { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: errno.ENOSYS },
+    ],
+  };
+}
+
+export function profileText(runtime: ProfileRuntime, architecture: Architecture): string {
+  return `${JSON.stringify(profileFor(runtime, architecture), null, 1)}\n`;
+}

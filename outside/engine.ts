@@ -1,0 +1,257 @@
+import type { Duplex, Readable } from 'node:stream';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import Docker from 'dockerode';
+import { z } from 'zod';
+import { demux, type Piece } from './demux.ts';
+import { explainEngineError, statusOf } from './engine-errors.ts';
+
+/** How long one call may take before the engine counts as not answering. Generous: a busy machine is not a broken one. */
+const boundMs = { look: 20_000, change: 60_000, start: 120_000 };
+
+export type CreateOptions = Omit<Docker.ContainerCreateOptions, 'name' | 'abortSignal'>;
+export type Inspected = Docker.ContainerInspectInfo;
+export type InspectedImage = Docker.ImageInspectInfo;
+export interface Listed {
+  id: string;
+  name: string;
+  state: string;
+  createdAt: Date;
+  labels: Readonly<Record<string, string>>;
+}
+export interface EngineEvent {
+  action: string;
+  id: string;
+  labels: Readonly<Record<string, string>>;
+  exitCode: number | null;
+}
+export interface Attached {
+  /** The container's stdin. */
+  input: Duplex;
+  /** What it writes, at the reader's pace; read once. */
+  output: AsyncIterable<Piece>;
+  /** Let go of the stream: with StdinOnce, the container's stdin ends too. */
+  close(): void;
+}
+export interface PathStat {
+  name: string;
+  mode: number;
+  linkTarget: string;
+}
+
+/** The only door to the container engine. Every call is bounded in time: an engine that hangs costs one attempt. */
+export class Engine {
+  readonly #docker: Docker;
+
+  /** `address` is a socket's path, `unix://…`, or `tcp://host:port` (https with the certificates of the environment). */
+  constructor(address: string) {
+    const path = address.startsWith('unix://') ? address.slice('unix://'.length) : address;
+    const url = path.startsWith('/') ? undefined : new URL(path);
+    this.#docker = new Docker(
+      url
+        ? { host: url.hostname, port: url.port || '2376', protocol: url.protocol === 'https:' ? 'https' : 'http' }
+        : { socketPath: path },
+    );
+  }
+
+  async version(): Promise<{ engine: string; api: string; kernel: string; architecture: string }> {
+    const found = await this.#bounded('say its version', boundMs.look, () => this.#docker.version());
+    return {
+      engine: found.Version,
+      api: found.ApiVersion,
+      kernel: found.KernelVersion ?? '',
+      architecture: found.Arch,
+    };
+  }
+
+  async runtimes(): Promise<string[]> {
+    const found: unknown = await this.#bounded('describe itself', boundMs.look, () => this.#docker.info());
+    const names = found !== null && typeof found === 'object' && 'Runtimes' in found ? found.Runtimes : {};
+    return Object.keys(names ?? {});
+  }
+
+  /** The image, or an error that says how it gets here. */
+  async image(name: string): Promise<InspectedImage> {
+    return await this.#bounded(`inspect the image ${name}`, boundMs.look, () => this.#docker.getImage(name).inspect());
+  }
+
+  /** The new container's id; undefined when somebody else has the name. */
+  async create(name: string, options: CreateOptions): Promise<string | undefined> {
+    try {
+      const made = await this.#bounded(`create the container ${name}`, boundMs.change, (abortSignal) =>
+        // The name alone goes into the address: dockerode would put all of the options there as well.
+        this.#docker.createContainer({
+          _query: { name },
+          _body: options,
+          abortSignal,
+        } as Docker.ContainerCreateOptions),
+      );
+      return made.id;
+    } catch (error) {
+      if (error instanceof HotcellError && statusOf(error.cause) === 409) return undefined;
+      throw error;
+    }
+  }
+
+  /** Before the start, and hijacked: otherwise the first words in either direction may be lost without a sign. */
+  async attach(id: string): Promise<Attached> {
+    const socket = (await this.#bounded(`attach to ${id}`, boundMs.look, (abortSignal) =>
+      this.#docker
+        .getContainer(id)
+        .attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true, abortSignal }),
+    )) as Duplex;
+    // An error is told to who reads `output`; without a listener one that comes later would end the process.
+    socket.on('error', () => undefined);
+    return { input: socket, output: demux(socket), close: () => socket.destroy() };
+  }
+
+  async start(id: string): Promise<void> {
+    await this.#bounded(`start ${id}`, boundMs.start, (abortSignal) =>
+      this.#docker.getContainer(id).start({ abortSignal }),
+    );
+  }
+
+  /** Its exit code as soon as it has ended (at once if it has already); undefined if it has not within the bound. */
+  async wait(id: string, withinMs: number): Promise<number | undefined> {
+    const abortSignal = AbortSignal.timeout(withinMs);
+    try {
+      const ended: unknown = await this.#docker.getContainer(id).wait({ abortSignal });
+      const code = ended !== null && typeof ended === 'object' && 'StatusCode' in ended ? ended.StatusCode : undefined;
+      return typeof code === 'number' ? code : undefined;
+    } catch (error) {
+      if (abortSignal.aborted) return undefined;
+      throw explainEngineError(error, `wait for ${id}`);
+    }
+  }
+
+  /** True when it was running. */
+  async kill(id: string, signal = 'SIGKILL'): Promise<boolean> {
+    return await this.#orIgnore([404, 409], () =>
+      this.#bounded(`kill ${id}`, boundMs.change, (abortSignal) =>
+        this.#docker.getContainer(id).kill({ signal, abortSignal }),
+      ),
+    );
+  }
+
+  /** By force, with its anonymous volumes. Removing what is gone or being removed already is no error. */
+  async remove(id: string): Promise<void> {
+    await this.#orIgnore([404, 409], () =>
+      this.#bounded(`remove ${id}`, boundMs.change, (abortSignal) =>
+        this.#docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
+      ),
+    );
+  }
+
+  async inspect(id: string): Promise<Inspected | undefined> {
+    try {
+      return await this.#bounded(`inspect ${id}`, boundMs.look, (abortSignal) =>
+        this.#docker.getContainer(id).inspect({ abortSignal }),
+      );
+    } catch (error) {
+      if (error instanceof HotcellError && statusOf(error.cause) === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** All containers, running or not, that have these labels (`name=value`). */
+  async list(labels: readonly string[]): Promise<Listed[]> {
+    const found = await this.#bounded('list the containers', boundMs.look, (abortSignal) =>
+      this.#docker.listContainers({ all: true, filters: { label: [...labels] }, abortSignal }),
+    );
+    return found.map((one) => ({
+      id: one.Id,
+      name: (one.Names[0] ?? '').replace(/^\//, ''),
+      state: one.State,
+      createdAt: new Date(one.Created * 1000),
+      labels: one.Labels,
+    }));
+  }
+
+  /** What stands at a path of a container, links not followed; undefined where nothing does. */
+  async stat(id: string, path: string): Promise<PathStat | undefined> {
+    try {
+      const answer = await this.#bounded(`look at ${path} in ${id}`, boundMs.look, (abortSignal) =>
+        this.#docker.getContainer(id).infoArchive({ path, abortSignal }),
+      );
+      return pathStat(answer);
+    } catch (error) {
+      if (error instanceof HotcellError && statusOf(error.cause) === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** Containers' events from now on, until the signal. Ends when the engine does: the caller begins again. */
+  async *events(labels: readonly string[], signal: AbortSignal): AsyncGenerator<EngineEvent> {
+    const stream = (await this.#bounded('send its events', boundMs.look, () =>
+      this.#docker.getEvents({ filters: { type: ['container'], label: [...labels] }, abortSignal: signal }),
+    )) as Readable;
+    let rest = '';
+    stream.setEncoding('utf8');
+    for await (const text of stream as AsyncIterable<string>) {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line.trim() !== '') yield eventOf(line);
+    }
+  }
+
+  /** Give an image's archive to the engine, as `docker load` does. */
+  async load(archive: Readable, withinMs: number): Promise<void> {
+    const answer = await this.#bounded('load an image', withinMs, () =>
+      this.#docker.loadImage(archive, { quiet: true }),
+    );
+    // The answer's end is the end of the loading.
+    for await (const chunk of answer as AsyncIterable<Buffer>) void chunk;
+  }
+
+  async #orIgnore(statuses: readonly number[], call: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await call();
+      return true;
+    } catch (error) {
+      if (error instanceof HotcellError && statuses.includes(statusOf(error.cause) ?? 0)) return false;
+      throw error;
+    }
+  }
+
+  async #bounded<T>(what: string, ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const signal = AbortSignal.timeout(ms);
+    const late = Promise.withResolvers<never>();
+    const onAbort = () =>
+      late.reject(new HotcellError('engine_unavailable', `the engine did not ${what} within ${ms / 1000} s`));
+    signal.addEventListener('abort', onAbort, { once: true });
+    // Raced, not only aborted: a call whose abort is not heard must not hold its caller either.
+    try {
+      return await Promise.race([call(signal), late.promise]);
+    } catch (error) {
+      throw explainEngineError(error, what);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+const PathStatHeader = z.looseObject({ name: z.string(), mode: z.number(), linkTarget: z.string() });
+
+function pathStat(answer: unknown): PathStat {
+  const headers = answer !== null && typeof answer === 'object' && 'headers' in answer ? answer.headers : undefined;
+  const header = z.looseObject({ 'x-docker-container-path-stat': z.string() }).safeParse(headers);
+  const text = header.success ? header.data['x-docker-container-path-stat'] : '';
+  const { name, mode, linkTarget } = parseJsonAs(
+    PathStatHeader,
+    Buffer.from(text, 'base64').toString('utf8'),
+    'what the engine says of a path',
+    'cell_failed',
+  );
+  return { name, mode, linkTarget };
+}
+
+const EventLine = z.looseObject({
+  Action: z.string(),
+  Actor: z.looseObject({ ID: z.string(), Attributes: z.record(z.string(), z.string()).default({}) }),
+});
+
+function eventOf(line: string): EngineEvent {
+  const { Action, Actor } = parseJsonAs(EventLine, line, "an event of the engine's", 'engine_unavailable');
+  const code = Actor.Attributes.exitCode;
+  return { action: Action, id: Actor.ID, labels: Actor.Attributes, exitCode: code === undefined ? null : Number(code) };
+}
