@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { RunId, TenantName, WorkerName } from './names.ts';
+import { Outcome } from './result.ts';
+
+/** What lies in Valkey besides tickets. All of it can be thrown away: it is said anew, or told from the buckets. */
+const time = z.iso.datetime();
+
+/** Said every second by the worker that has the run; when it is not said any more, the attempt is dead. */
+export const RunBeat = z.strictObject({
+  run: RunId,
+  tenant: TenantName,
+  status: z.enum(['queued', 'staging', 'running', 'publishing']),
+  attempt: z.number().int().min(0),
+  worker: WorkerName,
+  nonce: z.string(),
+  since: time,
+  waiting: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+});
+export type RunBeat = z.infer<typeof RunBeat>;
+
+const Room = z.strictObject({
+  cpus: z.number().min(0),
+  memoryBytes: z.number().min(0),
+  runs: z.number().int().min(0),
+});
+export type Room = z.infer<typeof Room>;
+
+export const CellBeat = z.strictObject({
+  id: z.string(),
+  container: z.string(),
+  state: z.enum(['waiting', 'busy', 'destroying']),
+  run: RunId.optional(),
+});
+export type CellBeat = z.infer<typeof CellBeat>;
+
+export const WorkerBeat = z.strictObject({
+  name: WorkerName,
+  host: z.string(),
+  state: z.enum(['ready', 'draining', 'drained']),
+  queues: z.array(z.string()),
+  capacity: Room,
+  used: Room,
+  runs: z.array(RunId),
+  cells: z.array(CellBeat),
+  startedAt: time,
+  at: time,
+});
+export type WorkerBeat = z.infer<typeof WorkerBeat>;
+
+/** One channel for all of these: a nudge to look, never the only place where something stands. */
+export const LiveEvent = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('status'),
+    run: RunId,
+    tenant: TenantName,
+    status: z.enum(['queued', 'staging', 'running', 'publishing', 'finished']),
+    outcome: Outcome.optional(),
+    at: time,
+  }),
+  z.strictObject({ type: z.literal('cancel'), run: RunId }),
+  z.strictObject({ type: z.literal('drain'), worker: WorkerName }),
+]);
+export type LiveEvent = z.infer<typeof LiveEvent>;
+
+/** A ticket that was not believed, for `status`: what it claimed to be, and why it was refused. */
+export const RefusedTicket = z.strictObject({ at: time, queue: z.string(), id: z.string(), why: z.string() });
+export type RefusedTicket = z.infer<typeof RefusedTicket>;

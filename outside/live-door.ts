@@ -1,0 +1,50 @@
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import type { ChainableCommander, Redis } from 'ioredis';
+import type { z } from 'zod';
+
+/** One connection, our keys on it, and one error for whatever goes wrong there. */
+export class LiveDoor {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+
+  constructor(redis: Redis, prefix: string) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+  }
+
+  key(...parts: string[]): string {
+    return this.#prefix + parts.join(':');
+  }
+
+  async ask<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#redis);
+    } catch (cause) {
+      throw new HotcellError(
+        'queue_unavailable',
+        `Valkey does not answer (${messageOf(cause)}): look at ./hotcell status`,
+        { cause },
+      );
+    }
+  }
+}
+
+/** Everything of a pipeline, or its first error; `harmless` names what is no error here. */
+export async function all(pipe: ChainableCommander, harmless?: RegExp): Promise<unknown[]> {
+  const answers = (await pipe.exec()) ?? [];
+  return answers.map(([error, value]) => {
+    if (error && !harmless?.test(error.message)) throw error;
+    return value;
+  });
+}
+
+/** Valkey is not trusted: what does not parse was not said. */
+export function read<S extends z.ZodType>(schema: S, text: string | null): z.output<S> | undefined {
+  if (text === null) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    // Not even JSON.
+    return undefined;
+  }
+}
