@@ -35,7 +35,7 @@ export interface OutcomeFacts {
   ranMs: number;
   logBytes: number;
   logTruncated: boolean;
-  outputs: { bytes: number; files: number; exceeded: 'outputBytes' | 'outputFiles' | null };
+  outputsExceeded: 'outputBytes' | 'outputFiles' | null;
 }
 
 export type Decision =
@@ -139,13 +139,13 @@ export function decide(facts: OutcomeFacts): Decision {
       kind: 'platform',
       message: `only ${facts.ended.length} of ${facts.blocks} blocks ended, and nothing says why`,
     };
-  if (facts.outputs.exceeded === 'outputBytes')
+  if (facts.outputsExceeded === 'outputBytes')
     return end(
       'output_exceeded',
       `/outputs holds more than the limit of ${formatBytes(facts.limits.outputBytes)}: write less, or ${raise('limits.outputBytes')}; what was within it is kept`,
       0,
     );
-  if (facts.outputs.exceeded === 'outputFiles')
+  if (facts.outputsExceeded === 'outputFiles')
     return end(
       'output_exceeded',
       `/outputs holds more files than the limit of ${facts.limits.outputFiles}: write fewer, or ${raise('limits.outputFiles')}; what was within it is kept`,

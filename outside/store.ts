@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
+  CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
@@ -368,6 +369,16 @@ export class Store implements Disposable {
       await this.#client.send(new AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => undefined);
       throw this.#explain(error, 'upload', bucket, key);
     }
+  }
+
+  /** Within the store: the bytes do not travel. */
+  async copy(from: { bucket: string; key: string }, to: { bucket: string; key: string }): Promise<void> {
+    const CopySource = `${from.bucket}/${from.key.split('/').map(encodeURIComponent).join('/')}`;
+    await this.#client
+      .send(new CopyObjectCommand({ Bucket: to.bucket, Key: to.key, CopySource }))
+      .catch((error: unknown) => {
+        throw this.#explain(error, `copy ${CopySource} to`, to.bucket, to.key);
+      });
   }
 
   async halfUploads(bucket: string): Promise<{ key: string; id: string; begun: Date | undefined }[]> {

@@ -40,6 +40,10 @@ export class LogRecorder {
     return this.#window.written;
   }
 
+  get truncated(): boolean {
+    return this.#window.truncated;
+  }
+
   async write(block: number, stream: 'stdout' | 'stderr', at: Date, bytes: Buffer): Promise<void> {
     await this.#emit(this.#window.push(block, stream, at, bytes));
   }

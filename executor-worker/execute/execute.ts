@@ -1,0 +1,159 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import { decide, type Decision, type Stop } from '@hotcell/contract/outcome.ts';
+import type { BlockResult, Usage } from '@hotcell/contract/result.ts';
+import type { Logger } from '@hotcell/outside/log.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { LiveLog, type LiveSettings } from '../logs/live.ts';
+import { LogRecorder } from '../logs/recorder.ts';
+import { OutputCollector } from '../outputs/collect.ts';
+import type { CellEvent, Collected, Job, KeptLog, SealedCell, Verdict } from '../parts.ts';
+import { BlockBook } from './blocks.ts';
+
+export interface ExecuteContext {
+  run: RunId;
+  tenant: string;
+  attempt: number;
+  runtime: 'runc' | 'gvisor';
+  limits: Limits;
+  store: Store;
+  publishLog: LiveSettings['publish'];
+  /** Aborted with a Stop as its reason: the cell is killed, and what it was stopped for becomes the first cause. */
+  stop: AbortSignal;
+  log: Logger;
+}
+
+export interface Execution {
+  verdict: Verdict;
+  blocks: readonly BlockResult[];
+  usage: Usage;
+  outputs: Collected;
+  log: KeptLog;
+  ranMs: number;
+}
+
+/** Hand the code over and follow what comes out, until nothing of it is on its way any more. */
+export async function execute(cell: SealedCell, job: Job, context: ExecuteContext): Promise<Execution> {
+  const { store, tenant, run, attempt, limits } = context;
+  const live = new LiveLog({
+    store,
+    run,
+    attempt,
+    publish: context.publishLog,
+    onError: (what, error) => context.log.warn({ run, err: error }, what),
+  });
+  const recorder = new LogRecorder({
+    store,
+    key: recordKeys.log(tenant, run, attempt),
+    limitBytes: limits.logBytes,
+    live,
+  });
+  const collector = new OutputCollector(store, tenant, run, limits);
+  const following = new Following(job, recorder, collector);
+  const onStop = () => following.stopFor(stopOf(context.stop), cell);
+  context.stop.addEventListener('abort', onStop);
+  if (context.stop.aborted) onStop();
+  try {
+    for await (const event of cell.run(job)) await following.on(event);
+    const decision = following.decide(context);
+    if (decision.kind === 'platform')
+      throw new HotcellError(following.stop?.kind === 'lost_claim' ? 'lost_claim' : 'cell_failed', decision.message);
+    const [log, outputs] = await Promise.all([recorder.finish(), collector.finish()]);
+    return following.execution(decision, log, outputs);
+  } catch (error) {
+    await Promise.all([recorder.abandon(), collector.abandon()]);
+    throw error;
+  } finally {
+    context.stop.removeEventListener('abort', onStop);
+  }
+}
+
+function stopOf(signal: AbortSignal): Stop {
+  // Only our own code aborts this signal, always with a Stop.
+  return signal.reason as Stop;
+}
+
+/** What was seen so far of one execution. */
+class Following {
+  readonly #job: Job;
+  readonly #recorder: LogRecorder;
+  readonly #collector: OutputCollector;
+  readonly #blocks: BlockBook;
+  #usage = { wallMs: 0, cpuMs: 0, peakMemoryBytes: 0 };
+  #died: { exitCode: number | null; outOfMemory: boolean } | null = null;
+  #ended = false;
+  stop: Stop | null = null;
+
+  constructor(job: Job, recorder: LogRecorder, collector: OutputCollector) {
+    this.#job = job;
+    this.#recorder = recorder;
+    this.#collector = collector;
+    this.#blocks = new BlockBook(job.blocks);
+  }
+
+  /** The first cause wins; after the cell's last word there is nothing left to stop. */
+  stopFor(stop: Stop, cell: SealedCell): void {
+    if (this.#ended || this.stop) return;
+    this.stop = stop;
+    if (stop.kind !== 'log_exceeded') cell.kill(stop.kind);
+  }
+
+  async on(event: CellEvent): Promise<void> {
+    switch (event.type) {
+      case 'block_started':
+        return this.#blocks.started(event.index, event.at);
+      case 'log':
+        return this.#recorder.write(event.block, event.stream, event.at, event.bytes);
+      case 'log_gap':
+        return this.#recorder.gap(event.droppedBytes);
+      case 'log_limit':
+        if (event.ends) this.stop ??= { kind: 'log_exceeded' };
+        return;
+      case 'block_ended':
+        this.#blocks.end(event.end, event.at);
+        return this.#recorder.endOfBlock();
+      case 'output':
+        return this.#collector.take(event.path, event.size, event.data);
+      case 'output_refused':
+        return this.#collector.refuse(event.path, event.reason);
+      case 'end':
+        this.#ended = true;
+        this.#usage = event.usage;
+        return;
+      case 'died':
+        this.#ended = true;
+        this.#died = { exitCode: event.exitCode, outOfMemory: event.engineSaysOom || event.oomKills > 0 };
+        return;
+    }
+  }
+
+  decide(context: ExecuteContext): Decision {
+    return decide({
+      runtime: context.runtime,
+      limits: context.limits,
+      blocks: this.#job.blocks.length,
+      ended: this.#blocks.ended,
+      stop: this.stop,
+      died: this.#died,
+      ranMs: this.#usage.wallMs,
+      logBytes: this.#recorder.written,
+      logTruncated: this.#recorder.truncated,
+      outputsExceeded: this.#collector.exceeded,
+    });
+  }
+
+  execution(decision: Extract<Decision, { kind: 'ended' }>, log: KeptLog, outputs: Collected): Execution {
+    const { outcome, reason, exitCode, warnings } = decision;
+    this.#blocks.close(outcome, new Date());
+    return {
+      verdict: { outcome, reason, exitCode, warnings },
+      blocks: this.#blocks.results,
+      usage: { ...this.#usage, logBytes: log.bytes, outputBytes: outputs.bytes, outputFiles: outputs.files.length },
+      outputs,
+      log,
+      ranMs: this.#usage.wallMs,
+    };
+  }
+}

@@ -1,0 +1,98 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { formatBytes } from '@hotcell/contract/humans.ts';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import type { OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
+import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
+import { putSnapshot } from '@hotcell/outside/snapshot-record.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import type { Collected } from '../parts.ts';
+import { ContentSink } from './content.ts';
+import { encodeName, representable } from './names.ts';
+
+/** How many refusals are told by name; the rest by their number. */
+const toldRefusals = 1000;
+
+/**
+ * The outputs of a run on their way from the cell's stream to the content-addressed store. Nothing of the job's names a
+ * path of this host; what is over a limit is read past, so that the stream stays whole.
+ */
+export class OutputCollector {
+  readonly #store: Store;
+  readonly #tenant: string;
+  readonly #limits: Pick<Limits, 'outputBytes' | 'outputFiles'>;
+  readonly #sink: ContentSink;
+  #files: OutputFile[] = [];
+  readonly #refused: RefusedOutput[] = [];
+  #untold = 0;
+  #bytes = 0;
+  exceeded: 'outputBytes' | 'outputFiles' | null = null;
+
+  constructor(store: Store, tenant: string, run: string, limits: Pick<Limits, 'outputBytes' | 'outputFiles'>) {
+    this.#store = store;
+    this.#tenant = tenant;
+    this.#limits = limits;
+    this.#sink = new ContentSink(store, tenant, run);
+  }
+
+  async take(rawPath: Buffer, size: number, data: AsyncIterable<Buffer>): Promise<void> {
+    const name = representable(rawPath);
+    const refusal = 'reason' in name ? name.reason : this.#overLimit(size);
+    if (refusal !== undefined || 'reason' in name) {
+      this.refuse(rawPath, refusal ?? 'it cannot be represented');
+      for await (const _ of data);
+      return;
+    }
+    const { sha256, size: seen } = await this.#sink.put(size, data);
+    if (seen !== size)
+      throw new HotcellError('stream_broken', `the cell announced ${size} bytes for an output and sent ${seen}`);
+    this.#bytes += seen;
+    this.#files.push({ path: name.path, size: seen, sha256 });
+  }
+
+  refuse(rawPath: Buffer, reason: string): void {
+    if (this.#refused.length < toldRefusals) this.#refused.push({ path: encodeName(rawPath), reason });
+    else this.#untold++;
+  }
+
+  async finish(): Promise<Collected> {
+    await this.#sink.settled();
+    this.#refuseCollisions();
+    if (this.#untold > 0) this.#refused.push({ path: '…', reason: `${this.#untold} more were refused` });
+    // A run without outputs has no snapshot, and costs no requests for one.
+    const snapshot =
+      this.#files.length > 0 ? (await putSnapshot(this.#store, this.#tenant, this.#files)).snapshot : null;
+    const bytes = this.#files.reduce((sum, file) => sum + file.size, 0);
+    return {
+      files: this.#files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))),
+      refused: this.#refused,
+      snapshot,
+      bytes,
+    };
+  }
+
+  /** Whatever was put stays: content that nothing names is garbage, and is collected as such. */
+  async abandon(): Promise<void> {
+    await Promise.allSettled([this.#sink.settled()]);
+  }
+
+  #overLimit(size: number): string | undefined {
+    if (this.#files.length + 1 > this.#limits.outputFiles) {
+      this.exceeded ??= 'outputFiles';
+      return `it is past the limit of ${this.#limits.outputFiles} files`;
+    }
+    if (this.#bytes + size > this.#limits.outputBytes) {
+      this.exceeded ??= 'outputBytes';
+      return `its ${formatBytes(size)} are past the limit of ${formatBytes(this.#limits.outputBytes)}`;
+    }
+    return undefined;
+  }
+
+  /** Names that some file system takes for one: none of them can be had everywhere, so none is kept. */
+  #refuseCollisions(): void {
+    const problems = new Map(
+      nameProblems(this.#files.map((file) => file.path)).map(({ path, reason }) => [path, reason]),
+    );
+    for (const [path, reason] of problems) this.refuse(Buffer.from(path), reason);
+    this.#files = this.#files.filter((file) => !problems.has(file.path));
+  }
+}

@@ -1,0 +1,78 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+
+/** A file up to this size is held while it is hashed; a larger one goes to the store while it is hashed. */
+const heldBytes = 4 * 1024 * 1024;
+
+/**
+ * Put bytes into the tenant's content-addressed store. The key is known only when all bytes are hashed: a large file is
+ * uploaded beside and copied within the store.
+ */
+export class ContentSink {
+  readonly #store: Store;
+  readonly #tenant: string;
+  readonly #run: string;
+  readonly #under = new Set<Promise<unknown>>();
+  #failure: unknown;
+
+  constructor(store: Store, tenant: string, run: string) {
+    this.#store = store;
+    this.#tenant = tenant;
+    this.#run = run;
+  }
+
+  /** Small files are put behind the next one's bytes: `settled` says when all are there. */
+  async put(size: number, data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
+    if (this.#failure !== undefined) throw this.#failure;
+    return size <= heldBytes ? this.#putHeld(data) : this.#putStreamed(data);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#under);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #putHeld(data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of data) chunks.push(Buffer.from(chunk));
+    const body = Buffer.concat(chunks);
+    const hash = createHash('sha256').update(body).digest();
+    const sha256: Digest = `sha256:${hash.toString('hex')}`;
+    while (this.#under.size >= 16) await Promise.race(this.#under);
+    const put = this.#store
+      .putIfAbsent(this.#store.record, recordKeys.cas(this.#tenant, sha256), body, {
+        sha256Base64: hash.toString('base64'),
+      })
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => this.#under.delete(put));
+    this.#under.add(put);
+    return { sha256, size: body.length };
+  }
+
+  async #putStreamed(data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
+    const store = this.#store;
+    const hash = createHash('sha256');
+    let size = 0;
+    const hashed = async function* () {
+      for await (const chunk of data) {
+        hash.update(chunk);
+        size += chunk.length;
+        yield chunk;
+      }
+    };
+    const beside = { bucket: store.work, key: workKeys.upload(this.#tenant, `${this.#run}-${randomUUID()}`) };
+    try {
+      await store.upload(beside.bucket, beside.key, hashed());
+      const sha256: Digest = `sha256:${hash.digest('hex')}`;
+      const key = recordKeys.cas(this.#tenant, sha256);
+      if (!(await store.head(store.record, key))) await store.copy(beside, { bucket: store.record, key });
+      return { sha256, size };
+    } finally {
+      await store.delete(beside.bucket, beside.key);
+    }
+  }
+}
