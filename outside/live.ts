@@ -75,7 +75,9 @@ export class Live implements AsyncDisposable {
 
   /** True once after Valkey began anew with nothing: whoever sees it has to fill it again. */
   async wasEmptied(): Promise<boolean> {
-    return this.#door.ask(async (redis) => (await redis.set(this.#door.key('epoch'), new Date().toISOString(), 'NX')) === 'OK');
+    return this.#door.ask(
+      async (redis) => (await redis.set(this.#door.key('epoch'), new Date().toISOString(), 'NX')) === 'OK',
+    );
   }
 
   /** One round trip for all runs of a process: says that they are alive, and hears which of them are to be cancelled. */
@@ -180,7 +182,9 @@ export class Live implements AsyncDisposable {
   }
 
   async workerGone(name: string): Promise<void> {
-    await this.#door.ask((redis) => all(redis.pipeline().del(this.#door.key('worker', name)).srem(this.#door.key('workers'), name)));
+    await this.#door.ask((redis) =>
+      all(redis.pipeline().del(this.#door.key('worker', name)).srem(this.#door.key('workers'), name)),
+    );
   }
 
   /** Ask a worker to take nothing more. It stays asked until it begins anew. */
@@ -216,7 +220,6 @@ export class Live implements AsyncDisposable {
     });
   }
 
-
   /** One of many, for as long as it says so again: true while this is it. */
   async lead(office: string, who: string, forMs: number): Promise<boolean> {
     const script = `
@@ -224,7 +227,9 @@ export class Live implements AsyncDisposable {
       if holder and holder ~= ARGV[1] then return 0 end
       redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
       return 1`;
-    return this.#door.ask(async (redis) => (await redis.eval(script, 1, this.#door.key('office', office), who, forMs)) === 1);
+    return this.#door.ask(
+      async (redis) => (await redis.eval(script, 1, this.#door.key('office', office), who, forMs)) === 1,
+    );
   }
 
   async resign(office: string, who: string): Promise<void> {
