@@ -1,0 +1,64 @@
+import type { ImageKind } from '@hotcell/contract/images-lock.ts';
+
+export const imageNames = [
+  'base',
+  'tools',
+  'valkey',
+  'store',
+  'cell-init',
+  'minimal',
+  'node',
+  'service',
+  'python',
+] as const;
+export type ShippedImage = (typeof imageNames)[number];
+
+interface Recipe {
+  kind: ImageKind;
+  /** Build arguments that are images of ours: each is built before, and its digest is part of this one's tag. */
+  parents: Readonly<Record<string, ShippedImage>>;
+  /** What the build sees, relative to the checkout; the Dockerfile is `images/<name>/Dockerfile`. */
+  context: { root: string; paths: readonly string[] };
+}
+
+const ownFolder = (name: ShippedImage) => ({ root: `images/${name}`, paths: ['.'] });
+const onBase = { BASE: 'base' } as const;
+
+/** Workspaces whose sources the services run from, as they are. */
+export const servicePaths = [
+  'package.json',
+  'package-lock.json',
+  '.npmrc',
+  'contract',
+  'outside',
+  'setup',
+  'producer',
+  'executor-worker',
+  'notary',
+  'policies',
+  'images/service',
+  'images/seccomp',
+] as const;
+
+export const catalogue: Readonly<Record<ShippedImage, Recipe>> = {
+  base: { kind: 'part', parents: {}, context: ownFolder('base') },
+  tools: { kind: 'part', parents: onBase, context: ownFolder('tools') },
+  valkey: { kind: 'service', parents: onBase, context: ownFolder('valkey') },
+  store: { kind: 'service', parents: onBase, context: ownFolder('store') },
+  'cell-init': { kind: 'part', parents: onBase, context: ownFolder('cell-init') },
+  minimal: { kind: 'cell', parents: onBase, context: ownFolder('minimal') },
+  node: { kind: 'cell', parents: onBase, context: ownFolder('node') },
+  service: { kind: 'service', parents: { BASE: 'base', NODE: 'node' }, context: { root: '.', paths: servicePaths } },
+  python: { kind: 'cell', parents: { TOOLS: 'tools' }, context: ownFolder('python') },
+};
+
+export function isShipped(name: string): name is ShippedImage {
+  return (imageNames as readonly string[]).includes(name);
+}
+
+/** Python takes as long as all others together: it has a lane of its own. The services come first in the other. */
+export function lanesOf(names: readonly ShippedImage[]): ShippedImage[][] {
+  const wanted = new Set(names);
+  const lane = (all: readonly ShippedImage[]) => all.filter((name) => wanted.has(name));
+  return [lane(['tools', 'python']), lane(imageNames.filter((name) => name !== 'tools' && name !== 'python'))];
+}
