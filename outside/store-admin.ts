@@ -1,0 +1,106 @@
+import {
+  CreateBucketCommand,
+  GetBucketVersioningCommand,
+  GetObjectLockConfigurationCommand,
+  HeadBucketCommand,
+  PutBucketPolicyCommand,
+  PutBucketVersioningCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import type { StoreSettings } from './store.ts';
+
+const named = (error: unknown, ...names: string[]) => error instanceof S3ServiceException && names.includes(error.name);
+
+/** What an operator does to buckets, apart from the objects in them. */
+export class StoreAdmin implements Disposable {
+  readonly #client: S3Client;
+  readonly #endpoint: string;
+
+  constructor(settings: Pick<StoreSettings, 'endpoint' | 'region' | 'accessKey' | 'secretKey'>) {
+    this.#endpoint = settings.endpoint;
+    this.#client = new S3Client({
+      endpoint: settings.endpoint,
+      region: settings.region,
+      credentials: { accessKeyId: settings.accessKey, secretAccessKey: settings.secretKey },
+      forcePathStyle: true,
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#client.destroy();
+  }
+
+  async hasBucket(bucket: string): Promise<boolean> {
+    try {
+      await this.#client.send(new HeadBucketCommand({ Bucket: bucket }));
+      return true;
+    } catch (error) {
+      if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return false;
+      throw this.#explain(error, `look for the bucket ${bucket}`);
+    }
+  }
+
+  /** Lock can only be had from a bucket's first moment on; versions come with it. */
+  async createBucket(bucket: string, { locked }: { locked: boolean }): Promise<void> {
+    try {
+      await this.#client.send(
+        new CreateBucketCommand({ Bucket: bucket, ...(locked ? { ObjectLockEnabledForBucket: true } : {}) }),
+      );
+    } catch (error) {
+      if (named(error, 'BucketAlreadyOwnedByYou')) return;
+      throw this.#explain(error, `create the bucket ${bucket}`);
+    }
+  }
+
+  async enableVersions(bucket: string): Promise<void> {
+    const VersioningConfiguration = { Status: 'Enabled' } as const;
+    await this.#client
+      .send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration }))
+      .catch((error: unknown) => {
+        throw this.#explain(error, `switch on versions in the bucket ${bucket}`);
+      });
+  }
+
+  async setPolicy(bucket: string, policy: unknown): Promise<void> {
+    await this.#client
+      .send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: JSON.stringify(policy) }))
+      .catch((error: unknown) => {
+        throw this.#explain(error, `set the rights of the bucket ${bucket}`);
+      });
+  }
+
+  async keepsVersions(bucket: string): Promise<boolean> {
+    try {
+      return (await this.#client.send(new GetBucketVersioningCommand({ Bucket: bucket }))).Status === 'Enabled';
+    } catch (error) {
+      if (named(error, 'NotImplemented', 'MethodNotAllowed')) return false;
+      throw this.#explain(error, `ask whether ${bucket} keeps versions`);
+    }
+  }
+
+  /** `false` without a lock; otherwise whether a retention applies to objects that ask for none. */
+  async lockOf(bucket: string): Promise<false | { defaultRetention: boolean }> {
+    try {
+      const answer = await this.#client.send(new GetObjectLockConfigurationCommand({ Bucket: bucket }));
+      const lock = answer.ObjectLockConfiguration;
+      return lock?.ObjectLockEnabled === 'Enabled'
+        ? { defaultRetention: lock.Rule?.DefaultRetention !== undefined }
+        : false;
+    } catch (error) {
+      if (named(error, 'ObjectLockConfigurationNotFoundError', 'NotImplemented', 'MethodNotAllowed')) return false;
+      throw this.#explain(error, `ask for the lock of ${bucket}`);
+    }
+  }
+
+  #explain(error: unknown, verb: string): HotcellError {
+    const reason = error instanceof Error ? `${error.name} ${messageOf(error)}` : messageOf(error);
+    const code = named(error, 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch')
+      ? 'forbidden'
+      : 'store_unavailable';
+    return new HotcellError(code, `the store at ${this.#endpoint} did not let us ${verb}: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,124 @@
+import { cpus, hostname } from 'node:os';
+import { join } from 'node:path';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { z } from 'zod';
+import { type Argv, command, must } from '../command.ts';
+import { textIfThere } from '../settings/config-file.ts';
+import { checkout, type Installation, placesIn } from '../settings/installation.ts';
+import { serviceUser } from './files.ts';
+
+export const serviceNames = ['valkey', 'store', 'producer', 'executor-worker', 'notary'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+/** The engine's image for each of ours, by its id: what a service runs is what was built, whatever a tag says later. */
+export type ServiceImages = Readonly<Partial<Record<'valkey' | 'store' | 'service', string>>>;
+
+export const projectOf = (installation: Pick<Installation, 'id'>) => `hotcell-${installation.id}`;
+
+// Compose wants every variable to have a value, also those of services that are not started now.
+const noImage = 'hotcell/not-built:yet';
+
+async function variables(installation: Installation, images: ServiceImages): Promise<Record<string, string>> {
+  const { uid, gid } = serviceUser();
+  const { store, ports, worker } = installation;
+  const lock = (await textIfThere(placesIn(installation.home).imagesLock)) ?? '';
+  return {
+    HOTCELL_INSTALLATION: installation.id,
+    HOTCELL_HOME: installation.home,
+    HOTCELL_CHECKOUT: checkout,
+    HOTCELL_SERVICE_USER: `${uid}:${gid}`,
+    HOTCELL_SERVICE_CPUS: String(Math.min(2, cpus().length)),
+    HOTCELL_IMAGE_VALKEY: images.valkey ?? noImage,
+    HOTCELL_IMAGE_STORE: images.store ?? noImage,
+    HOTCELL_IMAGE_SERVICE: images.service ?? noImage,
+    HOTCELL_IMAGES_DIGEST: sha256(lock),
+    HOTCELL_PORT_API: String(ports.api),
+    HOTCELL_PORT_S3: String(ports.s3),
+    HOTCELL_PORT_REDIS: String(ports.redis),
+    HOTCELL_INSIDE_S3_ENDPOINT: installation.own.store ? 'http://store:7070' : store.endpoint,
+    HOTCELL_S3_REGION: store.region,
+    HOTCELL_S3_ACCESS_KEY: store.accessKey,
+    HOTCELL_S3_SECRET_KEY: store.secretKey,
+    HOTCELL_RECORD_BUCKET: store.record,
+    HOTCELL_WORK_BUCKET: store.work,
+    HOTCELL_LOG_LEVEL: installation.logLevel,
+    HOTCELL_WORKER_NAME:
+      hostname()
+        .replace(/[^a-zA-Z0-9._-]/g, '-')
+        .slice(0, 48) || 'worker',
+    HOTCELL_RUNTIMES: worker.runtimes ?? 'runc,gvisor',
+    HOTCELL_CPUS: worker.cpus ?? String(cpus().length),
+    HOTCELL_MEMORY: worker.memory ?? '',
+    HOTCELL_ENGINE_SOCKET: '/var/run/docker.sock',
+    COMPOSE_PROFILES: '',
+    COMPOSE_ANSI: 'never',
+  };
+}
+
+const composeArgv = (installation: Installation, ...words: string[]): Argv => [
+  'docker',
+  'compose',
+  '--project-name',
+  projectOf(installation),
+  '--project-directory',
+  checkout,
+  '--file',
+  join(checkout, 'docker-compose.yml'),
+  // A file .env that happens to lie in the checkout is somebody else's.
+  '--env-file',
+  '/dev/null',
+  ...words,
+];
+
+export async function composeUp(
+  installation: Installation,
+  images: ServiceImages,
+  services: readonly ServiceName[],
+  say: (line: string) => void,
+): Promise<void> {
+  const flags = ['--detach', '--no-deps', '--no-build', '--wait', '--wait-timeout', '120'];
+  const argv = composeArgv(installation, 'up', ...flags, ...services);
+  const { code, stderr } = await command(argv, {
+    say,
+    env: await variables(installation, images),
+  });
+  if (code !== 0) throw explain(stderr, projectOf(installation), services);
+}
+
+function explain(stderr: string, project: string, services: readonly string[]): HotcellError {
+  const port = /(?:Bind for|listen tcp4?) ([0-9.]+:[0-9]+)/.exec(stderr)?.[1];
+  if (port !== undefined && /already (allocated|in use)/.test(stderr)) {
+    const fix = 'stop what listens there (`./hotcell doctor` names it), or choose another HOTCELL_PORT_BASE';
+    return new HotcellError('conflict', `the port ${port} is taken: ${fix}`);
+  }
+  const said = stderr.trim().split('\n').slice(-4).join('\n');
+  const logs = `docker logs ${project}-${services.at(-1)}-1`;
+  return new HotcellError(
+    'engine_unavailable',
+    `the services ${services.join(', ')} did not come up (\`${logs}\` says more):\n${said}`,
+  );
+}
+
+export async function composeDown(installation: Installation, say: (line: string) => void): Promise<void> {
+  const argv = composeArgv(installation, 'down', '--volumes', '--remove-orphans', '--timeout', '30');
+  await must(argv, { say, env: await variables(installation, {}) });
+}
+
+const Row = z.object({
+  Service: z.string(),
+  Name: z.string(),
+  State: z.string(),
+  Health: z.string(),
+  Image: z.string(),
+  Status: z.string(),
+});
+export type ServiceRow = z.infer<typeof Row>;
+
+/** What the engine says of our services now, stopped ones too. */
+export async function composeRows(installation: Installation): Promise<ServiceRow[]> {
+  const argv = composeArgv(installation, 'ps', '--all', '--format', 'json');
+  const text = await must(argv, { env: await variables(installation, {}) });
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => Row.parse(JSON.parse(line)));
+}

@@ -1,0 +1,66 @@
+import { chown, lstat, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { textIfThere, writeWhole } from '../settings/config-file.ts';
+import { type Installation, placesIn } from '../settings/installation.ts';
+import { writeAccounts } from '../store/accounts.ts';
+
+/**
+ * Whom the services are on the host: the one who called, or, for root, a user that owns nothing else. Cells lease their
+ * users from 10000 upwards, so this one lies below.
+ */
+export function serviceUser(): { uid: number; gid: number } {
+  const uid = process.getuid?.() ?? 0;
+  return uid === 0 ? { uid: 7411, gid: 7411 } : { uid, gid: process.getgid?.() ?? uid };
+}
+
+async function folder(path: string, owner: { uid: number; gid: number }): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const { uid } = await lstat(path);
+  if (uid !== owner.uid) await chown(path, owner.uid, owner.gid);
+}
+
+function valkeyConf(password: string): string {
+  return `# Written by ./hotcell up.
+bind * -::*
+protected-mode no
+requirepass ${password}
+user health on nopass -@all +ping
+dir /data
+appendonly yes
+appendfsync everysec
+save ""
+maxmemory 512mb
+maxmemory-policy noeviction
+`;
+}
+
+/** How a service inside reaches the queue: our own by its name in the network, one outside by the address given. */
+function insideRedisUrl(installation: Installation): string {
+  if (!installation.own.valkey) return installation.redisUrl;
+  const url = new URL(installation.redisUrl);
+  url.host = 'valkey:6379';
+  return url.toString();
+}
+
+async function keepWritten(path: string, content: string, mode: number): Promise<void> {
+  if ((await textIfThere(path)) !== content) await writeWhole(path, content, mode);
+}
+
+/** Everything the services find on disk when they start; all of it follows from the installation. */
+export async function writeServiceFiles(installation: Installation): Promise<void> {
+  const places = placesIn(installation.home);
+  const owner = serviceUser();
+  // The engine passes through the folders above as root; nobody else has to enter them.
+  await mkdir(dirname(places.storeData), { recursive: true, mode: 0o755 });
+  for (const name of ['', 'buckets', 'versions', 'iam']) await folder(join(places.storeData, name), owner);
+  await folder(places.valkeyData, owner);
+  await folder(places.producerState, owner);
+  await mkdir(places.workerState, { recursive: true, mode: 0o711 });
+  await mkdir(places.logs, { recursive: true });
+  await writeAccounts(installation);
+  const users = join(places.storeData, 'iam', 'users.json');
+  if ((await lstat(users)).uid !== owner.uid) await chown(users, owner.uid, owner.gid);
+  const { password } = new URL(installation.redisUrl);
+  await keepWritten(places.secret('valkey.conf'), valkeyConf(password), 0o444);
+  await keepWritten(places.secret('redis-url'), insideRedisUrl(installation), 0o444);
+}

@@ -1,0 +1,98 @@
+import type { Account } from '../settings/installation.ts';
+
+interface Rights {
+  record: { get: readonly string[]; put: readonly string[]; list: boolean };
+  work: { get: readonly string[]; put: readonly string[]; delete: readonly string[]; list: boolean };
+}
+
+const everything = ['*'];
+
+/**
+ * What each process may do, and by being silent what it may not: nobody deletes in the record, and nobody but the
+ * notary removes what it still has to sequence. `*` in the middle of a key stands for any number of folders.
+ */
+export const rights: Readonly<Record<Account, Rights>> = {
+  producer: {
+    record: {
+      get: everything,
+      // A refusal is a run with a result that no worker has seen.
+      put: [
+        'runs/*/spec.json',
+        'runs/*/result.json',
+        'snapshots/*',
+        'cas/*',
+        'policies/*',
+        'images/*',
+        'seccomp/*',
+        'names/*',
+        'apikeys/*',
+      ],
+      list: true,
+    },
+    work: {
+      get: everything,
+      put: ['open/*', 'idempotency/*', 'cancel/*', 'uploads/*', 'schedules/*', 'probe/*'],
+      delete: ['open/*', 'uploads/*', 'idempotency/*', 'probe/*'],
+      list: true,
+    },
+  },
+  worker: {
+    // Keys of the API are no business of a machine that runs jobs.
+    record: {
+      get: ['runs/*', 'snapshots/*', 'cas/*', 'policies/*', 'images/*', 'seccomp/*', 'names/*'],
+      put: [
+        'runs/*/result.json',
+        'runs/*/attempt.json',
+        'runs/*/log.ndjson.zst',
+        'runs/*/evidence.sigstore.json',
+        'cas/*',
+        'snapshots/*',
+      ],
+      list: false,
+    },
+    work: {
+      get: everything,
+      put: ['claims/*', 'done/*', 'logs/*', 'probe/*'],
+      delete: ['probe/*'],
+      list: true,
+    },
+  },
+  notary: {
+    record: { get: ['runs/*', 'snapshots/*', 'policies/*', 'images/*', 'seccomp/*'], put: [], list: true },
+    work: {
+      get: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'ledger/*', 'probe/*'],
+      put: ['ledger/*', 'probe/*'],
+      delete: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'ledger/lock', 'probe/*'],
+      list: true,
+    },
+  },
+};
+
+interface Statement {
+  Effect: 'Allow';
+  Principal: { AWS: string[] };
+  Action: string[];
+  Resource: string[];
+}
+
+/** The rights as a bucket policy, for the accounts' access keys. */
+export function bucketPolicy(bucket: string, kind: 'record' | 'work', accessKeys: Readonly<Record<Account, string>>) {
+  const statements: Statement[] = [];
+  for (const [account, accessKey] of Object.entries(accessKeys) as [Account, string][]) {
+    const allow = (actions: string[], keys: readonly string[]) => {
+      if (keys.length === 0) return;
+      const Resource = keys.map((key) => `arn:aws:s3:::${bucket}${key === '' ? '' : `/${key}`}`);
+      statements.push({ Effect: 'Allow', Principal: { AWS: [accessKey] }, Action: actions, Resource });
+    };
+    const own = rights[account][kind];
+    allow(['s3:GetObject', 's3:GetObjectVersion'], own.get);
+    // A large object goes up in parts, and a record with its retention in the same put.
+    const lock = kind === 'record' ? ['s3:PutObjectRetention'] : [];
+    allow(['s3:PutObject', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts', ...lock], own.put);
+    if ('delete' in own) allow(['s3:DeleteObject'], own.delete);
+    if (own.list) allow(['s3:ListBucket', 's3:ListBucketVersions', 's3:ListBucketMultipartUploads'], ['']);
+    // What the probe at a service's start asks.
+    allow(['s3:GetBucketVersioning', 's3:GetBucketObjectLockConfiguration'], ['']);
+  }
+  return { Version: '2012-10-17', Statement: statements };
+}
