@@ -1,8 +1,8 @@
 import type { Account } from '../settings/installation.ts';
 
 interface Rights {
-  record: { get: readonly string[]; put: readonly string[]; list: boolean };
-  work: { get: readonly string[]; put: readonly string[]; delete: readonly string[]; list: boolean };
+  record: { get: readonly string[]; put: readonly string[] };
+  work: { get: readonly string[]; put: readonly string[]; delete: readonly string[] };
 }
 
 const everything = ['*'];
@@ -27,13 +27,11 @@ export const rights: Readonly<Record<Account, Rights>> = {
         'names/*',
         'apikeys/*',
       ],
-      list: true,
     },
     work: {
       get: everything,
       put: ['open/*', 'idempotency/*', 'cancel/*', 'uploads/*', 'schedules/*', 'probe/*'],
       delete: ['open/*', 'uploads/*', 'idempotency/*', 'probe/*'],
-      list: true,
     },
   },
   worker: {
@@ -48,22 +46,19 @@ export const rights: Readonly<Record<Account, Rights>> = {
         'cas/*',
         'snapshots/*',
       ],
-      list: false,
     },
     work: {
       get: everything,
       put: ['claims/*', 'done/*', 'logs/*', 'probe/*'],
       delete: ['probe/*'],
-      list: true,
     },
   },
   notary: {
-    record: { get: ['runs/*', 'snapshots/*', 'policies/*', 'images/*', 'seccomp/*'], put: [], list: true },
+    record: { get: ['runs/*', 'snapshots/*', 'policies/*', 'images/*', 'seccomp/*'], put: [] },
     work: {
       get: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'ledger/*', 'probe/*'],
       put: ['ledger/*', 'probe/*'],
       delete: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'ledger/lock', 'probe/*'],
-      list: true,
     },
   },
 };
@@ -90,7 +85,8 @@ export function bucketPolicy(bucket: string, kind: 'record' | 'work', accessKeys
     const lock = kind === 'record' ? ['s3:PutObjectRetention'] : [];
     allow(['s3:PutObject', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts', ...lock], own.put);
     if ('delete' in own) allow(['s3:DeleteObject'], own.delete);
-    if (own.list) allow(['s3:ListBucket', 's3:ListBucketVersions', 's3:ListBucketMultipartUploads'], ['']);
+    // Without the right to list, a store answers "forbidden" instead of "not there" for what is not there.
+    allow(['s3:ListBucket', 's3:ListBucketVersions', 's3:ListBucketMultipartUploads'], ['']);
     // What the probe at a service's start asks.
     allow(['s3:GetBucketVersioning', 's3:GetBucketObjectLockConfiguration'], ['']);
   }
