@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Store } from '@hotcell/outside/store.ts';
+import { initFolder } from '@hotcell/setup/images/cell-init.ts';
+import { readImagesLock } from '@hotcell/setup/images/lock.ts';
+import { hostSettings } from '@hotcell/setup/services/parts.ts';
+import { type Account, findInstallation, type Installation, placesIn } from '@hotcell/setup/settings/installation.ts';
+import { accountKeys } from '@hotcell/setup/store/accounts.ts';
+
+export const engineSocket = '/var/run/docker.sock';
+
+/** The parts that `npm test` started, as one test file sees them. */
+export interface Bed extends AsyncDisposable {
+  installation: Installation;
+  /** A store as this account may use it; `operator` may everything. */
+  store(account: Account | 'operator'): Store;
+  /** The environment of a process of ours, with this account's keys. */
+  settings(account: Account): Promise<Record<string, string>>;
+  images: Readonly<Record<'python' | 'node' | 'minimal', { ref: string; digest: string }>>;
+  /** The folder with the built cell-init, by architecture. */
+  initFolder: string;
+  /** A folder of this file's own, gone with the bed. On the host, under the installation's home. */
+  folder(name: string): Promise<string>;
+  /** A tenant that no other test has. */
+  tenant(): string;
+}
+
+export async function openBed(): Promise<Bed> {
+  const installation = await findInstallation(process.env);
+  if (!installation) throw new Error('there is no installation: start tests with `node test/main.ts FILE`');
+  const known = await readImagesLock(placesIn(installation.home).imagesLock);
+  const image = (name: 'python' | 'node' | 'minimal') => {
+    const locked = known[name];
+    if (!locked) throw new Error(`the image ${name} is not in the lock`);
+    return { ref: locked.ref, digest: locked.digest };
+  };
+  const keys = new Map(
+    await Promise.all(
+      (['producer', 'worker', 'notary'] as const).map(
+        async (name) => [name, await accountKeys(installation, name)] as const,
+      ),
+    ),
+  );
+  const stores: Store[] = [];
+  const folders: string[] = [];
+  return {
+    installation,
+    images: { python: image('python'), node: image('node'), minimal: image('minimal') },
+    initFolder: initFolder(installation.home),
+    store(account) {
+      const store = new Store({ ...installation.store, ...(account === 'operator' ? {} : keys.get(account)) });
+      stores.push(store);
+      return store;
+    },
+    settings: (account) => hostSettings(installation, account),
+    async folder(name) {
+      const parent = join(installation.home, 'test');
+      await mkdir(parent, { recursive: true });
+      const folder = await mkdtemp(join(parent, `${name}-`));
+      folders.push(folder);
+      return folder;
+    },
+    tenant: () => `t-${randomBytes(5).toString('hex')}`,
+    async [Symbol.asyncDispose]() {
+      for (const store of stores) store[Symbol.dispose]();
+      await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { ensureEngine } from '@hotcell/setup/engine/ensure.ts';
+import { ensureImages } from '@hotcell/setup/images/ensure.ts';
+import { progressTo } from '@hotcell/setup/progress.ts';
+import { startParts, stopParts } from '@hotcell/setup/services/parts.ts';
+import { findInstallation, placesIn } from '@hotcell/setup/settings/installation.ts';
+import { prepareInstallation } from '@hotcell/setup/settings/prepare.ts';
+import { watchLeftOver } from './left-over.ts';
+
+const isFree = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+
+/** Three neighbouring ports for the tests' own installation, beside whatever else runs on this machine. */
+async function freePortBase(): Promise<number> {
+  for (let base = 7811; base < 9811; base += 10) {
+    const free = await Promise.all([base, base + 1, base + 2].map(isFree));
+    if (free.every(Boolean)) return base;
+  }
+  throw new Error('no three neighbouring ports between 7811 and 9811 are free: set HOTCELL_PORT_BASE');
+}
+
+/**
+ * The real parts that tests talk to: the engine, the images, and a store and a queue of the tests' own, in a home of
+ * their own. Everything is installed, built and started as `up` does it, and goes when the tests are over.
+ */
+export async function withBed(
+  root: string,
+  work: (leftOver: () => Promise<string[]>) => Promise<number>,
+): Promise<number> {
+  const progress = progressTo(process.stderr);
+  process.env['HOTCELL_HOME'] ??= join(root, '.hotcell-test');
+  const known = await findInstallation(process.env);
+  if (known === undefined) process.env['HOTCELL_PORT_BASE'] ??= String(await freePortBase());
+  await ensureEngine(progress, { yes: true });
+  const installation = await prepareInstallation(process.env);
+  const places = placesIn(installation.home);
+  await ensureImages(installation, ['valkey', 'store', 'cell-init', 'minimal', 'node', 'python', 'service'], progress);
+  // What an earlier run of the tests left when it was killed is no finding of this one.
+  await stopParts(installation, progress);
+  await Promise.all(
+    [places.storeData, places.valkeyData, join(installation.home, 'test')].map((path) =>
+      rm(path, { recursive: true, force: true }),
+    ),
+  );
+  await startParts(installation, ['valkey', 'store'], progress);
+  try {
+    return await work(await watchLeftOver(installation));
+  } finally {
+    await stopParts(installation, progress);
+    await Promise.all(
+      [places.storeData, places.valkeyData, join(installation.home, 'test')].map((path) =>
+        rm(path, { recursive: true, force: true }),
+      ),
+    );
+  }
+}

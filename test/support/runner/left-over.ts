@@ -1,0 +1,83 @@
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { Store } from '@hotcell/outside/store.ts';
+import { command, must } from '@hotcell/setup/command.ts';
+import type { Installation } from '@hotcell/setup/settings/installation.ts';
+
+/** What in the engine has this installation's label, but for the services the runner started and stops itself. */
+async function inEngine(id: string): Promise<string[]> {
+  const label = `label=hotcell.installation=${id}`;
+  const containers = await must([
+    'docker',
+    'ps',
+    '--all',
+    '--filter',
+    label,
+    '--format',
+    '{{.Names}} {{.Label "hotcell.role"}} {{.Status}}',
+  ]);
+  const volumes = await must(['docker', 'volume', 'ls', '--filter', label, '--format', '{{.Name}}']);
+  const networks = await must(['docker', 'network', 'ls', '--filter', label, '--format', '{{.Name}}']);
+  const own = new RegExp(`^hotcell-${id}[-_](valkey|store|default|services|edge|inside|outside)`);
+  const lines = (text: string, what: string) =>
+    text
+      .split('\n')
+      .filter((line) => line.trim() !== '' && !own.test(line))
+      .map((line) => `${what} ${line}`);
+  return [...lines(containers, 'the container'), ...lines(volumes, 'the volume'), ...lines(networks, 'the network')];
+}
+
+/** Objects of the work bucket that should have gone with the runs they were for, and uploads that nobody finished. */
+async function inStore(installation: Installation): Promise<string[]> {
+  using store = new Store(installation.store);
+  const found: string[] = [];
+  for (const prefix of ['open/', 'claims/', 'done/', 'cancel/', 'logs/', 'uploads/'])
+    for await (const { key } of store.list(store.work, prefix)) found.push(`the object ${store.work}/${key}`);
+  for (const bucket of [store.work, store.record])
+    for (const { key } of await store.halfUploads(bucket)) found.push(`the half upload ${bucket}/${key}`);
+  return found;
+}
+
+/** Keys that would stay for ever: what fades by itself may still be there. */
+async function inQueue(installation: Installation): Promise<string[]> {
+  const url = new URL(installation.redisUrl);
+  const container = `hotcell-${installation.id}-valkey-1`;
+  const cli = [
+    'docker',
+    'exec',
+    '--env',
+    `REDISCLI_AUTH=${decodeURIComponent(url.password)}`,
+    container,
+    'valkey-cli',
+  ] as const;
+  const script = `local left = {} for _, k in ipairs(redis.call('KEYS', '*')) do if redis.call('TTL', k) == -1 then left[#left + 1] = k end end return left`;
+  const { code, stdout, stderr } = await command([...cli, 'EVAL', script, '0']);
+  if (code !== 0) return [`the queue could not be looked through: ${stderr}`];
+  // What a queue is as such (its settings, its epoch, the trimmed stream of its events) is bounded and stays.
+  const bounded = /:(meta|events|id|stalled-check|epoch|leader)$/;
+  return stdout
+    .split('\n')
+    .filter((key) => key.trim() !== '' && !bounded.test(key))
+    .map((key) => `the key ${key}`);
+}
+
+async function inTmp(): Promise<string[]> {
+  return (await readdir(tmpdir()))
+    .filter((name) => name.startsWith('hotcell-'))
+    .map((name) => `the folder ${tmpdir()}/${name}`);
+}
+
+/**
+ * Look now, and again when the tests are over: what they left behind, each thing by its name. Nothing should. What lay in
+ * the temporary folder before is somebody else's.
+ */
+export async function watchLeftOver(installation: Installation): Promise<() => Promise<string[]>> {
+  const before = new Set(await temporary());
+  return async () => {
+    const found = await Promise.all([inEngine(installation.id), inStore(installation), inQueue(installation)]);
+    const folders = (await temporary())
+      .filter((name) => !before.has(name))
+      .map((name) => `the folder ${tmpdir()}/${name}`);
+    return [...found.flat(), ...folders];
+  };
+}
