@@ -1,0 +1,165 @@
+import { limitCeiling } from './ceiling.ts';
+import type { Digest } from './digest.ts';
+import type { Issue } from './errors.ts';
+import type { ImagesLock } from './images-lock.ts';
+import { findLanguage, type Language, languages as builtIn } from './languages.ts';
+import { type LimitName, limitNames } from './limits.ts';
+import { nearest } from './nearest.ts';
+import { issuesOf } from './parse.ts';
+import { Policy, type LimitRule } from './policy.ts';
+import type { PolicyFile } from './policy-file.ts';
+
+type Plain = Readonly<Record<string, unknown>>;
+const isMap = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function mergeMaps(base: Plain, more: Plain): Plain {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(more)) {
+    const below = merged[key];
+    if (value !== undefined) merged[key] = isMap(below) && isMap(value) ? mergeMaps(below, value) : value;
+  }
+  return merged;
+}
+
+/** The one rule: what is said later replaces what was said before; maps are merged key by key, lists are replaced whole. */
+export function mergePolicies(base: PolicyFile, more: PolicyFile): PolicyFile {
+  return mergeMaps(base, more) as PolicyFile;
+}
+
+const kib = 1024;
+const mib = 1024 * kib;
+const exactly = (value: number) => ({ default: value, max: value });
+
+/** What every policy stands on, and what an empty one is: nothing but printing. */
+export const ground: PolicyFile = {
+  description: '',
+  network: 'none',
+  runtime: 'runc',
+  images: ['python'],
+  languages: ['python'],
+  argv: false,
+  limits: {
+    timeoutSeconds: exactly(10),
+    graceSeconds: exactly(1),
+    memoryBytes: exactly(128 * mib),
+    cpus: exactly(0.5),
+    pids: exactly(32),
+    openFiles: exactly(256),
+    logBytes: exactly(64 * kib),
+    outputBytes: exactly(0),
+    outputFiles: exactly(0),
+    scratchBytes: exactly(8 * mib),
+    scratchInodes: exactly(256),
+  },
+  inputs: { count: 0, bytes: 0, files: 0 },
+  outputs: { publish: [] },
+  logs: { pastLimit: 'truncate' },
+  env: { job: [], image: [] },
+  labels: { required: [] },
+  priority: { min: 5, default: 5, max: 5 },
+  retries: 0,
+  screening: true,
+  worker: { labels: [] },
+};
+
+/** What a policy's names mean here: built images, the profiles that this version ships, what the machine has. */
+export interface Installation {
+  images: ImagesLock;
+  /** By runtime and architecture: `runc-x86_64`. */
+  seccomp: Readonly<Record<string, Digest>>;
+  machine: { cpus: number; memoryBytes: number };
+}
+
+type Said = NonNullable<NonNullable<PolicyFile['limits']>[LimitName]>;
+
+function resolveLimit(name: LimitName, said: Said, machine: Installation['machine']): LimitRule {
+  const { fitMachine, ...rule } = said;
+  const { min: floor } = limitCeiling[name];
+  const whole = {
+    min: rule.min ?? floor,
+    default: rule.default ?? rule.max ?? floor,
+    max: rule.max ?? rule.default ?? floor,
+  };
+  if (!fitMachine) return whole;
+  const has = name === 'cpus' ? machine.cpus : Math.floor((machine.memoryBytes * 0.75) / mib) * mib;
+  const max = Math.max(Math.min(whole.max, has), whole.min);
+  return { ...whole, max, default: Math.min(whole.default, max) };
+}
+
+/** Two limits follow from others where a policy is silent: a block may take the run's time, and fill what there is room for. */
+function resolveLimits(said: NonNullable<PolicyFile['limits']>, machine: Installation['machine']) {
+  const rule = (name: LimitName) => resolveLimit(name, said[name] ?? {}, machine);
+  const timeout = rule('timeoutSeconds');
+  const room = Math.max(rule('outputBytes').max, rule('scratchBytes').max);
+  const silent: Partial<Record<LimitName, LimitRule>> = {
+    blockTimeoutSeconds: { ...timeout, default: timeout.max },
+    fileBytes: { min: limitCeiling.fileBytes.min, default: room, max: room },
+  };
+  return Object.fromEntries(limitNames.map((name) => [name, (!said[name] && silent[name]) || rule(name)]));
+}
+
+function resolveImages(names: readonly string[], lock: ImagesLock, issues: Issue[]) {
+  const built = Object.keys(lock);
+  return names.flatMap((name, i) => {
+    const image = lock[name];
+    if (image)
+      return [{ name, ref: image.ref, digest: image.digest, ...(image.packages && { packages: image.packages }) }];
+    const near = nearest(name, built);
+    issues.push({
+      path: `images[${i}]`,
+      message: `there is no image ${name} in this installation${near ? `; did you mean ${near}?` : ''} (${
+        built.length > 0 ? `built: ${built.join(', ')}` : 'none is built yet'
+      }); build it with ./hotcell image build ${name}, or remove it here`,
+    });
+    return [];
+  });
+}
+
+function resolveLanguages(said: NonNullable<PolicyFile['languages']>, issues: Issue[]): Language[] {
+  const found: Language[] = [];
+  for (const [i, entry] of said.entries()) {
+    const path = `languages[${i}]`;
+    if (typeof entry === 'string') {
+      const language = findLanguage(builtIn, entry);
+      // Two words for one language (python and py) are two lines in a file and one language here.
+      if (!language) issues.push({ path, message: noLanguage(entry) });
+      else if (!found.includes(language)) found.push(language);
+      continue;
+    }
+    const taken = [entry.name, ...entry.aliases].find((word) => findLanguage(found, word));
+    if (taken)
+      issues.push({ path, message: `${taken} is a word for another language here already; every word means one` });
+    else found.push(entry);
+  }
+  return found;
+}
+
+function noLanguage(name: string): string {
+  const known = builtIn.map((language) => language.name);
+  const near = nearest(name, known);
+  return `there is no language ${name}${near ? `; did you mean ${near}?` : ''} (known: ${known.join(', ')}); a new one is written { name, aliases, command, ending }`;
+}
+
+/** From the merged file to the policy of this installation, or everything that is wrong with it. */
+export function resolvePolicy(
+  name: string,
+  file: PolicyFile,
+  here: Installation,
+): { policy: Policy } | { issues: Issue[] } {
+  const { extends: _base, ...said } = mergePolicies(ground, file);
+  const issues: Issue[] = [];
+  const whole = {
+    ...said,
+    version: 1,
+    name,
+    images: resolveImages(said.images ?? [], here.images, issues),
+    languages: resolveLanguages(said.languages ?? [], issues),
+    limits: resolveLimits(said.limits ?? {}, here.machine),
+    seccomp: Object.fromEntries(
+      Object.entries(here.seccomp).filter(([profile]) => profile.startsWith(`${said.runtime}-`)),
+    ),
+  };
+  if (issues.length > 0) return { issues };
+  const parsed = Policy.safeParse(whole);
+  return parsed.success ? { policy: parsed.data } : { issues: issuesOf(parsed.error) };
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { inputCeiling, isNeverVariable, limitCeiling } from './ceiling.ts';
+import { type Digest, digestOf, Digest as DigestText } from './digest.ts';
+import { ImageName } from './images-lock.ts';
+import { Language } from './languages.ts';
+import { type LimitName, limitNames } from './limits.ts';
+import { PolicyName } from './names.ts';
+import { exactBytes } from './sizes.ts';
+
+/** A name, or the beginning of one with a star after it. */
+export const EnvPattern = z
+  .string()
+  .regex(/^(?:[A-Za-z_][A-Za-z0-9_]{0,126}\*?|\*)$/, 'a variable is named by letters, digits and _; a star may end it')
+  .refine((pattern) => !isNeverVariable(pattern.replace(/\*$/, '')), {
+    message: 'no policy can let this variable through: it would change which code is run; remove it',
+  });
+export const PublishPattern = z
+  .string()
+  .regex(/^(?:[a-z0-9][a-z0-9._-]{0,126}\*?|\*)$/, 'a snapshot name of a-z, 0-9, ., _ and -; a star may end it');
+/** Without dashes, so that the name of a queue tells its labels apart. */
+export const WorkerLabel = z.string().regex(/^[a-z0-9]{1,16}$/, 'a worker’s label is 1 to 16 of a-z and 0-9');
+
+export function matches(pattern: string, name: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
+}
+
+export function isBytes(limit: LimitName): boolean {
+  return limit.endsWith('Bytes');
+}
+
+function limitRule(name: LimitName) {
+  const { min, max } = limitCeiling[name];
+  const show = (value: number) => (isBytes(name) ? exactBytes(value) : String(value));
+  const number = (name === 'cpus' ? z.number() : z.number().int())
+    .min(min, `no policy can say less than ${show(min)}`)
+    .max(max, `no policy can say more than ${show(max)}`);
+  return z
+    .strictObject({ min: number, default: number, max: number })
+    .refine((rule) => rule.min <= rule.default && rule.default <= rule.max, {
+      message: 'the default does not lie between the smallest and the largest value',
+    });
+}
+export type LimitRule = z.infer<ReturnType<typeof limitRule>>;
+
+const limitRules = z.strictObject(
+  Object.fromEntries(limitNames.map((name) => [name, limitRule(name)])) as {
+    [name in LimitName]: ReturnType<typeof limitRule>;
+  },
+);
+
+export const Approval = z.strictObject({
+  count: z.number().int().min(1).max(10),
+  by: z.array(z.enum(['admin', 'submitter'])).min(1),
+  when: z.strictObject({ languages: z.array(z.string()).min(1) }).optional(),
+});
+
+const priority = z.number().int().min(0).max(9);
+const upTo = (max: number) => z.number().int().min(0).max(max, `no policy can say more than ${max}`);
+
+export const inputsRule = {
+  count: upTo(inputCeiling.count),
+  bytes: upTo(inputCeiling.bytes),
+  files: upTo(inputCeiling.files),
+};
+
+/**
+ * A policy, merged and resolved for one installation: what a run is judged against, in the producer and again in the
+ * worker. Network, user, mounts, capabilities and devices are no words of it: nobody can ask for them.
+ */
+export const Policy = z.strictObject({
+  version: z.literal(1),
+  name: PolicyName,
+  description: z.string().max(1000),
+  network: z.literal('none'),
+  runtime: z.enum(['runc', 'gvisor']),
+  /** The first is used when a request names none. */
+  images: z
+    .array(z.strictObject({ name: ImageName, ref: z.string(), digest: DigestText, packages: DigestText.optional() }))
+    .min(1)
+    .max(64),
+  languages: z.array(Language).max(64),
+  argv: z.boolean(),
+  limits: limitRules,
+  inputs: z.strictObject(inputsRule),
+  outputs: z.strictObject({ publish: z.array(PublishPattern).max(64) }),
+  logs: z.strictObject({ pastLimit: z.enum(['truncate', 'stop']) }),
+  env: z.strictObject({ job: z.array(EnvPattern).max(256), image: z.array(EnvPattern).max(256) }),
+  labels: z.strictObject({ required: z.array(z.string().min(1).max(63)).max(32) }),
+  priority: z
+    .strictObject({ min: priority, default: priority, max: priority })
+    .refine((rule) => rule.min <= rule.default && rule.default <= rule.max, {
+      message: 'the default does not lie between the smallest and the largest value',
+    }),
+  retries: z.number().int().min(0).max(5),
+  screening: z.boolean(),
+  approval: Approval.optional(),
+  worker: z.strictObject({ labels: z.array(WorkerLabel).max(3) }),
+  seccomp: z.record(z.string(), DigestText),
+});
+export type Policy = z.infer<typeof Policy>;
+
+export function policyDigest(policy: Policy): Digest {
+  return digestOf(policy);
+}
