@@ -5,7 +5,7 @@ import { Store } from '@hotcell/outside/store.ts';
 import { initFolder } from '@hotcell/setup/images/cell-init.ts';
 import { readImagesLock } from '@hotcell/setup/images/lock.ts';
 import { hostSettings } from '@hotcell/setup/services/parts.ts';
-import { type Account, findInstallation, type Installation, placesIn } from '@hotcell/setup/settings/installation.ts';
+import { type Account, findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';
 import { accountKeys } from '@hotcell/setup/store/accounts.ts';
 
 export const engineSocket = '/var/run/docker.sock';
@@ -29,7 +29,7 @@ export interface Bed extends AsyncDisposable {
 export async function openBed(): Promise<Bed> {
   const installation = await findInstallation(process.env);
   if (!installation) throw new Error('there is no installation: start tests with `node test/main.ts FILE`');
-  const known = await readImagesLock(placesIn(installation.home).imagesLock);
+  const known = await readImagesLock(installation.home);
   const image = (name: 'python' | 'node' | 'minimal') => {
     const locked = known[name];
     if (!locked) throw new Error(`the image ${name} is not in the lock`);

@@ -61,11 +61,7 @@ async function inQueue(installation: Installation): Promise<string[]> {
     .map((key) => `the key ${key}`);
 }
 
-async function inTmp(): Promise<string[]> {
-  return (await readdir(tmpdir()))
-    .filter((name) => name.startsWith('hotcell-'))
-    .map((name) => `the folder ${tmpdir()}/${name}`);
-}
+const temporary = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('hotcell-'));
 
 /**
  * Look now, and again when the tests are over: what they left behind, each thing by its name. Nothing should. What lay in
