@@ -48,6 +48,7 @@ export const DoneMarker = z.strictObject({
   result: Digest,
   finishedAt: time,
 });
+export type DoneMarker = z.infer<typeof DoneMarker>;
 export const CancelMark = z.strictObject({
   version: z.literal(1),
   run: RunId,
@@ -64,6 +65,7 @@ export const IdempotencyMark = z.strictObject({
   body: Digest,
   at: time,
 });
+export type IdempotencyMark = z.infer<typeof IdempotencyMark>;
 
 export const Role = z.enum(['admin', 'submitter', 'reader']);
 export type Role = z.infer<typeof Role>;

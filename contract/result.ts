@@ -61,6 +61,15 @@ export const Usage = z.strictObject({
 });
 export type Usage = z.infer<typeof Usage>;
 
+export const nothingUsed: Usage = {
+  wallMs: 0,
+  cpuMs: 0,
+  peakMemoryBytes: 0,
+  logBytes: 0,
+  outputBytes: 0,
+  outputFiles: 0,
+};
+
 /** The committed record of a run: `result.json`. One put-if-absent of it decides which attempt counts. */
 export const Result = z.strictObject({
   version: z.literal(1),

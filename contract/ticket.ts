@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { Digest } from './digest.ts';
 import { RunId, TenantName } from './names.ts';
 
-/** What goes through the queue: references and a signature, never code or data. */
-export const TicketBody = z.strictObject({
-  version: z.literal(1),
+const references = {
   installation: z.string(),
   run: RunId,
   tenant: TenantName,
@@ -13,7 +11,16 @@ export const TicketBody = z.strictObject({
   queue: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),
   issuedAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
-});
+} as const;
+
+/**
+ * What goes through the queue: references and a signature, never code or data. Version 2 names the key it was signed
+ * with. The version before is understood as well, since tickets wait while workers and producers are updated.
+ */
+export const TicketBody = z.discriminatedUnion('version', [
+  z.strictObject({ version: z.literal(2), key: z.string().regex(/^[0-9a-f]{16}$/), ...references }),
+  z.strictObject({ version: z.literal(1), ...references }),
+]);
 export type TicketBody = z.infer<typeof TicketBody>;
 
 export const Ticket = z.strictObject({ body: TicketBody, signature: z.string().regex(/^[A-Za-z0-9+/]{86}==$/) });

@@ -1,0 +1,99 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { canonical, hexOf, sha256 } from './digest.ts';
+import { HotcellError } from './errors.ts';
+import { parseAs } from './parse.ts';
+import { Ticket, type TicketBody } from './ticket.ts';
+
+/** What the ticket's reader expects of it. Time is given, so that a test can say what a wrong clock would see. */
+export interface Expected {
+  installation: string;
+  queue: string;
+  /** The id under which it lay in the queue: a ticket is good for the run it names, and lies under that name. */
+  run: string;
+  now: Date;
+}
+
+/** How far the clocks of two hosts may differ. */
+const skewMs = 5 * 60_000;
+const lifeMs = 7 * 24 * 3600_000;
+
+/** Names a public key: the first 16 hex digits of its SPKI form's sha256. */
+export function keyIdOf(key: KeyObject): string {
+  const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' });
+  return hexOf(sha256(spki)).slice(0, 16);
+}
+
+export class TicketSigner {
+  readonly #key: KeyObject;
+  readonly #id: string;
+
+  constructor(pem: string) {
+    this.#key = ed25519(() => createPrivateKey(pem), 'HOTCELL_TICKET_KEY', 'a PKCS#8 PEM');
+    this.#id = keyIdOf(this.#key);
+  }
+
+  issue(about: Pick<TicketBody, 'installation' | 'run' | 'tenant' | 'spec' | 'queue'>, now: Date): Ticket {
+    const body: TicketBody = {
+      version: 2,
+      key: this.#id,
+      ...about,
+      issuedAt: now.toISOString(),
+      expiresAt: new Date(now.getTime() + lifeMs).toISOString(),
+    };
+    return this.sign(body);
+  }
+
+  sign(body: TicketBody): Ticket {
+    return { body, signature: sign(null, Buffer.from(canonical(body)), this.#key).toString('base64') };
+  }
+}
+
+export class TicketReader {
+  readonly #keys: ReadonlyMap<string, KeyObject>;
+
+  /** One or more public keys in PEM, one after the other: while keys are changed, two are good. */
+  constructor(pems: string) {
+    const found = pems.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g) ?? [];
+    if (found.length === 0)
+      throw new HotcellError(
+        'invalid',
+        'HOTCELL_TICKET_PUBLIC_KEY holds no public key in PEM: ./hotcell up writes one',
+      );
+    const keys = found.map((pem) => ed25519(() => createPublicKey(pem), 'HOTCELL_TICKET_PUBLIC_KEY', 'a PEM'));
+    this.#keys = new Map(keys.map((key) => [keyIdOf(key), key]));
+  }
+
+  /** The ticket's body if every word of it can be believed; `ticket_refused` with the reason if not. */
+  read(value: unknown, expected: Expected): TicketBody {
+    const { body, signature } = parseAs(Ticket, value, 'the ticket', 'ticket_refused');
+    const bytes = Buffer.from(canonical(body));
+    // Version 1 did not name its key yet: each is tried.
+    const named = body.version === 1 ? [...this.#keys.values()] : [this.#keys.get(body.key)];
+    const good = named.some((key) => key && verify(null, bytes, key, Buffer.from(signature, 'base64')));
+    if (!good) throw refused('its signature is not by a key of this installation');
+    if (body.installation !== expected.installation) throw refused(`it is of the installation ${body.installation}`);
+    if (body.queue !== expected.queue) throw refused(`it was issued for the queue ${body.queue}`);
+    if (body.run !== expected.run) throw refused(`it names the run ${body.run}, and lies under another id`);
+    const now = expected.now.getTime();
+    if (Date.parse(body.expiresAt) + skewMs < now) throw refused(`it expired at ${body.expiresAt}`);
+    if (Date.parse(body.issuedAt) - skewMs > now)
+      throw refused(`it was issued at ${body.issuedAt}, which is still to come: check the clocks`);
+    return body;
+  }
+}
+
+function refused(why: string): HotcellError {
+  return new HotcellError('ticket_refused', `the ticket was not believed: ${why}`);
+}
+
+function ed25519(make: () => KeyObject, name: string, form: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = make();
+  } catch (cause) {
+    throw new HotcellError('invalid', `${name} is not ${form} of an Ed25519 key: ./hotcell up writes one`, { cause });
+  }
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw new HotcellError('invalid', `${name} is a key of the kind ${key.asymmetricKeyType}, not Ed25519`);
+  return key;
+}

@@ -1,0 +1,136 @@
+import { canonical, type Digest, hexOf, sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { newRunId, type RunId } from '@hotcell/contract/names.ts';
+import { parseAs } from '@hotcell/contract/parse.ts';
+import { IdempotencyMark, OpenMarker } from '@hotcell/contract/records.ts';
+import { Spec } from '@hotcell/contract/spec.ts';
+import { crashPoint } from '@hotcell/outside/crash.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import type { Bounds } from './bounds.ts';
+import { type EnqueueDeps, enqueue } from './enqueue.ts';
+
+export interface AcceptDeps extends EnqueueDeps {
+  store: Store;
+  bounds: Bounds;
+}
+
+export interface Asked {
+  spec: Omit<Spec, 'run' | 'acceptedAt'>;
+  queue: string;
+  idempotency?: { key: string; body: Digest } | undefined;
+  /** Until when the record keeps the spec from being deleted. */
+  retainUntil?: Date | undefined;
+}
+
+export interface Accepted {
+  run: RunId;
+  spec: Spec;
+  /** This request was accepted before: the run is the one of then. */
+  already: boolean;
+}
+
+/**
+ * The promise begins with the open marker. Whatever dies before it leaves a spec that nobody was promised anything
+ * about; whatever dies after it leaves a run that recovery finds. So the order is: what is to be run, the promise, the
+ * ticket; and a ticket that cannot be queued now does not take the promise back.
+ */
+export async function accept(deps: AcceptDeps, asked: Asked): Promise<Accepted> {
+  const mark = await claimKey(deps, asked);
+  const written = await writeSpec(deps, asked, mark);
+  crashPoint('accept.spec');
+  const begun = mark.repeated && (await hasBegun(deps, written.spec));
+  if (!begun) {
+    const marker = markerOf(asked.queue, written);
+    await deps.store.putIfAbsent(deps.store.work, workKeys.open(marker.tenant, marker.run), canonical(marker));
+    crashPoint('accept.open');
+    await enqueue(deps, marker, {}).catch((error: unknown) => {
+      deps.log.warn({ run: marker.run, error }, 'accepted, but not queued yet: recovery will queue it');
+    });
+    crashPoint('accept.queued');
+  }
+  return { run: written.spec.run, spec: written.spec, already: mark.repeated && begun };
+}
+
+interface Claimed {
+  run: RunId;
+  at: string;
+  repeated: boolean;
+}
+
+/** With a key, the run's id is decided by the first who came with it; a second one completes what he finds. */
+async function claimKey(deps: AcceptDeps, asked: Asked): Promise<Claimed> {
+  const { store } = deps;
+  const fresh: Claimed = { run: newRunId(), at: new Date().toISOString(), repeated: false };
+  if (!asked.idempotency) {
+    await deps.bounds.check(asked.queue);
+    return fresh;
+  }
+  // The client chose the key's letters: hashed, it is a name that every store takes.
+  const at = workKeys.idempotency(asked.spec.tenant, hexOf(sha256(asked.idempotency.key)));
+  const found = await store.getJson(IdempotencyMark, store.work, at);
+  if (found) return repeated(found, asked.idempotency.body);
+  await deps.bounds.check(asked.queue);
+  const { run } = fresh;
+  const mark = { version: 1, run, tenant: asked.spec.tenant, body: asked.idempotency.body, at: fresh.at };
+  if (await store.putIfAbsent(store.work, at, canonical(mark))) {
+    crashPoint('accept.marked');
+    return fresh;
+  }
+  // Somebody was faster; or it was we, and the answer was lost.
+  const first = await store.getJson(IdempotencyMark, store.work, at);
+  if (!first) throw new HotcellError('conflict', 'the idempotency key was removed while it was used: ask again');
+  return first.run === run ? fresh : repeated(first, asked.idempotency.body);
+}
+
+function repeated(mark: IdempotencyMark, body: Digest): Claimed {
+  if (mark.body !== body)
+    throw new HotcellError(
+      'idempotency_mismatch',
+      `this idempotency key was used for another request (run ${mark.run}): use a new key, or send the same request`,
+      { extra: { run: mark.run } },
+    );
+  return { run: mark.run, at: mark.at, repeated: true };
+}
+
+interface Written {
+  spec: Spec;
+  digest: Digest;
+}
+
+/** The first spec that is written for a run is its spec. */
+async function writeSpec(deps: AcceptDeps, asked: Asked, mark: Claimed): Promise<Written> {
+  const { store } = deps;
+  const spec = parseAs(Spec, { ...asked.spec, run: mark.run, acceptedAt: mark.at }, 'the spec');
+  const key = recordKeys.spec(spec.tenant, spec.run);
+  if (mark.repeated) {
+    const found = await store.getJson(Spec, store.record, key);
+    if (found) return { spec: found, digest: sha256(canonical(found)) };
+  }
+  const text = canonical(spec);
+  const retained = asked.retainUntil ? { retainUntil: asked.retainUntil } : {};
+  if (await store.putIfAbsent(store.record, key, text, { contentType: 'application/json', ...retained }))
+    return { spec, digest: sha256(text) };
+  const first = await store.getJson(Spec, store.record, key);
+  if (!first) throw new HotcellError('conflict', `${key} was there, and is not any more: ask again`);
+  return { spec: first, digest: sha256(canonical(first)) };
+}
+
+/** Open, or finished. The marker is looked at first: it is only removed once the result is there. */
+async function hasBegun({ store }: AcceptDeps, { tenant, run }: Spec): Promise<boolean> {
+  if (await store.head(store.work, workKeys.open(tenant, run))) return true;
+  return (await store.head(store.record, recordKeys.result(tenant, run))) !== undefined;
+}
+
+function markerOf(queue: string, { spec, digest }: Written): OpenMarker {
+  return {
+    version: 1,
+    run: spec.run,
+    tenant: spec.tenant,
+    spec: digest,
+    queue,
+    priority: spec.priority,
+    acceptedAt: spec.acceptedAt,
+    ...(spec.notBefore ? { notBefore: spec.notBefore } : {}),
+  };
+}
