@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { keep, youngEnough } from '@hotcell/outside/keep.ts';
 import type { Store } from '@hotcell/outside/store.ts';
 
 /** A file up to this size is held while it is hashed; a larger one goes to the store while it is hashed. */
@@ -38,8 +39,8 @@ export class ContentSink {
     const chunks: Buffer[] = [];
     for await (const chunk of data) chunks.push(Buffer.from(chunk));
     const body = Buffer.concat(chunks);
-    const hash = createHash('sha256').update(body).digest();
-    const sha256: Digest = `sha256:${hash.toString('hex')}`;
+    const hash = createHash('sha256').update(body).digest('hex');
+    const sha256: Digest = `sha256:${hash}`;
     while (this.#under.size >= 16) await Promise.race(this.#under);
     const put = this.#store
       .putIfAbsent(this.#store.record, recordKeys.cas(this.#tenant, sha256), body, {
@@ -69,7 +70,8 @@ export class ContentSink {
       await store.upload(beside.bucket, beside.key, hashed());
       const sha256: Digest = `sha256:${hash.digest('hex')}`;
       const key = recordKeys.cas(this.#tenant, sha256);
-      if (!(await store.head(store.record, key))) await store.copy(beside, { bucket: store.record, key });
+      if (!youngEnough((await store.head(store.record, key))?.modified))
+        await store.copy(beside, { bucket: store.record, key });
       return { sha256, size };
     } finally {
       await store.delete(beside.bucket, beside.key);

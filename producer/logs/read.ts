@@ -1,0 +1,83 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import type { LogRow } from '@hotcell/contract/logs.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import type { Live } from '@hotcell/outside/live.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { merge } from '../follow/merge.ts';
+import type { News } from '../news.ts';
+import { storedRows } from './stored.ts';
+import { LogTail } from './tail.ts';
+
+interface LogParts {
+  store: Store;
+  live: Live;
+  news: News;
+}
+
+export interface ReadLogOptions {
+  /** Only rows after this one; -1 for all. */
+  after?: number;
+  /** Stay until the run is finished; otherwise what there is now. */
+  follow?: boolean;
+  signal: AbortSignal;
+}
+
+/** A run's log from the start, in order and exactly once; while the run goes on, what comes is given as it comes. */
+export async function* readLog(
+  parts: LogParts,
+  of: { tenant: string; run: RunId },
+  options: ReadLogOptions,
+): AsyncGenerator<LogRow> {
+  const tail = new LogTail(parts, of.run, options.after ?? -1);
+  // Watching begins before the first look: nothing that happens in between is missed.
+  for await (const perhapsFinished of wakes(parts, of.run, options.signal)) {
+    const result = perhapsFinished ? await parts.news.resultOf(of.tenant, of.run) : undefined;
+    if (result) {
+      yield* committedRows(parts.store, result, tail);
+      return;
+    }
+    try {
+      yield* tail.rows();
+    } catch (error) {
+      // Without Valkey there is no tail to read; the log itself is not lost, and shows when the run is finished.
+      if (!(error instanceof HotcellError && error.code === 'queue_unavailable' && options.follow)) throw error;
+    }
+    if (!options.follow) return;
+  }
+}
+
+/** The rest of the log from the record: all of it, if what was followed was an attempt that did not commit. */
+async function* committedRows(store: Store, result: Result, tail: LogTail): AsyncGenerator<LogRow> {
+  if (result.logs.sha256 === null) return;
+  const attempt = result.attempts.findLast((one) => one.outcome !== undefined)?.attempt;
+  if (attempt === undefined) return;
+  const after = tail.attempt !== 0 && tail.attempt !== attempt ? -1 : tail.after;
+  for await (const row of storedRows(store, recordKeys.log(result.tenant, result.run, attempt)))
+    if (row.seq > after) yield row;
+}
+
+/** Wakes at once, then whenever there may be more; true when the run may be finished, so that the record is worth a look. */
+async function* wakes(parts: LogParts, run: RunId, signal: AbortSignal): AsyncGenerator<boolean> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  try {
+    yield* merge(ends(parts.news, run, either), more(parts.live, run, either));
+  } finally {
+    over.abort();
+  }
+}
+
+async function* ends(news: News, run: RunId, signal: AbortSignal): AsyncGenerator<boolean> {
+  using watch = news.watch(run);
+  yield true;
+  while (!signal.aborted) {
+    const told = await watch.next(signal);
+    if (told.length === 0 || told.some((event) => event.status === 'finished')) yield true;
+  }
+}
+
+async function* more(live: Live, run: RunId, signal: AbortSignal): AsyncGenerator<boolean> {
+  for await (const _ of live.logs.follow(run, { signal })) yield false;
+}

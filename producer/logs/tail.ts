@@ -1,0 +1,76 @@
+import { workKeys } from '@hotcell/contract/layout.ts';
+import type { LogRow } from '@hotcell/contract/logs.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { Live } from '@hotcell/outside/live.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { rowsOf } from './stored.ts';
+
+/**
+ * The log of a run that goes on: from the capped stream in Valkey, and what fell out of it (or never got in) from the
+ * segments. Rows are given in order without a hole; where there is one, the next look finds it filled.
+ */
+export class LogTail {
+  readonly #parts: { store: Store; live: Live };
+  readonly #run: RunId;
+  #attempt = 0;
+  #segment = '';
+  /** The last row given. */
+  after: number;
+
+  constructor(parts: { store: Store; live: Live }, run: RunId, after: number) {
+    this.#parts = parts;
+    this.#run = run;
+    this.after = after;
+  }
+
+  get attempt(): number {
+    return this.#attempt;
+  }
+
+  /** Everything that is new and follows on what was given. */
+  async *rows(): AsyncGenerator<LogRow> {
+    await this.#findAttempt();
+    if (this.#attempt === 0) return;
+    let given: number;
+    do {
+      given = this.after;
+      yield* this.#take(await this.#parts.live.logs.read(this.#run, this.#attempt, this.after));
+      if (this.after === given) yield* this.#fromSegments();
+    } while (this.after > given);
+  }
+
+  /** A later attempt writes its own log from the start; what an earlier one wrote ended with it. */
+  async #findAttempt(): Promise<void> {
+    const [beat] = await this.#parts.live.statusesOf([this.#run]);
+    const attempt = beat?.attempt ?? 0;
+    if (attempt === 0 || attempt === this.#attempt) return;
+    if (this.#attempt !== 0) this.after = -1;
+    this.#attempt = attempt;
+    this.#segment = '';
+  }
+
+  async *#fromSegments(): AsyncGenerator<LogRow> {
+    const { store } = this.#parts;
+    const prefix = `${workKeys.logs(this.#run)}${this.#attempt}/`;
+    for await (const { key } of store.list(store.work, prefix, this.#segment ? { after: this.#segment } : {})) {
+      const bytes = await store.getBytes(store.work, key);
+      // Gone between the listing and now: the run was committed, and its whole log is in the record.
+      if (bytes === undefined) return;
+      for await (const row of rowsOf(once(bytes), key)) yield* this.#take([row]);
+      this.#segment = key;
+    }
+  }
+
+  *#take(rows: readonly LogRow[]): Generator<LogRow> {
+    for (const row of rows) {
+      if (row.seq <= this.after) continue;
+      if (row.seq !== this.after + 1) return;
+      this.after = row.seq;
+      yield row;
+    }
+  }
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
