@@ -42,10 +42,7 @@ export class ContentSink {
     const hash = createHash('sha256').update(body).digest('hex');
     const sha256: Digest = `sha256:${hash}`;
     while (this.#under.size >= 16) await Promise.race(this.#under);
-    const put = this.#store
-      .putIfAbsent(this.#store.record, recordKeys.cas(this.#tenant, sha256), body, {
-        sha256Base64: hash.toString('base64'),
-      })
+    const put = keep(this.#store, this.#store.record, recordKeys.cas(this.#tenant, sha256), body)
       .catch((error: unknown) => {
         this.#failure ??= error;
       })
