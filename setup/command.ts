@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 
 export type Argv = readonly [string, ...string[]];
@@ -18,6 +18,13 @@ export interface Ended {
   stderr: string;
 }
 
+const children = new Set<ChildProcess>();
+
+/** For the end of this process: what it started does not go on without it. */
+export function endChildren(signal: NodeJS.Signals): void {
+  for (const child of children) child.kill(signal);
+}
+
 const keptCharacters = 1 << 20;
 
 /** Runs a program to its end. It never throws for what the program did: its exit is data. */
@@ -28,6 +35,7 @@ export async function command(argv: Argv, options: Options = {}): Promise<Ended>
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.signal ? { signal: options.signal } : {}),
   });
+  children.add(child);
   const kept = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -38,6 +46,7 @@ export async function command(argv: Argv, options: Options = {}): Promise<Ended>
   // A program that ends without reading its input is no error of ours: its exit code says what it was.
   child.stdin.on('error', () => {});
   child.stdin.end(options.input ?? '');
+  child.on('exit', () => children.delete(child)).on('error', () => children.delete(child));
   return await new Promise<Ended>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') resolve({ code: 127, stdout: '', stderr: `${argv[0]}: not found` });

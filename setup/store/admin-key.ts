@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { apiKeyIdOf, ApiKey } from '@hotcell/contract/apikey.ts';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { parseAs } from '@hotcell/contract/parse.ts';
+import type { ApiKeyRecord } from '@hotcell/contract/records.ts';
+import { Store } from '@hotcell/outside/store.ts';
+import { type Installation, placesIn } from '../settings/installation.ts';
+
+/** The first key: the one in `credentials`, for whoever runs this installation. The store learns its hash only. */
+export async function ensureAdminKey(installation: Installation): Promise<void> {
+  const path = placesIn(installation.home).credentials;
+  const key = parseAs(ApiKey, (await readFile(path, 'utf8')).trim(), path);
+  const record: ApiKeyRecord = {
+    version: 1,
+    id: apiKeyIdOf(key),
+    sha256: sha256(key),
+    tenant: 'default',
+    role: 'admin',
+    label: 'the command line of this installation',
+    createdAt: new Date().toISOString(),
+  };
+  using store = new Store(installation.store);
+  await store.putIfAbsent(store.record, recordKeys.apiKey(record.id), JSON.stringify(record));
+}

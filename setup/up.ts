@@ -1,0 +1,32 @@
+import { probeAtStart } from '@hotcell/outside/probe.ts';
+import { ensureEngine } from './engine/ensure.ts';
+import type { Progress } from './progress.ts';
+import { haveImages } from './services/images.ts';
+import { furnishStore, startServices } from './services/parts.ts';
+import { type Installation, placesIn, settingsOf } from './settings/installation.ts';
+import { withLock } from './settings/lock.ts';
+import { prepareInstallation } from './settings/prepare.ts';
+
+/** What a started installation has: the services, what every cell begins with, and the images of the shipped languages. */
+const needed = ['valkey', 'store', 'service', 'cell-init', 'python', 'node'] as const;
+
+/**
+ * From whatever is there to an installation that runs. Each step looks first and does only what is missing, so that it
+ * can be interrupted anywhere and started again, and takes seconds when there is nothing to do.
+ */
+export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { yes: boolean }): Promise<Installation> {
+  const { home } = await settingsOf(env);
+  await ensureEngine(progress, options);
+  return await withLock(placesIn(home).lock, progress, async () => {
+    const installation = await prepareInstallation(env);
+    const images = await haveImages(installation, needed, progress);
+    const ids = { valkey: images.valkey.id, store: images.store.id, service: images.service.id };
+    const { own, store, redisUrl } = installation;
+    const parts = [...(own.valkey ? (['valkey'] as const) : []), ...(own.store ? (['store'] as const) : [])];
+    await startServices(installation, ids, parts, progress);
+    await furnishStore(installation);
+    await probeAtStart({ store, redisUrl }, 10_000);
+    await startServices(installation, ids, ['producer', 'executor-worker', 'notary'], progress);
+    return installation;
+  });
+}
