@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { Digest } from '@hotcell/contract/digest.ts';
@@ -51,10 +52,15 @@ export async function certificates(scratch: string): Promise<string> {
   return made;
 }
 
+const publicNpm = 'https://registry.npmjs.org';
+
 /** Settings of this machine for reaching package registries. They change where bytes come from, not which. */
-export function registryArguments(env: NodeJS.ProcessEnv): Record<string, string> {
+export async function registryArguments(env: NodeJS.ProcessEnv): Promise<Record<string, string>> {
+  // npm keeps its registry in files of several places: it knows best.
+  const npm = await command(['npm', 'config', 'get', 'registry'], { cwd: tmpdir() });
+  const registry = npm.code === 0 && /^https?:/.test(npm.stdout) ? npm.stdout.trim() : publicNpm;
   const names = ['GOPROXY', 'GOSUMDB', 'PIP_INDEX_URL', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'];
-  const found: Record<string, string> = {};
+  const found: Record<string, string> = { NPM_REGISTRY: registry.replace(/\/$/, '') };
   for (const name of names) {
     const value = env[name] ?? env[name.toLowerCase()];
     if (value) found[name] = value;
@@ -86,7 +92,7 @@ export async function build(build: Build): Promise<void> {
       : ['--output', `type=local,dest=${build.to.folder}`];
   const options = ['--progress=plain', '--pull=false', '--provenance=false', '--sbom=false'];
   const secret = ['--secret', `id=ca,src=${build.certificates}`];
-  const given = pairs('--build-arg', { ...registryArguments(process.env), ...build.arguments });
+  const given = pairs('--build-arg', { ...(await registryArguments(process.env)), ...build.arguments });
   const argv = ['build', ...options, ...secret, ...given, ...output, '--file', build.dockerfile, build.context];
   const { code, stderr, stdout } = await command(['docker', ...argv], {
     env: { DOCKER_BUILDKIT: '1' },
@@ -96,8 +102,11 @@ export async function build(build: Build): Promise<void> {
   throw new HotcellError('internal', failure(build.name, code, stderr.trim() || stdout.trim()));
 }
 
+/** What the failing command itself said last; where no command failed, what the builder said. */
 function failure(name: string, code: number, said: string): string {
-  const lines = said.split('\n').filter((line) => line.trim() !== '' && !/^(#\d+ (DONE|CACHED)|-+$)/.test(line));
-  const last = lines.slice(-12).map((line) => `  ${readable(line)}`);
-  return `the image ${name} could not be built (${code}); nothing was registered. The last lines:\n${last.join('\n')}\nRepair what they name (a package registry out of reach, a full disk, a wrong line in the recipe), then run the same command again: it goes on where it stopped`;
+  const lines = said.split('\n').filter((line) => line.trim() !== '');
+  const ofCommand = lines.filter((line) => /^#\d+ \d+\.\d+ /.test(line)).map(readable);
+  const ofBuilder = lines.filter((line) => line.startsWith('ERROR:')).map((line) => line.slice(0, 300));
+  const last = [...(ofCommand.length > 0 ? ofCommand.slice(-12) : lines.slice(-4)), ...ofBuilder];
+  return `the image ${name} could not be built (${code}); nothing was registered. The last lines:\n${last.map((line) => `  ${line}`).join('\n')}\nRepair what they name (a package registry out of reach, a full disk, a wrong line in the recipe), then run the same command again: it goes on where it stopped`;
 }
