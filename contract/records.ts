@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Digest } from './digest.ts';
 import { RunId, TenantName } from './names.ts';
+import { Outcome } from './result.ts';
 
 /** The small objects of the work bucket, and the API keys: each parsed whenever it is read. */
 const time = z.iso.datetime();
@@ -38,6 +39,8 @@ export const AttemptRecord = z.strictObject({
   finishedAt: time,
   error: z.strictObject({ code: z.string(), message: z.string() }),
   handedBack: z.boolean(),
+  /** How the program ended, where its submitter asked for another try. */
+  outcome: Outcome.optional(),
 });
 export type AttemptRecord = z.infer<typeof AttemptRecord>;
 

@@ -19,8 +19,6 @@ export interface Asked {
   spec: Omit<Spec, 'run' | 'acceptedAt'>;
   queue: string;
   idempotency?: { key: string; body: Digest } | undefined;
-  /** Until when the record keeps the spec from being deleted. */
-  retainUntil?: Date | undefined;
 }
 
 export interface Accepted {
@@ -108,8 +106,7 @@ async function writeSpec(deps: AcceptDeps, asked: Asked, mark: Claimed): Promise
     if (found) return { spec: found, digest: sha256(canonical(found)) };
   }
   const text = canonical(spec);
-  const retained = asked.retainUntil ? { retainUntil: asked.retainUntil } : {};
-  if (await store.putIfAbsent(store.record, key, text, { contentType: 'application/json', ...retained }))
+  if (await store.putIfAbsent(store.record, key, text, { contentType: 'application/json' }))
     return { spec, digest: sha256(text) };
   const first = await store.getJson(Spec, store.record, key);
   if (!first) throw new HotcellError('conflict', `${key} was there, and is not any more: ask again`);

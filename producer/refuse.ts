@@ -1,8 +1,8 @@
-import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { canonical } from '@hotcell/contract/digest.ts';
+import { doneMarker } from '@hotcell/contract/done.ts';
 import type { Issue } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import type { DoneMarker } from '@hotcell/contract/records.ts';
 import { nothingUsed, type Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live.ts';
 import type { Logger } from '@hotcell/outside/log.ts';
@@ -21,7 +21,6 @@ export interface Refused {
   policy: Result['policy'];
   /** Every reason at once. */
   reasons: readonly Issue[];
-  retainUntil?: Date | undefined;
 }
 
 /** A refusal of somebody known is a record like any other: an id, an outcome, and why. */
@@ -39,7 +38,7 @@ export async function refuse(deps: CommitDeps, asked: Refused): Promise<Result> 
     requester: asked.requester,
     errors: [...asked.reasons],
   };
-  await commitUnrun(deps, result, asked.retainUntil);
+  await commitUnrun(deps, result);
   return result;
 }
 
@@ -74,26 +73,20 @@ export function nothingRan(acceptedAt: string, finishedAt: string) {
 }
 
 /** True if this result is the run's; false if another one was committed before. */
-export async function commitUnrun(deps: CommitDeps, result: Result, retainUntil?: Date): Promise<boolean> {
+export async function commitUnrun(deps: CommitDeps, result: Result): Promise<boolean> {
   const { store } = deps;
   const { tenant, run } = result;
   const text = canonical(result);
   const key = recordKeys.result(tenant, run);
-  const options = { contentType: 'application/json', ...(retainUntil ? { retainUntil } : {}) };
-  if (!(await store.putIfAbsent(store.record, key, text, options))) {
+  if (!(await store.putIfAbsent(store.record, key, text, { contentType: 'application/json' }))) {
     // Our own put, whose answer was lost, left our own bytes there.
     const there = await store.getBytes(store.record, key);
     if (!there?.equals(Buffer.from(text))) return false;
   }
-  await putDone(store, result, sha256(text));
+  await store.put(store.work, workKeys.done(tenant, run), canonical(doneMarker(result)));
   const { outcome, timings } = result;
   await deps.live
     .finished({ type: 'status', run, tenant, status: 'finished', outcome, at: timings.finishedAt })
     .catch((error: unknown) => deps.log.warn({ run, error }, 'finished; whoever waits will find out by looking'));
   return true;
-}
-
-async function putDone(store: Store, { tenant, run, timings }: Result, result: Digest): Promise<void> {
-  const marker: DoneMarker = { version: 1, run, tenant, result, finishedAt: timings.finishedAt };
-  await store.put(store.work, workKeys.done(tenant, run), canonical(marker));
 }

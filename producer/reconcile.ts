@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { allShards, markerOf, workKeys } from '@hotcell/contract/layout.ts';
+import { type RunId, timeOf } from '@hotcell/contract/names.ts';
+import { CancelMark, OpenMarker } from '@hotcell/contract/records.ts';
+import { crashPoint } from '@hotcell/outside/crash.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { type EnqueueDeps, enqueue } from './enqueue.ts';
+
+export interface ReconcileDeps extends EnqueueDeps {
+  store: Store;
+}
+
+const everyMs = 1_000;
+const officeMs = 10_000;
+/** A run this young is most likely still being queued by whoever accepted it. */
+const youngMs = 30_000;
+const page = 500;
+const atOnce = 16;
+
+/**
+ * Queues what is open and not queued. One process of all does it: a shard a second, and everything at once when it may
+ * be that everything was lost.
+ */
+export class Reconciler implements AsyncDisposable {
+  readonly #deps: ReconcileDeps;
+  readonly #me = randomUUID();
+  readonly #ends = new AbortController();
+  readonly #back: Disposable;
+  /** Queues met so far: in which of them a run's ticket lies is only told by its marker. */
+  readonly #queues = new Set<string>();
+  readonly #working: Promise<void>;
+  #everything = true;
+  #shard = 0;
+
+  constructor(deps: ReconcileDeps) {
+    this.#deps = deps;
+    this.#back = deps.live.onReconnected(() => {
+      this.#everything = true;
+    });
+    this.#working = this.#work();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ends.abort();
+    this.#back[Symbol.dispose]();
+    await this.#working;
+    await this.#deps.live.resign('reconciler', this.#me).catch((error: unknown) => {
+      this.#deps.log.info({ error }, 'the office of the reconciler is free when its time is over');
+    });
+  }
+
+  async #work(): Promise<void> {
+    let leader = false;
+    while (!this.#ends.signal.aborted) {
+      try {
+        const was = leader;
+        leader = await this.#deps.live.lead('reconciler', this.#me, officeMs);
+        // Who comes new into office does not know what the one before him did not get to.
+        if (leader && (!was || (await this.#deps.live.wasEmptied()))) this.#everything = true;
+        if (leader) await this.#round();
+      } catch (error) {
+        this.#deps.log.warn({ error }, 'recovery could not look at everything: it looks again');
+      }
+      await pause(everyMs, undefined, { signal: this.#ends.signal }).catch(() => {
+        // Asked to end: the loop sees it.
+      });
+    }
+  }
+
+  async #round(): Promise<void> {
+    if (!this.#everything) {
+      const shard = allShards[this.#shard++ % allShards.length] ?? '0';
+      return this.#sweep(shard, Date.now() - youngMs);
+    }
+    this.#everything = false;
+    try {
+      await this.sweepAll();
+    } catch (error) {
+      this.#everything = true;
+      throw error;
+    }
+  }
+
+  /** Every open run, also the youngest; and what was cancelled, to be heard by whoever is at it. */
+  async sweepAll(): Promise<void> {
+    await this.#copyCancels();
+    for (const shard of allShards) {
+      await this.#sweep(shard, Number.POSITIVE_INFINITY);
+      // Long lists: the office is kept by saying so.
+      await this.#deps.live.lead('reconciler', this.#me, officeMs);
+    }
+  }
+
+  async #sweep(shard: string, bornBefore: number): Promise<void> {
+    const { store } = this.#deps;
+    let found = new Map<RunId, string>();
+    for await (const { key } of store.list(store.work, workKeys.openShard(shard))) {
+      const open = markerOf(key);
+      if (!open || timeOf(open.run).getTime() > bornBefore) continue;
+      found.set(open.run, key);
+      if (found.size < page) continue;
+      await this.#queueMissing(found);
+      found = new Map();
+      if (this.#ends.signal.aborted) return;
+    }
+    await this.#queueMissing(found);
+  }
+
+  async #queueMissing(found: ReadonlyMap<RunId, string>): Promise<void> {
+    let missing = [...found.keys()];
+    for (const queue of this.#queues) missing = await this.#deps.queues.missing(queue, missing);
+    if (missing.length > 0) crashPoint('reconcile.found');
+    for (let from = 0; from < missing.length; from += atOnce)
+      await Promise.all(missing.slice(from, from + atOnce).map((run) => this.#queueAgain(found.get(run) ?? '')));
+  }
+
+  async #queueAgain(key: string): Promise<void> {
+    const { store, queues, log } = this.#deps;
+    // Read now, not when it was listed: a run that was finished meanwhile has none any more.
+    const marker = await store.getJson(OpenMarker, store.work, key).catch((error: unknown) => {
+      if (!(error instanceof HotcellError && error.code === 'record_damaged')) throw error;
+      log.error({ key, error }, 'this open marker cannot be read: its run cannot be queued again');
+      return undefined;
+    });
+    if (!marker) return;
+    const known = this.#queues.has(marker.queue);
+    this.#queues.add(marker.queue);
+    if (!known && (await queues.missing(marker.queue, [marker.run])).length === 0) return;
+    await enqueue(this.#deps, marker, { again: true });
+    crashPoint('reconcile.queued');
+    log.info({ run: marker.run, queue: marker.queue }, 'open and not queued: queued again');
+  }
+
+  async #copyCancels(): Promise<void> {
+    const { store, live } = this.#deps;
+    for await (const { key } of store.list(store.work, 'cancel/')) {
+      const mark = await store.getJson(CancelMark, store.work, key);
+      if (mark) await live.cancel(mark);
+    }
+  }
+}
