@@ -1,8 +1,6 @@
-import type { z } from 'zod';
 import { HotcellError, type Issue } from './errors.ts';
+import { explain, type Vocabulary } from './explain.ts';
 import { limitNames } from './limits.ts';
-import { nearest } from './nearest.ts';
-import { pathOf } from './parse.ts';
 import { ArgvBlock, BundledFile, CodeBlock, RunRequest } from './spec.ts';
 
 const noNetwork =
@@ -124,55 +122,11 @@ function knownAt(path: readonly PropertyKey[], value: unknown): readonly string[
   return typeof value === 'object' && value !== null && 'argv' in value ? known.argvBlock : known.codeBlock;
 }
 
-function unknownKey(key: string, fields: readonly string[]): string {
-  const instead = fields.includes(key) ? undefined : elsewhere.get(key);
-  if (instead) return instead;
-  const near = nearest(key, fields);
-  if (near) return `is no field of this; did you mean ${near}?`;
-  const meant = nearest(key, [...elsewhere.keys()]);
-  const also = meant ? `; if ${meant} was meant: that ${elsewhere.get(meant)}` : '';
-  return `is no field of this (its fields: ${fields.join(', ')})${also}`;
-}
-
-type RawIssue = z.core.$ZodIssue;
-
-function shownKey(key: string): string {
-  return key.length > 80 ? `${key.slice(0, 80)}…` : key;
-}
-
-function explained(
-  issue: RawIssue,
-  at: readonly PropertyKey[],
-  valueAt: (path: readonly PropertyKey[]) => unknown,
-): Issue[] {
-  const path = [...at, ...issue.path];
-  if (issue.code === 'unrecognized_keys') {
-    const fields = knownAt(path, valueAt(path));
-    return issue.keys.map((key) => ({ path: pathOf([...path, shownKey(key)]), message: unknownKey(key, fields) }));
-  }
-  if (issue.code === 'invalid_union') {
-    // One of two shapes was meant: the one whose own word is there explains better than "neither".
-    const value = valueAt(path);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      const second = 'argv' in value || 'base64' in value;
-      const meant = issue.errors[second ? 1 : 0];
-      if (meant) return meant.flatMap((inner) => explained(inner, path, valueAt));
-    }
-  }
-  if (issue.code === 'invalid_key') {
-    const [first] = issue.issues;
-    return [{ path: pathOf(path), message: first?.message ?? issue.message }];
-  }
-  if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input'))
-    return [{ path: pathOf(path), message: wrongType(issue.expected, valueAt(path)) }];
-  return [{ path: pathOf(path), message: issue.message }];
-}
-
-function wrongType(expected: string, value: unknown): string {
-  const what = value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-  const wanted = expected === 'array' ? 'a list' : `${/^[aeio]/.test(expected) ? 'an' : 'a'} ${expected}`;
-  return value === undefined ? `is missing: give ${wanted}` : `is ${what}: give ${wanted}`;
-}
+const vocabulary: Vocabulary = {
+  fieldsAt: knownAt,
+  shapeOf: (value) => ('argv' in value || 'base64' in value ? 1 : 0),
+  elsewhere,
+};
 
 const deepest = 64;
 
@@ -192,15 +146,7 @@ export function readRunRequest(body: unknown): { request: RunRequest } | { issue
     return { issues: [{ path: '(whole)', message: `is nested deeper than ${deepest} levels: make it flatter` }] };
   const parsed = RunRequest.safeParse(body);
   if (parsed.success) return { request: parsed.data };
-  const valueAt = (path: readonly PropertyKey[]) =>
-    path.reduce<unknown>(
-      (value, step) =>
-        typeof value === 'object' && value !== null && Object.hasOwn(value, step)
-          ? Reflect.get(value, step)
-          : undefined,
-      body,
-    );
-  return { issues: parsed.error.issues.flatMap((issue) => explained(issue, [], valueAt)) };
+  return { issues: explain(parsed.error, body, vocabulary).map(({ path, message }) => ({ path, message })) };
 }
 
 export function parseRunRequest(body: unknown): RunRequest {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { explain, type PlacedIssue, type Vocabulary } from './explain.ts';
 import { ImageName } from './images-lock.ts';
 import { Language } from './languages.ts';
 import { type LimitName, limitNames } from './limits.ts';
@@ -82,32 +83,52 @@ export const PolicyFile = z.strictObject({
 export type PolicyFile = z.output<typeof PolicyFile>;
 
 const notYet = 'is not supported yet: nothing would enforce it, so it cannot be said; remove the line';
-const never = (instead: string) => `cannot be said in any policy: ${instead}; remove the line`;
+const noRights = 'cannot be said in any policy: every cell leases a user of its own and has no rights; remove the line';
+const noMounts =
+  'cannot be said in any policy: a cell sees its pinned inputs and its own scratch, nothing else; remove the line';
+const noNetwork = 'cannot be said in any policy: a cell has no network; remove the line';
+const said = (text: string, ...names: string[]) => names.map((name): [string, string] => [name, text]);
 
-/** What people look for in a policy and do not find, with the reason. */
-export const unsaid: Readonly<Record<string, string>> = {
-  approval: 'is not supported yet (only the policy named reviewed may say it already); remove the line',
-  ...Object.fromEntries(
-    ['tenants', 'tenant', 'retention', 'concurrency', 'gpus', 'gpu', 'devices', 'quota', 'budget', 'schedules'].map(
-      (name) => [name, notYet],
-    ),
-  ),
-  name: 'is not written in the file: the file’s own name is the policy’s; remove the line',
-  user: never('every cell leases a uid of its own'),
-  capabilities: never('a job has none'),
-  caps: never('a job has none'),
-  cap_add: never('a job has none'),
-  privileged: never('a job has no privileges'),
-  binds: never('a cell sees its pinned inputs and its own scratch'),
-  volumes: never('a cell sees its pinned inputs and its own scratch'),
-  mounts: never('a cell sees its pinned inputs and its own scratch'),
-  extra_volumes: never('a cell sees its pinned inputs and its own scratch'),
-  extra_hosts: never('a cell has no network'),
-  dns: never('a cell has no network'),
-  ports: never('a cell has no network'),
-  seccomp: never('the profiles are part of Hotcell and are pinned with the policy'),
-  outputBytes: 'stands under limits: limits.outputBytes',
-  timeout: 'is limits.timeoutSeconds',
-  memory: 'is limits.memoryBytes',
-  priorities: 'is written priority: { min, default, max }',
+const vocabulary: Vocabulary = {
+  shapeOf: () => 1,
+  elsewhere: new Map([
+    ...said(notYet, 'tenants', 'tenant', 'retention', 'concurrency', 'gpus', 'gpu', 'quota', 'budget', 'schedules'),
+    ...said(noRights, 'user', 'uid', 'capabilities', 'caps', 'cap_add', 'privileged', 'security_opt', 'devices'),
+    ...said(noMounts, 'binds', 'volumes', 'mounts', 'extra_volumes'),
+    ...said(noNetwork, 'extra_hosts', 'dns', 'ports', 'hosts'),
+    ['seccomp', 'cannot be said: the profiles are part of Hotcell and are pinned with the policy; remove the line'],
+    ['name', 'is not written in the file: the file’s own name is the policy’s; remove the line'],
+    ['timeout', 'is limits.timeoutSeconds here'],
+    ['memory', 'is limits.memoryBytes here'],
+    ['priorities', 'is written priority: { min, default, max } here'],
+    ['image', 'is a list here: images: [NAME]'],
+    ...limitNames.map((name): [string, string] => [name, `stands under limits: limits.${name}`]),
+  ]),
+  fieldsAt: ([first, second]) => {
+    if (first === undefined) return Object.keys(PolicyFile.shape);
+    if (first === 'limits') return second === undefined ? limitNames : ['default', 'max', 'min', 'fitMachine'];
+    if (first === 'languages') return Object.keys(Language.shape);
+    if (first === 'approval') return second === 'when' ? ['languages'] : Object.keys(Approval.shape);
+    return partFields[String(first)] ?? [];
+  },
 };
+
+const partFields: Readonly<Record<string, readonly string[]>> = {
+  inputs: ['count', 'bytes', 'files'],
+  outputs: ['publish'],
+  logs: ['pastLimit'],
+  env: ['job', 'image'],
+  labels: ['required'],
+  priority: ['min', 'default', 'max'],
+  worker: ['labels'],
+};
+
+/** What a file says, or everything that is wrong with it and where. An empty file says nothing, and that is allowed. */
+export function parsePolicyFile(name: string, value: unknown): { said: PolicyFile } | { issues: PlacedIssue[] } {
+  const parsed = PolicyFile.safeParse(value ?? {});
+  const issues = parsed.success ? [] : explain(parsed.error, value, vocabulary);
+  // One shipped policy may say it before anything can take an approval: until then none of its runs is admitted.
+  if (typeof value === 'object' && value !== null && 'approval' in value && name !== 'reviewed')
+    issues.push({ at: ['approval'], path: 'approval', message: notYet });
+  return parsed.success && issues.length === 0 ? { said: parsed.data } : { issues };
+}

@@ -109,7 +109,7 @@ function resolveImages(names: readonly string[], lock: ImagesLock, issues: Issue
       path: `images[${i}]`,
       message: `there is no image ${name} in this installation${near ? `; did you mean ${near}?` : ''} (${
         built.length > 0 ? `built: ${built.join(', ')}` : 'none is built yet'
-      }); build it with ./hotcell image build ${name}, or remove it here`,
+      }); build it (./hotcell up builds the bundled ones, ./hotcell image build ${name} your own), or remove it here`,
     });
     return [];
   });

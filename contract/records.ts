@@ -92,3 +92,13 @@ export const SnapshotNameRecord = z.strictObject({
   name: z.string(),
   history: z.array(z.strictObject({ snapshot: Digest, at: time, by: z.string() })).min(1),
 });
+
+/** A policy's text that may not be used any more, and why: put once, in force from then on. */
+export const PolicyRevocation = z.strictObject({
+  version: z.literal(1),
+  policy: Digest,
+  reason: z.string().min(1).max(1000),
+  by: z.string(),
+  at: time,
+});
+export type PolicyRevocation = z.infer<typeof PolicyRevocation>;

@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { messageOf } from '@hotcell/contract/errors.ts';
+import { PolicyName } from '@hotcell/contract/names.ts';
+import { nearest } from '@hotcell/contract/nearest.ts';
+import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
+import { type PolicyFile, parsePolicyFile } from '@hotcell/contract/policy-file.ts';
+import { type Installation, mergePolicies, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
+import { type Problem, readYaml, type Yaml } from './yaml.ts';
+
+export interface LoadedPolicy {
+  policy: Policy;
+  digest: Digest;
+  file: string;
+}
+
+/** What a folder of policies says here. A policy with a problem is not there; the others are. */
+export interface Folder {
+  policies: ReadonlyMap<string, LoadedPolicy>;
+  problems: ReadonlyMap<string, readonly Problem[]>;
+}
+
+interface Said {
+  name: string;
+  file: string;
+  said: PolicyFile;
+  yaml: Yaml;
+}
+
+function readPolicy(name: string, file: string, text: string): Said | { problems: Problem[] } {
+  const yaml = readYaml(text, file);
+  if ('problems' in yaml) return yaml;
+  const parsed = parsePolicyFile(name, yaml.value);
+  if ('said' in parsed) return { name, file, said: parsed.said, yaml };
+  return {
+    problems: parsed.issues.map(({ at, path, message }) => problemAt(file, yaml, at, `${path}: ${message}`)),
+  };
+}
+
+function problemAt(file: string, yaml: Yaml, at: readonly PropertyKey[], message: string): Problem {
+  const { line, column } = yaml.placeOf(at);
+  return { file, line, column, message };
+}
+
+const mostExtends = 8;
+
+/** The policy and all that it stands on, itself first. */
+function chainOf(
+  leaf: Said,
+  read: ReadonlyMap<string, Said>,
+  broken: ReadonlySet<string>,
+): Said[] | { problems: Problem[] } {
+  const chain = [leaf];
+  const fail = (said: Said, message: string) => ({ problems: [problemAt(said.file, said.yaml, ['extends'], message)] });
+  for (let at = leaf; at.said.extends !== undefined; ) {
+    const base = at.said.extends;
+    const names = [...chain.map((said) => said.name), base];
+    if (chain.some((said) => said.name === base))
+      return fail(at, `extends: ${names.join(' → ')} goes in a circle: remove one of these lines`);
+    if (chain.length >= mostExtends)
+      return fail(at, `extends: ${names.join(' → ')} is more than ${mostExtends} policies deep: make it flatter`);
+    if (broken.has(base)) return fail(at, `extends: policy ${base} has a problem of its own: repair that first`);
+    const next = read.get(base);
+    if (!next) {
+      const near = nearest(base, [...read.keys()]);
+      return fail(
+        at,
+        `extends: there is no policy ${base}${near ? `; did you mean ${near}?` : ''} (there are: ${[...read.keys()].join(', ')})`,
+      );
+    }
+    chain.push(next);
+    at = next;
+  }
+  return chain;
+}
+
+/** The file that says it: the first of the chain, itself first, in which the place exists. */
+function blame(chain: readonly Said[], path: string): Problem | undefined {
+  const steps = [...path.matchAll(/[^.[\]]+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step));
+  for (let length = steps.length; length > 0; length--)
+    for (const said of chain) {
+      const { line, column, exact } = said.yaml.placeOf(steps.slice(0, length));
+      if (exact) return { file: said.file, line, column, message: '' };
+    }
+  return undefined;
+}
+
+function resolveChain(chain: readonly Said[], here: Installation): LoadedPolicy | { problems: Problem[] } {
+  const [leaf] = chain as [Said];
+  const merged = chain.map((said) => said.said).reduceRight((base, more) => mergePolicies(base, more));
+  const resolved = resolvePolicy(leaf.name, merged, here);
+  if ('policy' in resolved) return { policy: resolved.policy, digest: policyDigest(resolved.policy), file: leaf.file };
+  const whole: Problem = { file: leaf.file, line: 1, column: 1, message: '' };
+  return {
+    problems: resolved.issues.map(({ path, message }) => ({
+      ...(blame(chain, path) ?? whole),
+      message: `${path}: ${message}`,
+    })),
+  };
+}
+
+/** All policies of a set of texts, by name: the pure half, for files, for tests and for a file that is only tried. */
+export function loadTexts(texts: ReadonlyMap<string, { file: string; text: string }>, here: Installation): Folder {
+  const read = new Map<string, Said>();
+  const problems = new Map<string, readonly Problem[]>();
+  for (const [name, { file, text }] of texts) {
+    const one = readPolicy(name, file, text);
+    if ('problems' in one) problems.set(name, one.problems);
+    else read.set(name, one);
+  }
+  const broken = new Set(problems.keys());
+  const policies = new Map<string, LoadedPolicy>();
+  for (const leaf of read.values()) {
+    const chain = chainOf(leaf, read, broken);
+    const loaded = 'problems' in chain ? chain : resolveChain(chain, here);
+    if ('problems' in loaded) problems.set(leaf.name, loaded.problems);
+    else policies.set(leaf.name, loaded);
+  }
+  return { policies, problems };
+}
+
+/** `policies/*.yaml`, each named by its file. */
+export function readTexts(folder: string): Map<string, { file: string; text: string }> {
+  const texts = new Map<string, { file: string; text: string }>();
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (!entry.isFile() || !/\.ya?ml$/.test(entry.name)) continue;
+    const file = join(folder, entry.name);
+    texts.set(basename(entry.name).replace(/\.ya?ml$/, ''), { file, text: readFileSync(file, 'utf8') });
+  }
+  return new Map([...texts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function loadFolder(folder: string, here: Installation): Folder {
+  let texts: ReturnType<typeof readTexts>;
+  try {
+    texts = readTexts(folder);
+  } catch (error) {
+    const message = `the folder of policies cannot be read: ${messageOf(error)}`;
+    return { policies: new Map(), problems: new Map([['(folder)', [{ file: folder, line: 1, column: 1, message }]]]) };
+  }
+  const loaded = loadTexts(texts, here);
+  const misnamed = [...texts].filter(([name]) => !PolicyName.safeParse(name).success);
+  if (misnamed.length === 0) return loaded;
+  const problems = new Map(loaded.problems);
+  const policies = new Map(loaded.policies);
+  for (const [name, { file }] of misnamed) {
+    const message = 'the file’s name is the policy’s: 1 to 63 of a-z, 0-9 and -; rename it';
+    problems.set(name, [{ file, line: 1, column: 1, message }]);
+    policies.delete(name);
+  }
+  return { policies, problems };
+}

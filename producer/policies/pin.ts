@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import type { Policy } from '@hotcell/contract/policy.ts';
+import type { PolicyRevocation } from '@hotcell/contract/records.ts';
+import { PinnedPolicies, type PinnedPolicy, putByDigest, putPolicy } from '@hotcell/outside/policy-record.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { readSeccomp } from './here.ts';
+import type { LoadedPolicy } from './load.ts';
+
+type Image = Policy['images'][number];
+
+/** Puts into the record what a run is going to be judged by, before the run that names it. */
+export class PolicyPins implements Disposable {
+  readonly #store: Store;
+  readonly #imagesLock: string;
+  readonly #pinned: PinnedPolicies;
+  readonly #done = new Map<Digest, Promise<void>>();
+
+  constructor(store: Store, settings: { imagesLock: string }) {
+    this.#store = store;
+    this.#imagesLock = settings.imagesLock;
+    this.#pinned = new PinnedPolicies(store);
+  }
+
+  [Symbol.dispose](): void {
+    this.#pinned[Symbol.dispose]();
+  }
+
+  /** After this the policy's text is in the record with all that it names. Refuses one that was revoked. */
+  async pin({ policy, digest }: LoadedPolicy): Promise<void> {
+    const revoked = await this.#pinned.revocation(digest);
+    if (revoked) throw revokedError(policy.name, revoked);
+    let done = this.#done.get(digest);
+    if (!done) {
+      done = this.#put(policy, digest);
+      this.#done.set(digest, done);
+      // One that failed is tried again by the next run; this one is told by its own await.
+      done.catch(() => this.#done.delete(digest));
+    }
+    await done;
+  }
+
+  get(digest: Digest): Promise<PinnedPolicy> {
+    return this.#pinned.get(digest);
+  }
+
+  revocations(): Promise<PolicyRevocation[]> {
+    return this.#pinned.revocations();
+  }
+
+  /** For good: there is no way back, a policy that is wanted again gets another text. */
+  async revoke(policy: Digest, by: string, reason: string): Promise<PolicyRevocation> {
+    await this.#pinned.get(policy);
+    const revocation: PolicyRevocation = { version: 1, policy, reason, by, at: new Date().toISOString() };
+    const first = await this.#store.putIfAbsent(
+      this.#store.record,
+      recordKeys.policyRevoked(policy),
+      canonical(revocation),
+      { contentType: 'application/json' },
+    );
+    const all = await this.#pinned.revocations();
+    const found = first ? revocation : all.find((one) => one.policy === policy);
+    return found ?? revocation;
+  }
+
+  /** The text comes last: whoever finds it finds what it names. */
+  async #put(policy: Policy, digest: Digest): Promise<void> {
+    await Promise.all([...this.#putProfiles(policy), ...policy.images.map((image) => this.#putPackages(image))]);
+    await putPolicy(this.#store, policy, digest);
+  }
+
+  #putProfiles(policy: Policy): Promise<void>[] {
+    const wanted = new Set(Object.values(policy.seccomp));
+    return readSeccomp()
+      .filter(({ digest }) => wanted.has(digest))
+      .map(({ digest, text }) => putByDigest(this.#store, recordKeys.seccomp(digest), text));
+  }
+
+  async #putPackages({ name, packages }: Image): Promise<void> {
+    if (packages === undefined) return;
+    const folder = dirname(this.#imagesLock);
+    const file = `${name}.packages.json`;
+    const text = (await textOf(join(folder, file))) ?? (await textOf(join(folder, 'images', file)));
+    // A build that is going on right now writes the list and the lock one after the other.
+    if (text === undefined || sha256(text) !== packages)
+      throw new HotcellError(
+        'image_missing',
+        `the list of packages of the image ${name} is not the one that images.lock names: build it again (./hotcell up, or ./hotcell image build ${name})`,
+      );
+    await putByDigest(this.#store, recordKeys.image(packages), text);
+  }
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new HotcellError('internal', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function revokedError(name: string, revoked: PolicyRevocation): HotcellError {
+  const message = `this text of policy ${name} was revoked at ${revoked.at}: ${revoked.reason}; have the policy changed, or ask for another`;
+  return new HotcellError('policy_refused', message, { issues: [{ path: 'policy', message }] });
+}

@@ -1,0 +1,82 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
+import { nearest } from '@hotcell/contract/nearest.ts';
+import { installationHere } from './here.ts';
+import { type Folder, type LoadedPolicy, loadFolder } from './load.ts';
+import { type Problem, problemLine } from './yaml.ts';
+
+export interface ShelfSettings {
+  folder: string;
+  /** The installation's `images.lock`. */
+  imagesLock: string;
+}
+
+const lookAgainMs = 500;
+
+/** The policies of this installation, read again by themselves when a file or the lock of the images changes. */
+export class PolicyShelf {
+  readonly #settings: ShelfSettings;
+  #folder: Folder | undefined;
+  #stamp = '';
+  #lookedAt = 0;
+
+  constructor(settings: ShelfSettings) {
+    this.#settings = settings;
+  }
+
+  /** The policy of that name, or a refusal that says what is wrong with it or which there are. */
+  get(name: string): LoadedPolicy {
+    const { policies, problems } = this.#current();
+    const found = policies.get(name);
+    if (found) return found;
+    const wrong = problems.get(name);
+    const message = wrong
+      ? `policy ${name} has a problem and cannot be used: ${wrong.map(problemLine).join('; ')}`
+      : noPolicy(name, [...policies.keys(), ...problems.keys()].toSorted());
+    const issues: Issue[] = [{ path: 'policy', message }];
+    throw new HotcellError('policy_refused', message, { issues });
+  }
+
+  list(): LoadedPolicy[] {
+    return [...this.#current().policies.values()];
+  }
+
+  problems(): Problem[] {
+    return [...this.#current().problems.values()].flat();
+  }
+
+  #current(): Folder {
+    const now = Date.now();
+    if (this.#folder && now - this.#lookedAt < lookAgainMs) return this.#folder;
+    const stamp = stampOf(this.#settings);
+    if (!this.#folder || stamp !== this.#stamp)
+      this.#folder = loadFolder(this.#settings.folder, installationHere(this.#settings.imagesLock));
+    this.#stamp = stamp;
+    this.#lookedAt = now;
+    return this.#folder;
+  }
+}
+
+function noPolicy(name: string, names: readonly string[]): string {
+  const near = nearest(name, names);
+  return `there is no policy ${name}${near ? `; did you mean ${near}?` : ''} (there are: ${names.join(', ') || 'none'})`;
+}
+
+/** Changes whenever a file that counts does: its size, or the time and inode of its last change. */
+function stampOf({ folder, imagesLock }: ShelfSettings): string {
+  const of = (file: string) => {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat ? `${file} ${stat.size} ${stat.mtimeMs} ${stat.ino}` : `${file} absent`;
+  };
+  let files: string[];
+  try {
+    files = readdirSync(folder);
+  } catch {
+    // Loading it says why it cannot be read.
+    files = [];
+  }
+  return [imagesLock, ...files.filter((name) => /\.ya?ml$/.test(name)).map((name) => join(folder, name))]
+    .map(of)
+    .join('\n');
+}
