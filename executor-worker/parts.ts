@@ -14,6 +14,8 @@ export interface Mount {
 /** Inputs, presented as read-only trees; they are held in the cache until released. */
 export interface StagedInputs extends AsyncDisposable {
   mounts: readonly Mount[];
+  /** How much each input is, for the policy to judge now that it is known. */
+  inputs: readonly { name: string; files: number; bytes: number }[];
 }
 
 /** What a cell is made from: the policy's word about this run, and nothing of the submitter's that has not gone through it. */
@@ -76,12 +78,18 @@ export type CellEvent =
   /** The log limit was passed; `ends` when the policy ends such a run, which init then does. */
   | { type: 'log_limit'; at: Date; ends: boolean }
   | { type: 'block_ended'; at: Date; end: BlockEnd }
-  /** The consumer reads `data` to its end before it asks for the next event. */
+  /** The consumer reads `data` to its end before it asks for the next event. It may end in an OutputLost. */
   | { type: 'output'; path: Buffer; size: number; data: AsyncIterable<Buffer> }
-  | { type: 'output_refused'; path: Buffer; reason: string }
+  /** `limit`: which limit kept it back, if one did. */
+  | { type: 'output_refused'; path: Buffer; reason: string; limit: 'outputBytes' | 'outputFiles' | null }
   | { type: 'end'; usage: { wallMs: number; cpuMs: number; peakMemoryBytes: number } }
   /** The whole cell died before init's last word: what the engine and the kernel say of it. */
   | { type: 'died'; exitCode: number | null; engineSaysOom: boolean; oomKills: number };
+
+/** An output that could not be read to its end: the job's bad luck (its memory was full), not the platform's failure. */
+export class OutputLost extends Error {
+  override readonly name = 'OutputLost';
+}
 
 /** A cell that has shown its posture. It is used once. */
 export interface SealedCell {

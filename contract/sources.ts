@@ -1,0 +1,53 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { HotcellError, messageOf } from './errors.ts';
+import { TenantName } from './names.ts';
+import { parseAs } from './parse.ts';
+
+/**
+ * One bucket outside our own that the operator lets be read. A submitter names bucket and prefix and nothing else: the
+ * address and the credentials are the operator's.
+ */
+export const Source = z.strictObject({
+  bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{2,62}$/, 'a bucket is named by 3 to 63 of a-z, 0-9, . and -'),
+  endpoint: z.url({ protocol: /^https?$/, error: 'an http or https address' }),
+  region: z.string().min(1).default('us-east-1'),
+  accessKey: z.string().min(1),
+  secretKey: z.string().min(1),
+  /** What may be read, each with the slash it ends with; an empty one allows the whole bucket. */
+  prefixes: z.array(z.string()).min(1, 'name at least one prefix that may be read'),
+  /** Whose runs may read it; all, when it is left out. */
+  tenants: z.array(TenantName).optional(),
+});
+export type Source = z.infer<typeof Source>;
+
+const SourcesFile = z.strictObject({ version: z.literal(1), sources: z.array(Source) });
+
+/** The operator's file, in YAML or JSON. */
+export function readSources(text: string): Source[] {
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (cause) {
+    throw new HotcellError('invalid', `the file of sources cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  const { sources } = parseAs(SourcesFile, value, 'the file of sources');
+  const twice = sources.find((source, i) => sources.findIndex((other) => other.bucket === source.bucket) !== i);
+  if (twice) throw new HotcellError('invalid', `the file of sources names the bucket ${twice.bucket} twice`);
+  return sources;
+}
+
+/** The source that lets this tenant read this key or prefix; undefined when none does. */
+export function sourceFor(
+  sources: readonly Source[],
+  tenant: string,
+  bucket: string,
+  keyOrPrefix: string,
+): Source | undefined {
+  return sources.find(
+    (source) =>
+      source.bucket === bucket &&
+      (source.tenants?.includes(tenant) ?? true) &&
+      source.prefixes.some((prefix) => keyOrPrefix.startsWith(prefix)),
+  );
+}

@@ -1,0 +1,275 @@
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, utimesSync, writeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
+import type { LocatedEntry } from '@hotcell/contract/snapshot-locations.ts';
+import type { Contents } from '@hotcell/outside/content.ts';
+import { crashPoint } from '@hotcell/outside/crash.ts';
+import type { Logger } from '@hotcell/outside/log.ts';
+import { fetchContent } from './fetch.ts';
+import { Flights } from './flight.ts';
+import { lockFolder } from './lock.ts';
+import { Places } from './places.ts';
+import { Room, type Tree, treeKey } from './room.ts';
+import { takeOver } from './scan.ts';
+import { buildTree } from './tree.ts';
+import { damagedIn } from './verify.ts';
+
+/** How many files of one snapshot are under way at once. */
+const fetchesAtOnce = 32;
+
+export interface CacheSettings {
+  /** The worker's own folder: the same path on the host and in the worker's container. */
+  folder: string;
+  maxBytes: number;
+}
+
+/** A tree in use: it stays where it is until it is released. */
+export interface HeldTree extends Disposable {
+  path: string;
+  files: number;
+  bytes: number;
+}
+
+/**
+ * Contents of snapshots on this worker's disk, by tenant and digest, and the trees made of them by hard links. Nothing
+ * is ever shared between tenants: neither bytes nor the time it takes to get them.
+ */
+export class InputCache implements AsyncDisposable {
+  readonly places: Places;
+  readonly #contents: Contents;
+  readonly #room: Room;
+  readonly #log: Logger;
+  readonly #lock: Disposable;
+  readonly #treeFlights = new Flights<Tree>();
+  readonly #fileFlights = new Flights<void>();
+
+  private constructor(places: Places, contents: Contents, room: Room, log: Logger, lock: Disposable) {
+    this.places = places;
+    this.#contents = contents;
+    this.#room = room;
+    this.#log = log;
+    this.#lock = lock;
+  }
+
+  static async open(settings: CacheSettings, contents: Contents, log: Logger): Promise<InputCache> {
+    const places = new Places(settings.folder);
+    const lock = lockFolder(settings.folder);
+    try {
+      const { trees, bytes } = await takeOver(places);
+      const room = new Room(places, settings.maxBytes, bytes);
+      for (const tree of trees)
+        room.trees.set(treeKey(tree.tenant, tree.snapshot), { ...tree, held: 0, verifiedAt: 0 });
+      return new InputCache(places, contents, room, log, lock);
+    } catch (error) {
+      lock[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#lock[Symbol.dispose]();
+  }
+
+  get bytes(): number {
+    return this.#room.bytes;
+  }
+
+  /**
+   * The snapshot as a read-only tree. When it is here already this takes the same time for one file and for a million;
+   * `load` says where everything is and is only asked when something has to be fetched.
+   */
+  async hold(
+    tenant: string,
+    snapshot: Digest,
+    load: () => Promise<LocatedEntry[]>,
+    options: { signal?: AbortSignal | undefined; verifyFirst?: boolean } = {},
+  ): Promise<HeldTree> {
+    const key = treeKey(tenant, snapshot);
+    for (let round = 1; ; round++) {
+      const tree =
+        this.#room.trees.get(key) ??
+        (await this.#treeFlights.join(key, (signal) => this.#make(tenant, snapshot, load, signal), options.signal));
+      // Between the end of the flight and us somebody may have needed the room.
+      if (this.#room.trees.get(key) !== tree) continue;
+      const held = this.#hold(tree);
+      if (!options.verifyFirst) return held;
+      if (await this.#verifyHeld(tree, held, options.signal)) return held;
+      if (round === 2)
+        throw new HotcellError('input_damaged', `the disk of this worker does not keep the bytes of ${snapshot}`);
+    }
+  }
+
+  /** Verify the tree whose bytes have not been looked at for longest. False when there is none to look at. */
+  async verifyOldest(signal?: AbortSignal): Promise<boolean> {
+    const [tree] = [...this.#room.trees.values()].toSorted((a, b) => a.verifiedAt - b.verifiedAt);
+    if (!tree) return false;
+    const held = this.#hold(tree);
+    if (await this.#verifyHeld(tree, held, signal)) held[Symbol.dispose]();
+    return true;
+  }
+
+  #hold(tree: Tree): HeldTree {
+    tree.held += 1;
+    const now = new Date();
+    tree.usedAt = now.getTime();
+    utimesSync(this.places.treeSize(tree.tenant, tree.snapshot), now, now);
+    let released = false;
+    return {
+      path: this.places.tree(tree.tenant, tree.snapshot),
+      files: tree.files,
+      bytes: tree.bytes,
+      [Symbol.dispose]: () => {
+        if (!released) tree.held -= 1;
+        released = true;
+      },
+    };
+  }
+
+  async #make(
+    tenant: string,
+    snapshot: Digest,
+    load: () => Promise<LocatedEntry[]>,
+    signal: AbortSignal,
+  ): Promise<Tree> {
+    const entries = await load();
+    const unique = [...new Map(entries.map((entry) => [entry.sha256, entry])).values()];
+    using _counted = this.#count(unique.map((entry) => this.places.content(tenant, entry.sha256)));
+    const missing = unique.filter((entry) => !this.#has(tenant, entry));
+    using _room = await this.#room.promise(missing.reduce((sum, entry) => sum + entry.size, 0));
+    await this.#fetchAll(tenant, missing, signal);
+    return this.#stand(tenant, snapshot, entries, signal);
+  }
+
+  /** While a tree is being made, nobody takes the contents away that it is going to link. */
+  #count(paths: readonly string[]): Disposable {
+    const { counted } = this.#room;
+    for (const path of paths) counted.set(path, (counted.get(path) ?? 0) + 1);
+    return {
+      [Symbol.dispose]: () => {
+        for (const path of paths) {
+          const left = (counted.get(path) ?? 1) - 1;
+          if (left === 0) counted.delete(path);
+          else counted.set(path, left);
+        }
+      },
+    };
+  }
+
+  #has(tenant: string, entry: SnapshotEntry): boolean {
+    const path = this.places.content(tenant, entry.sha256);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat) return false;
+    if (stat.isFile() && stat.size === entry.size) return true;
+    this.#log.warn({ path, size: stat.size }, 'a cached content has the wrong size: it is fetched again');
+    this.#drop(path, stat.size);
+    return false;
+  }
+
+  #drop(path: string, size: number): void {
+    rmSync(path, { force: true });
+    this.#room.bytes -= size;
+  }
+
+  async #fetchAll(tenant: string, missing: readonly LocatedEntry[], signal: AbortSignal): Promise<void> {
+    const stop = new AbortController();
+    const both = AbortSignal.any([signal, stop.signal]);
+    const queue = missing.values();
+    const lane = async () => {
+      for (const entry of queue) await this.#fetch(tenant, entry, both);
+    };
+    const lanes = Array.from({ length: fetchesAtOnce }, () =>
+      lane().catch((error: unknown) => {
+        stop.abort(error);
+        throw error;
+      }),
+    );
+    // All lanes have to be at rest before the room they were promised is given to others.
+    await Promise.allSettled(lanes);
+    signal.throwIfAborted();
+    if (stop.signal.aborted) throw stop.signal.reason;
+  }
+
+  async #fetch(tenant: string, entry: LocatedEntry, signal: AbortSignal): Promise<void> {
+    const final = this.places.content(tenant, entry.sha256);
+    const fetch = async (stop: AbortSignal) => {
+      await fetchContent(this.#contents, tenant, entry, { temporary: this.places.newUnfinished(), final }, stop);
+      this.#room.bytes += entry.size;
+    };
+    await this.#fileFlights.join(final, fetch, signal);
+  }
+
+  /** The tree gets its name last: whoever sees it sees all of it. */
+  async #stand(
+    tenant: string,
+    snapshot: Digest,
+    entries: readonly SnapshotEntry[],
+    signal: AbortSignal,
+  ): Promise<Tree> {
+    const unfinished = this.places.newUnfinished();
+    await buildTree(unfinished, entries, (entry) => this.places.content(tenant, entry.sha256), signal);
+    const size = { files: entries.length, bytes: entries.reduce((sum, entry) => sum + entry.size, 0) };
+    this.#write(this.places.manifest(tenant, snapshot), manifestOf(entries).text);
+    this.#write(this.places.treeSize(tenant, snapshot), JSON.stringify(size));
+    crashPoint('tree-described');
+    renameSync(unfinished, this.places.tree(tenant, snapshot));
+    crashPoint('tree-stands');
+    const now = Date.now();
+    const tree: Tree = { tenant, snapshot, ...size, usedAt: now, verifiedAt: now, held: 0 };
+    this.#room.trees.set(treeKey(tenant, snapshot), tree);
+    return tree;
+  }
+
+  #write(path: string, text: string): void {
+    const unfinished = this.places.newUnfinished();
+    const fd = openSync(unfinished, 'wx', 0o600);
+    try {
+      writeSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(unfinished, path);
+  }
+
+  /** Whether the bytes on the disk are still those of the manifest; if not, the tree is let go and taken out. */
+  async #verifyHeld(tree: Tree, held: HeldTree, signal?: AbortSignal): Promise<boolean> {
+    let damaged: Digest[];
+    try {
+      damaged = await damagedIn(held.path, await this.#entriesOf(tree), signal);
+    } catch (error) {
+      held[Symbol.dispose]();
+      throw error;
+    }
+    tree.verifiedAt = Date.now();
+    if (damaged.length === 0) return true;
+    held[Symbol.dispose]();
+    this.#log.error(
+      { tenant: tree.tenant, snapshot: tree.snapshot, damaged },
+      'cached inputs are damaged on this disk',
+    );
+    await this.#takeOut(tree, damaged);
+    return false;
+  }
+
+  /** Damaged contents go, and with them every tree that links to them. */
+  async #takeOut(tree: Tree, damaged: readonly Digest[]): Promise<void> {
+    for (const digest of damaged) {
+      const path = this.places.content(tree.tenant, digest);
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      if (stat) this.#drop(path, stat.size);
+    }
+    const { trees } = this.#room;
+    for (const [key, other] of [...trees].filter(([, t]) => t.tenant === tree.tenant)) {
+      const links = other === tree || (await this.#entriesOf(other)).some((entry) => damaged.includes(entry.sha256));
+      // While we read, somebody else may have taken it out.
+      if (links && trees.get(key) === other) await this.#room.remove(other);
+    }
+  }
+
+  async #entriesOf(tree: Tree): Promise<SnapshotEntry[]> {
+    const text = await readFile(this.places.manifest(tree.tenant, tree.snapshot), 'utf8');
+    return readManifest(text, tree.snapshot);
+  }
+}

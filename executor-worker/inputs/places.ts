@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
+import { TenantName } from '@hotcell/contract/names.ts';
+import { parseAs } from '@hotcell/contract/parse.ts';
+
+/** Where things lie in a cache's folder. Everything is root's; a tenant's part is closed to everybody else. */
+export class Places {
+  readonly root: string;
+  /** Unfinished contents and trees; nothing here survives a start. */
+  readonly unfinished: string;
+  /** What was taken out by a rename and is being removed. */
+  readonly leaving: string;
+  /** What one run sees at /inputs beside its trees. */
+  readonly runs: string;
+  readonly tenants: string;
+  readonly #made = new Set<string>();
+
+  constructor(root: string) {
+    this.root = root;
+    this.unfinished = join(root, 'unfinished');
+    this.leaving = join(root, 'leaving');
+    this.runs = join(root, 'runs');
+    this.tenants = join(root, 'tenants');
+  }
+
+  /** The tenant's name becomes a path of this host: it is judged here again, wherever it came from. */
+  tenant(name: string): string {
+    const folder = join(this.tenants, parseAs(TenantName, name, 'the tenant'));
+    if (!this.#made.has(name)) {
+      mkdirSync(join(folder, 'trees'), { recursive: true, mode: 0o700 });
+      for (let i = 0; i < 256; i++)
+        mkdirSync(join(folder, 'files', i.toString(16).padStart(2, '0')), { recursive: true, mode: 0o700 });
+      this.#made.add(name);
+    }
+    return folder;
+  }
+
+  content(tenant: string, digest: Digest): string {
+    const hex = hexOf(digest);
+    return `${this.tenant(tenant)}/files/${hex.slice(0, 2)}/${hex}`;
+  }
+  tree(tenant: string, snapshot: Digest): string {
+    return `${this.tenant(tenant)}/trees/${hexOf(snapshot)}`;
+  }
+  /** The manifest a tree was made from. */
+  manifest(tenant: string, snapshot: Digest): string {
+    return `${this.tree(tenant, snapshot)}.jsonl`;
+  }
+  /** How much a tree is; its time of change is when the tree was used last. */
+  treeSize(tenant: string, snapshot: Digest): string {
+    return `${this.tree(tenant, snapshot)}.json`;
+  }
+  newUnfinished(): string {
+    return join(this.unfinished, randomUUID());
+  }
+  newLeaving(): string {
+    return join(this.leaving, randomUUID());
+  }
+}

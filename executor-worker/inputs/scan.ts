@@ -1,0 +1,80 @@
+import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { Digest } from '@hotcell/contract/digest.ts';
+import { TenantName } from '@hotcell/contract/names.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { readFileSync, renameSync } from 'node:fs';
+import { z } from 'zod';
+import type { Places } from './places.ts';
+
+/** How much a tree is, kept beside it so that nobody has to count; its time of change is when it was used last. */
+export const TreeSize = z.strictObject({ files: z.number().int().min(0), bytes: z.number().int().min(0) });
+export type TreeSize = z.infer<typeof TreeSize>;
+
+export interface FoundTree extends TreeSize {
+  tenant: string;
+  snapshot: Digest;
+  usedAt: number;
+}
+
+/**
+ * What an earlier life left: whatever was unfinished, leaving or laid out for a run goes; contents stay, also those that
+ * no tree has yet, for they are whole and the next try needs them.
+ */
+export async function takeOver(places: Places): Promise<{ trees: FoundTree[]; bytes: number }> {
+  for (const folder of [places.unfinished, places.leaving, places.runs]) {
+    await rm(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+  mkdirSync(places.tenants, { recursive: true, mode: 0o700 });
+  const trees: FoundTree[] = [];
+  let bytes = 0;
+  for (const tenant of await readdir(places.tenants)) {
+    if (!TenantName.safeParse(tenant).success) continue;
+    trees.push(...treesOf(places, tenant));
+    for await (const content of contentsOf(places, tenant)) bytes += content.size;
+  }
+  return { trees, bytes };
+}
+
+function treesOf(places: Places, tenant: string): FoundTree[] {
+  const folder = join(places.tenant(tenant), 'trees');
+  const names = new Set(readdirSync(folder));
+  const found: FoundTree[] = [];
+  for (const name of names) {
+    const hex = name.split('.')[0] ?? '';
+    const whole = names.has(hex) && names.has(`${hex}.jsonl`) && names.has(`${hex}.json`);
+    const snapshot = Digest.safeParse(`sha256:${hex}`);
+    if (!whole || !snapshot.success) {
+      // Without its manifest nobody can say what it should be: a tree is what stands between two renames, or nothing.
+      if (name === hex) renameSync(join(folder, name), places.newLeaving());
+      else rmSync(join(folder, name), { force: true });
+      continue;
+    }
+    if (name !== hex) continue;
+    const sizeFile = join(folder, `${hex}.json`);
+    const size = parseJsonAs(TreeSize, readFileSync(sizeFile, 'utf8'), sizeFile, 'record_damaged');
+    found.push({ tenant, snapshot: snapshot.data, ...size, usedAt: statSync(sizeFile).mtimeMs });
+  }
+  return found;
+}
+
+export interface FoundContent {
+  path: string;
+  size: number;
+  links: number;
+}
+
+export async function* contentsOf(places: Places, tenant: string): AsyncGenerator<FoundContent> {
+  const files = join(places.tenant(tenant), 'files');
+  for (const part of await readdir(files)) {
+    for (const name of readdirSync(join(files, part))) {
+      const path = `${files}/${part}/${name}`;
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      if (stat) yield { path, size: stat.size, links: stat.nlink };
+    }
+    await breathe();
+  }
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { hexOf } from '@hotcell/contract/digest.ts';
+import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
+
+/** Read a tree's bytes again, from the disk: which contents are not what they are named by? */
+export async function damagedIn(
+  root: string,
+  entries: readonly SnapshotEntry[],
+  signal: AbortSignal | undefined,
+): Promise<Digest[]> {
+  const damaged: Digest[] = [];
+  const seen = new Set<Digest>();
+  for (const entry of entries) {
+    if (seen.has(entry.sha256)) continue;
+    seen.add(entry.sha256);
+    signal?.throwIfAborted();
+    if ((await hashOf(`${root}/${entry.path}`)) !== hexOf(entry.sha256)) damaged.push(entry.sha256);
+  }
+  return damaged;
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(chunk);
+  } catch (error) {
+    // A disk that cannot read a file any more has damaged it; so has whoever removed it.
+    if (error instanceof Error && 'code' in error && (error.code === 'EIO' || error.code === 'ENOENT'))
+      return 'unreadable';
+    throw error;
+  }
+  return hash.digest('hex');
+}

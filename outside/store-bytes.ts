@@ -1,0 +1,191 @@
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { type Dispatcher, Pool } from 'undici';
+import { emptySha256, encodePath, encodeQuery, Signer } from './sigv4.ts';
+
+export interface BytesSettings {
+  endpoint: string;
+  region: string;
+  accessKey: string;
+  secretKey: string;
+  /** How many requests may be under way at once. */
+  sockets?: number;
+  /** A store that says nothing for this long is taken for hung: the request fails instead of waiting for ever. */
+  silenceMs?: number;
+}
+
+/** What came before the bytes. */
+export interface Head {
+  size: number;
+  versionId: string | undefined;
+  modified: Date | undefined;
+}
+
+/** Takes the bytes as they come. While the promise it answers is open, the store is not read on. */
+export type Sink = (chunk: Buffer) => Promise<void> | undefined;
+
+interface Asked {
+  method: 'GET' | 'PUT' | 'HEAD';
+  bucket: string;
+  key: string;
+  versionId?: string | undefined;
+  headers?: Readonly<Record<string, string>>;
+  body?: Uint8Array;
+  bodySha256?: string;
+  signal?: AbortSignal | undefined;
+}
+interface Answer extends Head {
+  status: number;
+  text: string;
+}
+
+/**
+ * The quick way for bytes of content: signed requests on kept connections, a fifth of what the SDK costs per request.
+ * Only what a snapshot needs is here; everything else goes through the store's own door.
+ */
+export class StoreBytes implements AsyncDisposable {
+  readonly #pool: Pool;
+  readonly #signer: Signer;
+
+  constructor(settings: BytesSettings) {
+    const url = new URL(settings.endpoint);
+    const silence = settings.silenceMs ?? 30_000;
+    this.#pool = new Pool(url.origin, {
+      connections: settings.sockets ?? 64,
+      pipelining: 1,
+      connectTimeout: 5_000,
+      headersTimeout: silence,
+      bodyTimeout: silence,
+    });
+    this.#signer = new Signer({ ...settings, host: url.host });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  /** Hand an object's bytes to the sink; undefined if there is no such object or version. Nothing is tried twice here. */
+  async read(
+    bucket: string,
+    key: string,
+    sink: Sink,
+    options: { versionId?: string | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<Head | undefined> {
+    const answer = await this.#ask({ method: 'GET', bucket, key, ...options }, sink);
+    return this.#found(answer, 'get', bucket, key);
+  }
+
+  async head(bucket: string, key: string, versionId?: string): Promise<Head | undefined> {
+    const answer = await this.#ask({ method: 'HEAD', bucket, key, versionId });
+    return this.#found(answer, 'head', bucket, key);
+  }
+
+  /**
+   * Put bytes whose sha256 is known. It is part of the signature, so the store itself refuses other bytes. With
+   * `ifAbsent` the answer false says that something was there.
+   */
+  async put(
+    bucket: string,
+    key: string,
+    body: Uint8Array,
+    sha256Hex: string,
+    options: { ifAbsent?: boolean; signal?: AbortSignal | undefined } = {},
+  ): Promise<boolean> {
+    const answer = await this.#ask({
+      method: 'PUT',
+      bucket,
+      key,
+      body,
+      bodySha256: sha256Hex,
+      headers: options.ifAbsent ? { 'if-none-match': '*' } : {},
+      signal: options.signal,
+    });
+    if (options.ifAbsent && answer.status === 412) return false;
+    this.#found(answer, 'put', bucket, key);
+    return true;
+  }
+
+  #found(answer: Answer, verb: string, bucket: string, key: string): Head | undefined {
+    if (answer.status === 200) return answer;
+    if (answer.status === 404 && verb !== 'put' && !answer.text.includes('NoSuchBucket')) return undefined;
+    const said = `HTTP ${answer.status} ${/<Code>([^<]{1,64})/.exec(answer.text)?.[1] ?? ''}`.trim();
+    if (answer.status === 403)
+      throw new HotcellError('forbidden', `the store does not let this process ${verb} ${bucket}/${key} (${said})`);
+    // A version id that is none of this store's is as gone as one that was deleted.
+    if (answer.status === 400 && verb !== 'put' && /InvalidVersionId|NoSuchVersion|InvalidArgument/.test(answer.text))
+      return undefined;
+    throw new HotcellError('store_unavailable', `the store could not ${verb} ${bucket}/${key}: ${said}`);
+  }
+
+  async #ask(asked: Asked, sink?: Sink): Promise<Answer> {
+    const path = encodePath(asked.bucket, asked.key);
+    const query = asked.versionId ? encodeQuery({ versionId: asked.versionId }) : '';
+    const headers = this.#signer.sign(asked.method, path, query, asked.bodySha256 ?? emptySha256, asked.headers);
+    asked.signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const options: Dispatcher.DispatchOptions = {
+      path: query ? `${path}?${query}` : path,
+      method: asked.method,
+      headers,
+      body: asked.body ?? null,
+    };
+    const answer: Answer = { status: 0, text: '', size: 0, versionId: undefined, modified: undefined };
+    let stop: (() => void) | undefined;
+    this.#pool.dispatch(options, {
+      onRequestStart(controller) {
+        stop = () => controller.abort(new Error('stopped'));
+        asked.signal?.addEventListener('abort', stop, { once: true });
+      },
+      onResponseStart(_controller, status, head) {
+        Object.assign(answer, {
+          status,
+          size: Number(head['content-length'] ?? 0),
+          versionId: textOf(head['x-amz-version-id']),
+          modified: dateOf(textOf(head['last-modified'])),
+        });
+      },
+      onResponseData(controller, chunk) {
+        if (answer.status !== 200 || !sink) {
+          if (answer.text.length < 4096) answer.text += chunk.toString('utf8');
+          return;
+        }
+        try {
+          const taken = sink(chunk);
+          if (!taken) return;
+          controller.pause();
+          taken.then(
+            () => controller.resume(),
+            (error: unknown) => controller.abort(asError(error)),
+          );
+        } catch (error) {
+          controller.abort(asError(error));
+        }
+      },
+      onResponseEnd: () => resolve(answer),
+      onResponseError: (_controller, error) => reject(error),
+    });
+
+    try {
+      return await promise;
+    } catch (error) {
+      asked.signal?.throwIfAborted();
+      if (error instanceof HotcellError || !isOfTheWire(error)) throw error;
+      throw new HotcellError(
+        'store_unavailable',
+        `the store broke off the ${asked.method} of ${asked.bucket}/${asked.key}: ${messageOf(error)}`,
+        { cause: error },
+      );
+    } finally {
+      if (stop) asked.signal?.removeEventListener('abort', stop);
+    }
+  }
+}
+
+const textOf = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
+const dateOf = (value: string | undefined) => (value === undefined ? undefined : new Date(value));
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));
+
+/** Whether the connection failed, not the disk or whatever else the sink writes to. */
+function isOfTheWire(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code.startsWith('UND_ERR') || code.startsWith('HPE_') || /^E(CONN|PIPE|HOST|NET|TIMEDOUT|AI_)/.test(code);
+}
