@@ -8,7 +8,7 @@ import { withLock } from './settings/lock.ts';
 import { prepareInstallation } from './settings/prepare.ts';
 
 /** What a started installation has: the services, what every cell begins with, and the images of the shipped languages. */
-const needed = ['valkey', 'store', 'service', 'cell-init', 'python', 'node'] as const;
+export const neededImages = ['valkey', 'store', 'service', 'cell-init', 'python', 'node'] as const;
 
 /**
  * From whatever is there to an installation that runs. Each step looks first and does only what is missing, so that it
@@ -19,7 +19,7 @@ export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { 
   await ensureEngine(progress, options);
   return await withLock(placesIn(home).lock, progress, async () => {
     const installation = await prepareInstallation(env);
-    const images = await haveImages(installation, needed, progress);
+    const images = await haveImages(installation, neededImages, progress);
     const ids = { valkey: images.valkey.id, store: images.store.id, service: images.service.id };
     const { own, store, redisUrl } = installation;
     const parts = [...(own.valkey ? (['valkey'] as const) : []), ...(own.store ? (['store'] as const) : [])];

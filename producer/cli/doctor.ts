@@ -1,9 +1,30 @@
+import { messageOf } from '@hotcell/contract/errors.ts';
+import type { Check } from '@hotcell/setup/doctor/check.ts';
+import { examine, repair } from '@hotcell/setup/doctor/doctor.ts';
 import type { Command } from 'commander';
-import { examples } from './globals.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { interruptible, progressFor } from './working.ts';
+
+function printCheck({ name, status, message, fix }: Check): void {
+  process.stdout.write(`${status.padEnd(4)}  ${name.padEnd(14)}  ${message}\n`);
+  if (fix) process.stdout.write(`${' '.repeat(22)}fix: ${fix}\n`);
+}
 
 export function define(command: Command): void {
-  examples(command, ['doctor']);
-  command.action(() => {
-    process.exitCode = 1;
+  command.option('--fix', 'repair what can be repaired here').option('--yes', 'change this machine without asking');
+  examples(command, ['doctor', 'doctor --fix', 'doctor --json']);
+  command.action(async ({ fix, yes }: { fix?: true; yes?: true }) => {
+    const globals = globalsOf(command);
+    if (fix) {
+      interruptible('./hotcell doctor --fix');
+      // What could not be repaired is among the checks too, with what to do about it.
+      await repair(progressFor(globals), { yes: yes === true }).catch((error: unknown) => {
+        process.stderr.write(`hotcell: ${messageOf(error)}\n`);
+      });
+    }
+    const { healthy, checks } = await examine(process.env);
+    if (globals.json) printJson({ ok: healthy, checks });
+    else for (const check of checks) printCheck(check);
+    process.exitCode = healthy ? 0 : 1;
   });
 }

@@ -11,6 +11,11 @@ import { serviceUser } from './files.ts';
 export const serviceNames = ['valkey', 'store', 'producer', 'executor-worker', 'notary'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
+/** What runs when all is well: a store or a queue outside is not ours to start. */
+export function expectedServices({ own }: Pick<Installation, 'own'>): ServiceName[] {
+  return serviceNames.filter((name) => (name !== 'valkey' || own.valkey) && (name !== 'store' || own.store));
+}
+
 /** The engine's image for each of ours, by its id: what a service runs is what was built, whatever a tag says later. */
 export type ServiceImages = Readonly<Partial<Record<'valkey' | 'store' | 'service', string>>>;
 

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { command } from '../command.ts';
+import type { EngineInfo } from './facts.ts';
+
+const Status = z.looseObject({ status: z.record(z.string(), z.string()).nullish() });
+const Info = z.looseObject({
+  ServerVersion: z.string().default(''),
+  OperatingSystem: z.string().default(''),
+  KernelVersion: z.string().default(''),
+  NCPU: z.number().default(0),
+  MemTotal: z.number().default(0),
+  SecurityOptions: z.array(z.string()).nullish(),
+  Runtimes: z.record(z.string(), Status).nullish(),
+  CgroupVersion: z.string().default('1'),
+  CgroupDriver: z.string().default(''),
+  MemoryLimit: z.boolean().default(false),
+  SwapLimit: z.boolean().default(false),
+  CpuCfsQuota: z.boolean().default(false),
+  PidsLimit: z.boolean().default(false),
+  SystemTime: z.string().optional(),
+});
+
+function runcVersionOf(info: z.infer<typeof Info>): string {
+  const features = info.Runtimes?.runc?.status?.['org.opencontainers.runtime-spec.features'];
+  // Not every engine knows what its runtime can do; then the runtime is asked itself.
+  return /"org\.opencontainers\.runc\.version":"([^"]+)"/.exec(features ?? '')?.[1] ?? '';
+}
+
+export function engineInfoOf(json: unknown, now: number): EngineInfo | undefined {
+  const info = Info.parse(json);
+  if (info.ServerVersion === '') return undefined;
+  const bounds = { memory: info.MemoryLimit, swap: info.SwapLimit, CPU: info.CpuCfsQuota, processes: info.PidsLimit };
+  const none = info.CgroupDriver === 'none';
+  return {
+    version: info.ServerVersion,
+    operatingSystem: info.OperatingSystem,
+    kernel: info.KernelVersion,
+    cpus: info.NCPU,
+    memoryBytes: info.MemTotal,
+    rootless: (info.SecurityOptions ?? []).some((option) => option.includes('name=rootless')),
+    runtimes: Object.keys(info.Runtimes ?? {}),
+    cgroupVersion: info.CgroupVersion,
+    unbounded: Object.entries(bounds).flatMap(([name, can]) => (can && !none ? [] : [name])),
+    runc: runcVersionOf(info),
+    clockSkewMs: info.SystemTime ? Date.parse(info.SystemTime) - now : 0,
+  };
+}
+
+export async function askEngine(): Promise<EngineInfo | undefined> {
+  const { code, stdout } = await command(['docker', 'info', '--format', '{{json .}}']);
+  if (code !== 0 || stdout.trim() === '') return undefined;
+  const info = engineInfoOf(JSON.parse(stdout), Date.now());
+  if (info && info.runc === '') {
+    const asked = await command(['runc', '--version']);
+    return { ...info, runc: /runc version (\S+)/.exec(asked.stdout)?.[1] ?? '' };
+  }
+  return info;
+}

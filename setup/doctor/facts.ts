@@ -1,0 +1,49 @@
+import type { EngineFacts } from '../engine/facts.ts';
+
+/** What the running engine says of itself. */
+export interface EngineInfo {
+  version: string;
+  operatingSystem: string;
+  kernel: string;
+  cpus: number;
+  memoryBytes: number;
+  rootless: boolean;
+  runtimes: string[];
+  cgroupVersion: string;
+  /** Bounds the engine says it cannot keep. */
+  unbounded: string[];
+  runc: string;
+  clockSkewMs: number;
+}
+
+export interface PortFact {
+  port: number;
+  service: string;
+  state: 'ours' | 'free' | 'taken';
+  holder?: string;
+}
+
+/** Everything `doctor` looks at, gathered first: what it means is decided apart from how it was found out. */
+export interface Facts {
+  tools: EngineFacts;
+  node: string;
+  arch: string;
+  kernel: string;
+  engine: EngineInfo | undefined;
+  /** Where the client asks: `unix:///…`, or somewhere else. */
+  endpoint: string;
+  composeVersion: string;
+  buildxVersion: string;
+  runscVersion: string;
+  disk: { path: string; freeBytes: number }[];
+  memory: { totalBytes: number; availableBytes: number };
+  now: string;
+  ports: PortFact[];
+  imagesMissing: string[];
+  installation: { id: string; home: string; running: string[]; unwell: string[]; expected: string[] } | undefined;
+  /** What the probe said of each; empty when it passed, undefined when nothing runs that could be asked. */
+  store: string | undefined;
+  queue: string | undefined;
+  /** Processes that use the operator's store keys, for lack of their own. */
+  sharedKeys: string[];
+}

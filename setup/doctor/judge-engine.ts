@@ -1,0 +1,107 @@
+import { registersRunsc } from '../engine/daemon-json.ts';
+import { canInstall, howToGetAnEngine } from '../engine/plan.ts';
+import { type Check, fail, isAtLeast, ok, warn } from './check.ts';
+import type { EngineInfo, Facts } from './facts.ts';
+
+const repair = './hotcell doctor --fix';
+
+export function judgeEngine(facts: Facts): Check {
+  const { tools, engine, endpoint } = facts;
+  if (engine) {
+    if (!/^(unix|npipe):/.test(endpoint)) {
+      const message = `the engine at ${endpoint} is on another machine, but cells mount what workers stage on this one`;
+      return fail('engine', message, 'unset DOCKER_HOST, or `docker context use default`');
+    }
+    if (!isAtLeast(engine.version, [25]))
+      return fail(
+        'engine',
+        `Docker ${engine.version} is too old: 25 is the oldest that can do what Hotcell asks`,
+        canInstall(tools)
+          ? '`apt-get install -t trixie docker.io docker-cli` after `./hotcell doctor --fix` has added the source'
+          : 'upgrade Docker Engine to 26 or newer',
+      );
+    return ok('engine', `Docker ${engine.version} on ${engine.operatingSystem}, ${engine.cpus} CPUs`);
+  }
+  if (/permission denied/i.test(tools.refusal) && !tools.root) {
+    const fix = '`sudo usermod -aG docker "$USER"`, then log in again (the docker group is as powerful as root)';
+    return fail('engine', "permission denied on the engine's socket: this user is not in the docker group", fix);
+  }
+  const fix = canInstall(tools) ? `\`${repair}\`` : howToGetAnEngine(tools);
+  if (tools.dockerd) return fail('engine', 'Docker is installed, but it is not running', fix);
+  return fail('engine', 'no Docker engine answers', fix);
+}
+
+/** Engines that live in a virtual machine or without root work, but cannot keep every promise. */
+export function judgeKindOfEngine({ engine }: Facts): Check[] {
+  if (!engine) return [];
+  const inside = /Docker Desktop/i.test(engine.operatingSystem) ? 'Docker Desktop' : '';
+  const checks: Check[] = [];
+  if (inside) {
+    const message = `${inside} runs cells in a virtual machine of its own: gVisor cannot be added to it, and the second, flagged view of the staged inputs cannot be made there, so inputs are read-only but not nosuid,nodev,noexec; the posture in the evidence says so`;
+    checks.push(warn('engine kind', message, 'for more isolation run Hotcell on Linux'));
+  }
+  if (engine.rootless) {
+    const message =
+      'the engine is rootless: users of cells are mapped into one user of the host, so process limits are not per cell on the host, and gVisor and limits work only as far as cgroups are delegated';
+    checks.push(warn('engine kind', message, 'use an engine that runs as root on a machine of its own'));
+  }
+  if (engine.unbounded.length > 0) {
+    const message = `the engine cannot bound ${engine.unbounded.join(', ')}: a job could take all of it`;
+    checks.push(
+      fail('limits', message, 'enable these cgroup controllers (for rootless: delegate them), then restart the engine'),
+    );
+  } else checks.push(ok('limits', `memory, swap, CPU and processes can be bounded (cgroup v${engine.cgroupVersion})`));
+  return checks;
+}
+
+export function judgeTools({ tools, composeVersion, buildxVersion }: Facts): Check[] {
+  const install = canInstall(tools)
+    ? `\`${repair}\``
+    : "install Docker's compose and buildx plugins from your distribution";
+  const compose = !tools.compose
+    ? fail('compose', 'the compose plugin is missing', install)
+    : isAtLeast(composeVersion, [2, 21])
+      ? ok('compose', `docker compose ${composeVersion}`)
+      : fail('compose', `docker compose ${composeVersion} is too old: 2.21 is needed`, install);
+  const buildx = tools.buildx
+    ? ok('buildx', buildxVersion)
+    : fail('buildx', 'the buildx plugin is missing, with which images are built', install);
+  return [compose, buildx];
+}
+
+/** Known holes, by the version that closed them. Distributions repair older versions too: hence a warning. */
+export function judgeVersions(facts: Facts): Check[] {
+  const { engine } = facts;
+  if (!engine) return [];
+  return [runcCheck(engine), engineFixes(engine), gvisorCheck(facts, engine), ok('kernel', `Linux ${engine.kernel}`)];
+}
+
+function runcCheck({ runc }: EngineInfo): Check {
+  const closed = isAtLeast(runc, [1, 3, 3]) || (isAtLeast(runc, [1, 2, 8]) && !isAtLeast(runc, [1, 3]));
+  if (closed) return ok('runc', `runc ${runc}`);
+  const message = `runc ${runc || 'of unknown version'} is older than 1.2.8 and 1.3.3, which close CVE-2025-31133, CVE-2025-52565 and CVE-2025-52881 (a way out of containers), unless your distribution has closed them in it`;
+  return warn(
+    'runc',
+    message,
+    "upgrade runc; until then give code you do not trust a policy with the runtime 'gvisor'",
+  );
+}
+
+function engineFixes({ version }: EngineInfo): Check {
+  if (isAtLeast(version, [29, 5, 1])) return ok('engine fixes', `Docker ${version} has all known ones`);
+  const message = `Docker ${version} is older than 29.5.1, which closes races of \`docker cp\` (Hotcell never copies into or out of cells that way)`;
+  return warn('engine fixes', message, 'upgrade the engine when your distribution offers it');
+}
+
+function gvisorCheck({ tools, runscVersion }: Facts, { runtimes }: EngineInfo): Check {
+  const add = canInstall(tools) ? `\`${repair}\`` : "install gVisor's runsc and register it in /etc/docker/daemon.json";
+  if (!runtimes.includes('runsc'))
+    return warn(
+      'gVisor',
+      "gVisor is not registered with the engine: runs under a policy with the runtime 'gvisor' wait",
+      add,
+    );
+  if (tools.daemonJson !== undefined && !registersRunsc(tools.daemonJson))
+    return fail('gVisor', 'runsc is registered without the flags that make it safe (--oci-seccomp and others)', add);
+  return ok('gVisor', runscVersion || 'runsc');
+}

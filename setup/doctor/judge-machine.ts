@@ -1,0 +1,72 @@
+import { type Check, fail, gib, isAtLeast, numbersOf, ok, warn } from './check.ts';
+import type { Facts } from './facts.ts';
+
+const gibibyte = 1024 ** 3;
+/** What the images and a first day of runs take. */
+const roomy = 10 * gibibyte;
+const cramped = 2 * gibibyte;
+
+export function judgeNode({ node }: Facts): Check {
+  if ((numbersOf(node)[0] ?? 0) >= 24) return ok('node', `Node ${node}`);
+  return fail('node', `Node ${node} is older than 24`, 'use ./hotcell, which brings its own');
+}
+
+export function judgeDisk({ disk }: Facts): Check[] {
+  return disk.map(({ path, freeBytes }) => {
+    const message = `${gib(freeBytes)} free at ${path}`;
+    const fix = 'free some: `docker system df` and `docker builder prune` show and clear what the engine keeps';
+    if (freeBytes < cramped) return fail('disk', `${message}: nearly full, less than ${gib(cramped)}`, fix);
+    if (freeBytes < roomy) return warn('disk', `${message}: images and records want ${gib(roomy)}`, fix);
+    return ok('disk', message);
+  });
+}
+
+export function judgeMemory({ memory, engine }: Facts): Check {
+  const total = Math.min(memory.totalBytes, engine?.memoryBytes ?? memory.totalBytes);
+  const message = `${gib(total)}, ${gib(memory.availableBytes)} available`;
+  if (total < 1.8 * gibibyte)
+    return fail(
+      'memory',
+      `${message}: less than 2 GiB`,
+      'give the machine (or the virtual machine of the engine) more',
+    );
+  if (memory.availableBytes < 1.5 * gibibyte)
+    return warn('memory', `${message}: services and one cell want 1.5 GiB`, 'close what takes it, or add some');
+  return ok('memory', message);
+}
+
+const madeIn = Date.parse('2026-01-01T00:00:00Z');
+
+/** Signatures, retention and evidence carry times: clocks that differ make the store refuse and the record lie. */
+export function judgeClock({ now, engine }: Facts): Check {
+  if (Date.parse(now) < madeIn)
+    return fail('clock', `this machine believes it is ${now}`, '`timedatectl set-ntp true`');
+  const skew = Math.abs(engine?.clockSkewMs ?? 0);
+  const message = `the clocks of this machine and of the engine differ by ${(skew / 1000).toFixed(1)} s`;
+  if (skew > 60_000)
+    return fail('clock', message, "restart the engine's virtual machine, or `timedatectl set-ntp true`");
+  if (skew > 5_000)
+    return warn('clock', message, "restart the engine's virtual machine, or `timedatectl set-ntp true`");
+  return ok('clock', now);
+}
+
+export function judgePorts({ ports }: Facts): Check {
+  const taken = ports.filter((port) => port.state === 'taken');
+  if (taken.length > 0) {
+    const message = taken.map(
+      ({ holder, port, service }) => `${holder ?? `port ${port} is taken`}, which ${service} needs`,
+    );
+    return fail('ports', message.join('; '), 'stop it, or set HOTCELL_PORT_BASE to the first of three free ports');
+  }
+  return ok('ports', ports.map(({ port, service, state }) => `${port} ${service} (${state})`).join(', '));
+}
+
+export function judgeArchitecture({ arch, engine }: Facts): Check[] {
+  if (['x64', 'arm64'].includes(arch)) return [];
+  return engine ? [fail('architecture', `${arch} has no seccomp profile for cells: x86-64 and arm64 have`)] : [];
+}
+
+export const oldKernel = ({ engine }: Facts): Check[] =>
+  engine && !isAtLeast(engine.kernel, [5, 10])
+    ? [warn('kernel', `Linux ${engine.kernel} gets no more repairs`, 'upgrade to 5.10 or newer')]
+    : [];

@@ -1,0 +1,49 @@
+import { type Check, fail, ok, warn } from './check.ts';
+import type { Facts } from './facts.ts';
+
+const start = './hotcell up';
+
+export function judgeImages({ imagesMissing, engine }: Facts): Check[] {
+  if (!engine) return [];
+  if (imagesMissing.length === 0) return [ok('images', 'all built')];
+  return [warn('images', `not built yet: ${imagesMissing.join(', ')}`, `\`${start}\` builds them`)];
+}
+
+export function judgeServices({ installation }: Facts): Check {
+  if (!installation) return warn('services', 'nothing is set up here yet', `\`${start}\``);
+  const { id, running, unwell, expected } = installation;
+  if (unwell.length > 0) {
+    const logs = unwell.map((name) => `\`docker logs hotcell-${id}-${name}-1\``).join(', ');
+    return fail('services', `not well: ${unwell.join(', ')}`, `${logs} says why; then \`${start}\``);
+  }
+  const missing = expected.filter((name) => !running.includes(name));
+  if (missing.length > 0) return warn('services', `not running: ${missing.join(', ')}`, `\`${start}\``);
+  return ok('services', `${running.join(', ')} run`);
+}
+
+/** Store and queue have proven what is relied on, or said what they lack. */
+export function judgeProbes({ store, queue, sharedKeys }: Facts): Check[] {
+  const checks: Check[] = [];
+  for (const [name, said] of [
+    ['store', store],
+    ['queue', queue],
+  ] as const) {
+    if (said === undefined) checks.push(warn(name, 'does not run, so it could not be asked', `\`${start}\``));
+    else if (said !== '') checks.push(fail(name, said, 'repair the setting it names, or use another one'));
+    else
+      checks.push(
+        ok(name, name === 'store' ? 'conditional writes, versions and lock proven' : 'noeviction and AOF are on'),
+      );
+  }
+  if (sharedKeys.length > 0) {
+    const message = `${sharedKeys.join(', ')} use the operator's keys to the outside store, so that the store does not hold them to their own rights`;
+    checks.push(
+      warn(
+        'store accounts',
+        message,
+        'make an account for each and put its keys into `secrets/<process>-s3-*-key` in the home',
+      ),
+    );
+  }
+  return checks;
+}

@@ -1,0 +1,37 @@
+import type { Check } from './check.ts';
+import type { Facts } from './facts.ts';
+import { judgeEngine, judgeKindOfEngine, judgeTools, judgeVersions } from './judge-engine.ts';
+import {
+  judgeArchitecture,
+  judgeClock,
+  judgeDisk,
+  judgeMemory,
+  judgeNode,
+  judgePorts,
+  oldKernel,
+} from './judge-machine.ts';
+import { judgeImages, judgeProbes, judgeServices } from './judge-services.ts';
+
+/** From what was found to what it means: no looking, no changing, so that every case can be tried without the machine. */
+export function judge(facts: Facts): Check[] {
+  return [
+    judgeNode(facts),
+    judgeEngine(facts),
+    ...judgeTools(facts),
+    ...judgeKindOfEngine(facts),
+    ...judgeVersions(facts),
+    ...judgeArchitecture(facts),
+    ...oldKernel(facts),
+    ...judgeDisk(facts),
+    judgeMemory(facts),
+    judgeClock(facts),
+    judgePorts(facts),
+    ...judgeImages(facts),
+    judgeServices(facts),
+    ...judgeProbes(facts),
+  ];
+}
+
+export function isHealthy(checks: readonly Check[]): boolean {
+  return checks.every((check) => check.status !== 'fail');
+}
