@@ -1,20 +1,5 @@
 import type { EngineFacts } from '../engine/facts.ts';
-
-/** What the running engine says of itself. */
-export interface EngineInfo {
-  version: string;
-  operatingSystem: string;
-  kernel: string;
-  cpus: number;
-  memoryBytes: number;
-  rootless: boolean;
-  runtimes: string[];
-  cgroupVersion: string;
-  /** Bounds the engine says it cannot keep. */
-  unbounded: string[];
-  runc: string;
-  clockSkewMs: number;
-}
+import type { EngineInfo } from '../engine/info.ts';
 
 export interface PortFact {
   port: number;

@@ -5,6 +5,7 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { probeQueue, probeStore } from '@hotcell/outside/probe.ts';
 import { command } from '../command.ts';
 import { gatherEngineFacts } from '../engine/facts.ts';
+import { askEngine } from '../engine/info.ts';
 import { presentImages } from '../images/docker.ts';
 import { readImagesLock } from '../images/lock.ts';
 import { composeRows, expectedServices, type ServiceRow } from '../services/compose.ts';
@@ -18,7 +19,6 @@ import {
 import { describeHolder, holderOf, isFree } from '../settings/ports.ts';
 import { accountKeys } from '../store/accounts.ts';
 import { neededImages } from '../up.ts';
-import { askEngine } from './engine-info.ts';
 import type { Facts, PortFact } from './facts.ts';
 
 /** The last line a program prints about itself, or nothing when there is no such program. */

@@ -1,7 +1,8 @@
 import { registersRunsc } from '../engine/daemon-json.ts';
+import type { EngineInfo } from '../engine/info.ts';
 import { canInstall, howToGetAnEngine } from '../engine/plan.ts';
 import { type Check, fail, isAtLeast, ok, warn } from './check.ts';
-import type { EngineInfo, Facts } from './facts.ts';
+import type { Facts } from './facts.ts';
 
 const repair = './hotcell doctor --fix';
 

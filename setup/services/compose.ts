@@ -1,9 +1,10 @@
-import { cpus, hostname } from 'node:os';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { z } from 'zod';
 import { type Argv, command, must } from '../command.ts';
+import { engineThatAnswers, type EngineInfo } from '../engine/info.ts';
 import { textIfThere } from '../settings/config-file.ts';
 import { checkout, type Installation, placesIn } from '../settings/installation.ts';
 import { serviceUser } from './files.ts';
@@ -24,16 +25,30 @@ export const projectOf = (installation: Pick<Installation, 'id'>) => `hotcell-${
 // Compose wants every variable to have a value, also those of services that are not started now.
 const noImage = 'hotcell/not-built:yet';
 
+const gibibyte = 1024 ** 3;
+
+/** What cells may take of the engine's machine, which need not be ours; the rest is for the services and the kernel. */
+function workerShare({ cpus, memoryBytes, runtimes }: EngineInfo): Record<string, string> {
+  const memory = Math.max(gibibyte, Math.floor(memoryBytes * 0.75), memoryBytes - 4 * gibibyte);
+  return {
+    HOTCELL_QUEUES: runtimes.includes('runsc') ? 'runc,gvisor' : 'runc',
+    HOTCELL_CPUS: String(cpus),
+    HOTCELL_MEMORY_BYTES: String(memory),
+    HOTCELL_RUNS: '64',
+  };
+}
+
 async function variables(installation: Installation, images: ServiceImages): Promise<Record<string, string>> {
   const { uid, gid } = serviceUser();
   const { store, ports, worker } = installation;
+  const engine = await engineThatAnswers();
   const lock = (await textIfThere(placesIn(installation.home).imagesLock)) ?? '';
   return {
     HOTCELL_INSTALLATION: installation.id,
     HOTCELL_HOME: installation.home,
     HOTCELL_CHECKOUT: checkout,
     HOTCELL_SERVICE_USER: `${uid}:${gid}`,
-    HOTCELL_SERVICE_CPUS: String(Math.min(2, cpus().length)),
+    HOTCELL_SERVICE_CPUS: String(Math.min(2, engine.cpus)),
     HOTCELL_IMAGE_VALKEY: images.valkey ?? noImage,
     HOTCELL_IMAGE_STORE: images.store ?? noImage,
     HOTCELL_IMAGE_SERVICE: images.service ?? noImage,
@@ -52,9 +67,8 @@ async function variables(installation: Installation, images: ServiceImages): Pro
       hostname()
         .replace(/[^a-zA-Z0-9._-]/g, '-')
         .slice(0, 48) || 'worker',
-    HOTCELL_RUNTIMES: worker.runtimes ?? 'runc,gvisor',
-    HOTCELL_CPUS: worker.cpus ?? String(cpus().length),
-    HOTCELL_MEMORY: worker.memory ?? '',
+    ...workerShare(engine),
+    ...worker,
     HOTCELL_ENGINE_SOCKET: '/var/run/docker.sock',
     COMPOSE_PROFILES: '',
     COMPOSE_ANSI: 'never',

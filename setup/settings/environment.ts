@@ -5,6 +5,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const text = z.string().min(1, 'must not be empty');
 
+const number = z.string().regex(/^[0-9]+(\.[0-9]+)?$/, 'must be a number');
+
 /** Three ports are used: this one for the API, the next for the store, the next for the queue. */
 const portBase = z
   .string()
@@ -28,9 +30,11 @@ const installationSettings = z.object({
   HOTCELL_WORK_BUCKET: commonSettings.HOTCELL_WORK_BUCKET.unwrap().optional(),
   HOTCELL_REDIS_URL: commonSettings.HOTCELL_REDIS_URL.optional(),
   HOTCELL_LOG_LEVEL: commonSettings.HOTCELL_LOG_LEVEL.unwrap().optional(),
-  HOTCELL_RUNTIMES: text.optional(),
-  HOTCELL_CPUS: text.optional(),
-  HOTCELL_MEMORY: text.optional(),
+  // Of the worker on this machine: which queues it serves, and what its cells may take together.
+  HOTCELL_QUEUES: text.optional(),
+  HOTCELL_CPUS: number.optional(),
+  HOTCELL_MEMORY_BYTES: number.optional(),
+  HOTCELL_RUNS: number.optional(),
 });
 
 /** What only the environment says: where the installation is, and as whom the CLI asks. */

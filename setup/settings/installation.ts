@@ -9,6 +9,8 @@ export const checkout = fileURLToPath(new URL('../../', import.meta.url)).replac
 export const accounts = ['producer', 'worker', 'notary'] as const;
 export type Account = (typeof accounts)[number];
 
+const workerSettingNames = ['HOTCELL_QUEUES', 'HOTCELL_CPUS', 'HOTCELL_MEMORY_BYTES', 'HOTCELL_RUNS'] as const;
+
 /** One installation of Hotcell on one machine, with everything that follows from its settings. */
 export interface Installation {
   id: string;
@@ -20,7 +22,8 @@ export interface Installation {
   /** Whether the store and the queue are ours to start, or outside ones. */
   own: { store: boolean; valkey: boolean };
   logLevel: string;
-  worker: { runtimes?: string; cpus?: string; memory?: string };
+  /** What the operator wants otherwise than it follows from the machine. */
+  worker: Readonly<Record<string, string>>;
 }
 
 export function homeOf(settings: Pick<CliSettings, 'HOTCELL_HOME'>): string {
@@ -128,11 +131,7 @@ export function installationOf(home: string, settings: InstallationSettings, gen
     redisUrl: own.valkey ? ownRedisUrl : (settings.HOTCELL_REDIS_URL ?? ownRedisUrl),
     own,
     logLevel: settings.HOTCELL_LOG_LEVEL ?? 'info',
-    worker: {
-      ...(settings.HOTCELL_RUNTIMES && { runtimes: settings.HOTCELL_RUNTIMES }),
-      ...(settings.HOTCELL_CPUS && { cpus: settings.HOTCELL_CPUS }),
-      ...(settings.HOTCELL_MEMORY && { memory: settings.HOTCELL_MEMORY }),
-    },
+    worker: Object.fromEntries(workerSettingNames.flatMap((name) => (settings[name] ? [[name, settings[name]]] : []))),
   };
 }
 

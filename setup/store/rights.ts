@@ -30,7 +30,8 @@ export const rights: Readonly<Record<Account, Rights>> = {
     },
     work: {
       get: everything,
-      put: ['open/*', 'idempotency/*', 'cancel/*', 'uploads/*', 'schedules/*', 'probe/*'],
+      // A run that is refused, or cancelled before a worker had it, is done without one.
+      put: ['open/*', 'done/*', 'idempotency/*', 'cancel/*', 'uploads/*', 'schedules/*', 'probe/*'],
       delete: ['open/*', 'uploads/*', 'idempotency/*', 'probe/*'],
     },
   },
@@ -49,8 +50,9 @@ export const rights: Readonly<Record<Account, Rights>> = {
     },
     work: {
       get: everything,
-      put: ['claims/*', 'done/*', 'logs/*', 'probe/*'],
-      delete: ['probe/*'],
+      // Outputs whose digest is not known before their end wait beside the record.
+      put: ['claims/*', 'done/*', 'logs/*', 'uploads/*', 'probe/*'],
+      delete: ['uploads/*', 'probe/*'],
     },
   },
   notary: {

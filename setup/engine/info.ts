@@ -1,6 +1,22 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { z } from 'zod';
 import { command } from '../command.ts';
-import type { EngineInfo } from './facts.ts';
+
+/** What the running engine says of itself. */
+export interface EngineInfo {
+  version: string;
+  operatingSystem: string;
+  kernel: string;
+  cpus: number;
+  memoryBytes: number;
+  rootless: boolean;
+  runtimes: string[];
+  cgroupVersion: string;
+  /** Bounds the engine says it cannot keep. */
+  unbounded: string[];
+  runc: string;
+  clockSkewMs: number;
+}
 
 const Status = z.looseObject({ status: z.record(z.string(), z.string()).nullish() });
 const Info = z.looseObject({
@@ -44,6 +60,13 @@ export function engineInfoOf(json: unknown, now: number): EngineInfo | undefined
     runc: runcVersionOf(info),
     clockSkewMs: info.SystemTime ? Date.parse(info.SystemTime) - now : 0,
   };
+}
+
+/** The engine, where nothing can be done without one. */
+export async function engineThatAnswers(): Promise<EngineInfo> {
+  const engine = await askEngine();
+  if (engine) return engine;
+  throw new HotcellError('engine_unavailable', 'the Docker engine does not answer: `./hotcell doctor` says why');
 }
 
 export async function askEngine(): Promise<EngineInfo | undefined> {
