@@ -117,7 +117,7 @@ class Following {
       case 'output':
         return this.#collector.take(event.path, event.size, event.data);
       case 'output_refused':
-        return this.#collector.refuse(event.path, event.reason);
+        return this.#collector.refuse(event.path, event.reason, event.limit);
       case 'end':
         this.#ended = true;
         this.#usage = event.usage;

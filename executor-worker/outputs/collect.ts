@@ -5,7 +5,7 @@ import type { OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { putSnapshot } from '@hotcell/outside/snapshot-record.ts';
 import type { Store } from '@hotcell/outside/store.ts';
-import type { Collected } from '../parts.ts';
+import { type Collected, OutputLost } from '../parts.ts';
 import { ContentSink } from './content.ts';
 import { encodeName, representable } from './names.ts';
 
@@ -42,14 +42,18 @@ export class OutputCollector {
       for await (const _ of data);
       return;
     }
-    const { sha256, size: seen } = await this.#sink.put(size, data);
+    const kept = await this.#sink.put(size, data).catch(lostOf);
+    if (kept instanceof OutputLost) return this.refuse(rawPath, kept.message);
+    const { sha256, size: seen } = kept;
     if (seen !== size)
       throw new HotcellError('stream_broken', `the cell announced ${size} bytes for an output and sent ${seen}`);
     this.#bytes += seen;
     this.#files.push({ path: name.path, size: seen, sha256 });
   }
 
-  refuse(rawPath: Buffer, reason: string): void {
+  /** `limit`: the limit that it is past, if that is why. */
+  refuse(rawPath: Buffer, reason: string, limit: 'outputBytes' | 'outputFiles' | null = null): void {
+    this.exceeded ??= limit;
     if (this.#refused.length < toldRefusals) this.#refused.push({ path: encodeName(rawPath), reason });
     else this.#untold++;
   }
@@ -95,4 +99,12 @@ export class OutputCollector {
     for (const [path, reason] of problems) this.refuse(Buffer.from(path), reason);
     this.#files = this.#files.filter((file) => !problems.has(file.path));
   }
+}
+
+/** A file that could not be read to its end is one output less; everything else that fails is the attempt's. */
+function lostOf(error: unknown): OutputLost {
+  // The store wraps what its source threw.
+  const cause = error instanceof HotcellError && error.cause !== undefined ? error.cause : error;
+  if (cause instanceof OutputLost) return cause;
+  throw error;
 }

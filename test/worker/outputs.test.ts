@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { OutputCollector } from '../../executor-worker/outputs/collect.ts';
+import { OutputLost } from '../../executor-worker/parts.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+
+let bed: Bed;
+let store: Store;
+before(async () => {
+  bed = await openBed();
+  store = bed.store('worker');
+});
+after(() => bed[Symbol.asyncDispose]());
+
+const wide = { outputBytes: 64 * 1024 * 1024, outputFiles: 100 };
+async function* inChunks(bytes: Buffer, size = 65_536): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function collect(files: readonly (readonly [Buffer | string, Buffer])[], limits = wide) {
+  const tenant = bed.tenant();
+  const collector = new OutputCollector(store, tenant, newRunId(), limits);
+  for (const [path, bytes] of files) await collector.take(Buffer.from(path), bytes.length, inChunks(bytes));
+  return { tenant, collector, collected: await collector.finish() };
+}
+
+describe('the outputs of a run', () => {
+  test('lie in the tenant’s content store under the digest of their bytes, small, large and empty', async () => {
+    const files = [
+      ['empty', Buffer.alloc(0)],
+      ['deep/er/small.bin', randomBytes(1000)],
+      ['large.bin', randomBytes(11 * 1024 * 1024 + 7)],
+    ] as const;
+    const { tenant, collected } = await collect(files);
+    assert.deepEqual(
+      collected.files.map((file) => file.path),
+      ['deep/er/small.bin', 'empty', 'large.bin'],
+    );
+    for (const [path, bytes] of files) {
+      const digest = sha256(bytes);
+      assert.equal(collected.files.find((file) => file.path === path)?.sha256, digest);
+      const stored = await store.getBytes(store.record, recordKeys.cas(tenant, digest));
+      assert.ok(stored?.equals(bytes), path);
+    }
+    assert.ok(collected.snapshot?.startsWith('sha256:'));
+    assert.equal(
+      collected.bytes,
+      files.reduce((sum, [, bytes]) => sum + bytes.length, 0),
+    );
+  });
+
+  test('leave no upload behind in the work bucket', async () => {
+    const { tenant } = await collect([['large', randomBytes(9 * 1024 * 1024)]]);
+    const left = await Array.fromAsync(store.list(store.work, `uploads/${tenant}/`));
+    assert.deepEqual(left, []);
+  });
+
+  test('have one snapshot for the same names and bytes, whoever wrote them', async () => {
+    const files = [
+      ['b', Buffer.from('2')],
+      ['a', Buffer.from('1')],
+    ] as const;
+    const [one, other] = [await collect(files), await collect(files.toReversed())];
+    assert.equal(one.collected.snapshot, other.collected.snapshot);
+  });
+
+  test('are refused by name when they cannot be represented, and the rest is kept', async () => {
+    const { collected } = await collect([
+      ['good', Buffer.from('x')],
+      ['../../etc/passwd', Buffer.from('x')],
+      ['/etc/shadow', Buffer.from('x')],
+      ['new\nline', Buffer.from('x')],
+      [Buffer.from([0x66, 0xff]), Buffer.from('x')],
+    ]);
+    assert.deepEqual(
+      collected.files.map((file) => file.path),
+      ['good'],
+    );
+    assert.deepEqual(
+      collected.refused.map((file) => file.path),
+      ['../../etc/passwd', '/etc/shadow', 'new%0Aline', 'f%FF'],
+    );
+  });
+
+  test('are refused when some file systems would take one name for another', async () => {
+    const { collected } = await collect([
+      ['Report.csv', Buffer.from('1')],
+      ['report.csv', Buffer.from('2')],
+      ['caf\u00e9', Buffer.from('3')],
+      ['cafe\u0301', Buffer.from('4')],
+      ['fine', Buffer.from('5')],
+    ]);
+    assert.deepEqual(
+      collected.files.map((file) => file.path),
+      ['fine'],
+    );
+    assert.equal(collected.refused.length, 4);
+  });
+
+  test('past a limit are named and read past, and what was within is kept', async () => {
+    const many = await collect(
+      [
+        ['a', Buffer.from('1')],
+        ['b', Buffer.from('2')],
+        ['c', Buffer.from('3')],
+      ],
+      { ...wide, outputFiles: 2 },
+    );
+    assert.equal(many.collector.exceeded, 'outputFiles');
+    assert.deepEqual(
+      many.collected.files.map((file) => file.path),
+      ['a', 'b'],
+    );
+    const big = await collect(
+      [
+        ['a', Buffer.alloc(600)],
+        ['b', Buffer.alloc(600)],
+        ['c', Buffer.alloc(300)],
+      ],
+      { ...wide, outputBytes: 1000 },
+    );
+    assert.equal(big.collector.exceeded, 'outputBytes');
+    assert.deepEqual(
+      big.collected.files.map((file) => file.path),
+      ['a', 'c'],
+    );
+  });
+
+  test('are not taken from a cell that sends other sizes than it announced', async () => {
+    const collector = new OutputCollector(store, bed.tenant(), newRunId(), wide);
+    await assert.rejects(collector.take(Buffer.from('liar'), 10, inChunks(Buffer.alloc(9))), { code: 'stream_broken' });
+    await collector.abandon();
+  });
+
+  test('that could not be read to their end are refused by name, and the rest is kept', async () => {
+    async function* lost(bytes: Buffer): AsyncGenerator<Buffer> {
+      yield bytes;
+      throw new OutputLost('it could not be read to its end');
+    }
+    const collector = new OutputCollector(store, bed.tenant(), newRunId(), wide);
+    await collector.take(Buffer.from('small'), 10, lost(Buffer.alloc(5)));
+    await collector.take(Buffer.from('large'), 20 * 1024 * 1024, lost(Buffer.alloc(9 * 1024 * 1024)));
+    await collector.take(Buffer.from('whole'), 3, inChunks(Buffer.from('yes')));
+    const { files, refused } = await collector.finish();
+    assert.deepEqual(
+      files.map((file) => file.path),
+      ['whole'],
+    );
+    assert.deepEqual(
+      refused.map((file) => file.path),
+      ['small', 'large'],
+    );
+  });
+
+  test('do not exist for a run that wrote none', async () => {
+    const { collected } = await collect([]);
+    assert.deepEqual(collected, { files: [], refused: [], snapshot: null, bytes: 0 });
+  });
+});
