@@ -1,9 +1,10 @@
-import { chmod, copyFile, mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { command, must } from '../command.ts';
 import { checkout } from '../settings/installation.ts';
-import { build, type Say } from './docker.ts';
+import type { Builder, Say } from './build.ts';
 
 const publicBase = 'debian:trixie-slim';
 const probeMs = 3000;
@@ -31,7 +32,7 @@ async function registryIsReachable(): Promise<boolean> {
   return asked.code === 0;
 }
 
-export async function makeBaseArchive(folder: string, say: Say): Promise<void> {
+async function makeBaseArchive(folder: string, say: Say): Promise<void> {
   const work = join(folder, 'work');
   await mkdir(work, { recursive: true });
   // apt fetches as a user of its own, which has to reach this folder.
@@ -48,21 +49,18 @@ export async function makeBaseArchive(folder: string, say: Say): Promise<void> {
 }
 
 /** The base every other image stands on: a public one where a registry answers, otherwise from Debian's packages. */
-export async function makeBase(ref: string, scratch: string, certificates: string, say: Say): Promise<void> {
-  const common = { name: 'base', to: { ref }, certificates, say };
+export async function makeBase(builder: Builder, say: Say): Promise<Digest> {
   const recipes = join(checkout, 'images/base');
   say('asking for an image registry');
   if (await registryIsReachable()) {
     await must(['docker', 'pull', publicBase], { say });
     const dockerfile = join(recipes, 'public.Dockerfile');
-    await build({ ...common, dockerfile, context: recipes, arguments: { PUBLIC: publicBase } });
-    return;
+    return await builder.image({ name: 'base', dockerfile, context: recipes, arguments: { PUBLIC: publicBase } }, say);
   }
-  const context = join(scratch, 'base');
+  const context = join(builder.scratch, 'base');
   await mkdir(context, { recursive: true });
-  await chmod(scratch, 0o755);
+  await chmod(builder.scratch, 0o755);
   await makeBaseArchive(context, say);
-  await copyFile(join(recipes, 'Dockerfile'), join(context, 'Dockerfile'));
-  const dockerignore = { dockerfile: join(context, 'Dockerfile'), context };
-  await build({ ...common, ...dockerignore, arguments: { SOURCE_DATE_EPOCH: epoch } });
+  const dockerfile = join(recipes, 'Dockerfile');
+  return await builder.image({ name: 'base', dockerfile, context, arguments: { SOURCE_DATE_EPOCH: epoch } }, say);
 }

@@ -45,7 +45,11 @@ export const catalogue: Readonly<Record<ShippedImage, Recipe>> = {
   tools: { kind: 'part', parents: onBase, context: ownFolder('tools') },
   valkey: { kind: 'service', parents: onBase, context: ownFolder('valkey') },
   store: { kind: 'service', parents: onBase, context: ownFolder('store') },
-  'cell-init': { kind: 'part', parents: onBase, context: ownFolder('cell-init') },
+  'cell-init': {
+    kind: 'part',
+    parents: onBase,
+    context: { root: 'images/cell-init', paths: ['Dockerfile', '.dockerignore', 'copy.Dockerfile', 'Makefile', 'src'] },
+  },
   minimal: { kind: 'cell', parents: onBase, context: ownFolder('minimal') },
   node: { kind: 'cell', parents: onBase, context: ownFolder('node') },
   service: { kind: 'service', parents: { BASE: 'base', NODE: 'node' }, context: { root: '.', paths: servicePaths } },

@@ -1,8 +1,11 @@
-import { chmod, mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
-import { placesIn } from '../settings/installation.ts';
-import { build, type Say } from './docker.ts';
+import { checkout, placesIn } from '../settings/installation.ts';
+import type { Builder, Say } from './build.ts';
+
+/** Names of the engine's architectures, and ours for the program that runs there. */
+const suffixes: Readonly<Record<string, string>> = { amd64: 'x64', arm64: 'arm64' };
 
 export const initFolder = (home: string) => join(placesIn(home).workerState, 'init');
 
@@ -19,27 +22,27 @@ export async function isTakenOut(home: string, files: Readonly<Record<string, Di
   return (await Promise.all(checks)).every(Boolean);
 }
 
-/** cell-init is mounted into cells from the host. Each file is put in place whole: running cells keep the old one. */
+/**
+ * cell-init is mounted into cells from the host: one file for each architecture, and `cell-init` for the engine's own.
+ * Each is put in place whole: running cells keep the one they have.
+ */
 export async function takeOutInit(
   home: string,
-  ref: string,
-  more: { scratch: string; certificates: string; say: Say },
+  image: { ref: string; architecture: string },
+  builder: Builder,
+  say: Say,
 ): Promise<Record<string, Digest>> {
-  const folder = join(more.scratch, 'cell-init');
-  await build({
-    name: 'cell-init',
-    dockerfile: join(import.meta.dirname, '../../images/cell-init/copy.Dockerfile'),
-    context: join(import.meta.dirname, '../../images/cell-init'),
-    arguments: { IMAGE: ref },
-    to: { folder },
-    certificates: more.certificates,
-    say: more.say,
-  });
+  const folder = join(builder.scratch, 'cell-init');
+  const context = join(checkout, 'images/cell-init');
+  const dockerfile = join(context, 'copy.Dockerfile');
+  await builder.files({ name: 'cell-init', dockerfile, context, arguments: { IMAGE: image.ref } }, folder, say);
+  const suffix = suffixes[image.architecture] ?? image.architecture;
+  await copyFile(join(folder, `cell-init-${suffix}`), join(folder, 'cell-init'));
   await mkdir(initFolder(home), { recursive: true, mode: 0o755 });
   const files: Record<string, Digest> = {};
   for (const name of (await readdir(folder)).toSorted()) {
     const path = join(folder, name);
-    await chmod(path, 0o755);
+    await chmod(path, 0o555);
     files[name] = sha256(await readFile(path));
     await rename(path, join(initFolder(home), name));
   }

@@ -1,16 +1,17 @@
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { LockedImage } from '@hotcell/contract/images-lock.ts';
 import type { Progress } from '../progress.ts';
-import { textIfThere, writeWhole } from '../settings/config-file.ts';
+import { textIfThere } from '../settings/config-file.ts';
 import { checkout } from '../settings/installation.ts';
 import { baseRecipe, makeBase } from './base.ts';
+import { Builder, type Say } from './build.ts';
 import { catalogue, lanesOf, type ShippedImage } from './catalogue.ts';
 import { isTakenOut, takeOutInit } from './cell-init.ts';
 import { contentTag, contextFiles, refOf } from './context.ts';
-import { build, certificates, digestOfRef, engineArchitecture, presentImages, type Say } from './docker.ts';
-import { lockImage, readImagesLock, reportPath } from './lock.ts';
+import { engineArchitecture, nameImage, presentImages } from './engine.ts';
+import { lockImage, readImagesLock, reportPath, writeReport } from './lock.ts';
 import { scanImage } from './scan.ts';
 import { withScratch } from './scratch.ts';
 
@@ -29,21 +30,15 @@ export async function ensureImages<Name extends ShippedImage>(
   names: readonly Name[],
   progress: Progress,
 ): Promise<Record<Name, EnsuredImage>> {
+  const { home } = installation;
   const [architecture, present] = await Promise.all([engineArchitecture(), presentImages()]);
-  return await withScratch(installation.home, async (scratch) => {
-    const work = new Ensuring({
-      home: installation.home,
-      architecture,
-      present,
-      progress,
-      scratch,
-      certificates: await certificates(scratch),
-    });
+  return await withScratch(home, async (scratch) => {
+    const work = new Ensuring({ home, architecture, present, progress, builder: new Builder(scratch) });
     const lanes = lanesOf(names).map(async (lane) => {
       for (const name of lane) await work.ensure(name);
     });
-    const ended = await Promise.allSettled(lanes);
-    for (const lane of ended) if (lane.status === 'rejected') throw lane.reason;
+    // When one lane fails, the other's work is not thrown away.
+    for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason;
     const made = await Promise.all(names.map(async (name) => [name, await work.ensure(name)] as const));
     return Object.fromEntries(made) as Record<Name, EnsuredImage>;
   });
@@ -54,14 +49,19 @@ interface Surroundings {
   architecture: string;
   present: ReadonlyMap<string, Digest>;
   progress: Progress;
-  scratch: string;
-  certificates: string;
+  builder: Builder;
+}
+
+interface Plan {
+  ref: string;
+  /** Build arguments: the images this one stands on. */
+  parents: Record<string, string>;
 }
 
 class Ensuring {
   readonly #around: Surroundings;
   readonly #images = new Map<ShippedImage, Promise<EnsuredImage>>();
-  readonly #locked = new Map<ShippedImage, Promise<void>>();
+  readonly #registered = new Map<ShippedImage, Promise<void>>();
   #writing: Promise<void> = Promise.resolve();
 
   constructor(around: Surroundings) {
@@ -71,58 +71,64 @@ class Ensuring {
   /** In the engine, looked through and in the lock. */
   async ensure(name: ShippedImage): Promise<EnsuredImage> {
     const image = await this.#image(name);
-    let locked = this.#locked.get(name);
-    if (!locked) {
-      locked = this.#register(name, image);
-      this.#locked.set(name, locked);
-    }
-    await locked;
+    const registered = this.#registered.get(name) ?? this.#register(name, image);
+    this.#registered.set(name, registered);
+    await registered;
     return image;
   }
 
   #image(name: ShippedImage): Promise<EnsuredImage> {
-    const known = this.#images.get(name);
-    if (known) return known;
-    const image = this.#find(name);
+    const image = this.#images.get(name) ?? this.#find(name);
     this.#images.set(name, image);
     return image;
   }
 
   async #find(name: ShippedImage): Promise<EnsuredImage> {
-    const { architecture, present, progress } = this.#around;
-    const { parents, context } = catalogue[name];
-    const stands: Record<string, EnsuredImage> = {};
-    for (const [argument, parent] of Object.entries(parents)) stands[argument] = await this.#image(parent);
-    const files = await contextFiles(join(checkout, context.root), context.paths);
-    const digests = Object.fromEntries(Object.entries(stands).map(([argument, { digest }]) => [argument, digest]));
-    const recipe = name === 'base' ? { ...files, recipe: canonical(baseRecipe) } : files;
-    const ref = refOf(name, contentTag({ name, architecture, files: recipe, parents: digests }));
-    const there = present.get(ref);
-    if (there) return { id: there, digest: there, ref };
-    await progress.step(`image ${name}`, async (say) => await this.#build(name, ref, stands, say));
-    const digest = await digestOfRef(ref);
-    return { id: digest, digest, ref };
+    const { present, progress } = this.#around;
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const plan = await this.#plan(name);
+      const there = present.get(plan.ref);
+      if (there) return { id: there, digest: there, ref: plan.ref };
+      const digest = await progress.step(`image ${name}`, async (say) => await this.#build(name, plan, say));
+      // A source that was edited during the build may or may not be in the image: its name would promise it.
+      if ((await this.#plan(name)).ref === plan.ref) {
+        await nameImage(digest, plan.ref);
+        return { id: digest, digest, ref: plan.ref };
+      }
+      progress.note(`The sources of the image ${name} changed while it was built: once more.`);
+    }
+    throw new HotcellError('conflict', `the sources of the image ${name} keep changing: try again when they rest`);
   }
 
-  async #build(name: ShippedImage, ref: string, stands: Record<string, EnsuredImage>, say: Say): Promise<void> {
-    const { scratch } = this.#around;
-    if (name === 'base') return await makeBase(ref, scratch, this.#around.certificates, say);
-    await build({
+  async #plan(name: ShippedImage): Promise<Plan> {
+    const { parents, context } = catalogue[name];
+    const stands = await Promise.all(
+      Object.entries(parents).map(async ([argument, parent]) => [argument, await this.#image(parent)] as const),
+    );
+    const files = await contextFiles(join(checkout, context.root), context.paths);
+    const tag = contentTag({
       name,
-      dockerfile: join(checkout, 'images', name, 'Dockerfile'),
-      context: join(checkout, catalogue[name].context.root),
-      arguments: Object.fromEntries(Object.entries(stands).map(([argument, image]) => [argument, image.ref])),
-      to: { ref },
-      certificates: this.#around.certificates,
-      say,
+      architecture: this.#around.architecture,
+      files: name === 'base' ? { ...files, recipe: canonical(baseRecipe) } : files,
+      parents: Object.fromEntries(stands.map(([argument, image]) => [argument, image.digest])),
     });
+    return { ref: refOf(name, tag), parents: Object.fromEntries(stands.map(([key, image]) => [key, image.ref])) };
+  }
+
+  async #build(name: ShippedImage, plan: Plan, say: Say): Promise<Digest> {
+    const { builder } = this.#around;
+    if (name === 'base') return await makeBase(builder, say);
+    const dockerfile = join(checkout, 'images', name, 'Dockerfile');
+    const context = join(checkout, catalogue[name].context.root);
+    return await builder.image({ name, dockerfile, context, arguments: plan.parents }, say);
   }
 
   async #register(name: ShippedImage, image: EnsuredImage): Promise<void> {
     const { home, progress } = this.#around;
     const before = (await readImagesLock(home))[name];
     const report = await textIfThere(reportPath(home, name));
-    const isReported = before?.digest === image.digest && report !== undefined && before.packages === sha256(report);
+    const isKnown = before?.digest === image.digest && before.ref === image.ref;
+    const isReported = isKnown && report !== undefined && before.packages === sha256(report);
     if (isReported && (name !== 'cell-init' || (await isTakenOut(home, before.files)))) return;
     const locked = await progress.step(`contents of ${name}`, async (say) => await this.#lookThrough(name, image, say));
     // The lanes share one lock file: they write one after the other.
@@ -131,14 +137,13 @@ class Ensuring {
   }
 
   async #lookThrough(name: ShippedImage, image: EnsuredImage, say: Say): Promise<LockedImage> {
-    const { home, scratch } = this.#around;
-    const more = { scratch, certificates: this.#around.certificates, say };
-    const tools = (await this.#image('tools')).ref;
+    const { home, builder, architecture } = this.#around;
     const { ref, digest } = image;
-    const report = `${canonical(await scanImage({ name, ref, digest }, { ...more, tools }))}\n`;
-    await mkdir(dirname(reportPath(home, name)), { recursive: true, mode: 0o755 });
-    await writeWhole(reportPath(home, name), report, 0o644);
-    const files = name === 'cell-init' ? { files: await takeOutInit(home, ref, more) } : {};
+    const tools = await this.#image('tools');
+    const report = `${canonical(await scanImage({ name, ref, digest }, tools.ref, builder, say))}\n`;
+    await writeReport(home, name, report);
+    const files =
+      name === 'cell-init' ? { files: await takeOutInit(home, { ref, architecture }, builder, say) } : undefined;
     return { ref, digest, kind: catalogue[name].kind, packages: sha256(report), ...files };
   }
 }

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonical } from '@hotcell/contract/digest.ts';
 import { ImagesLock, type LockedImage } from '@hotcell/contract/images-lock.ts';
@@ -5,7 +6,10 @@ import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { textIfThere, writeWhole } from '../settings/config-file.ts';
 import { placesIn } from '../settings/installation.ts';
 
-export const reportPath = (home: string, name: string) => join(home, 'images', `${name}.packages.json`);
+const imagesFolder = (home: string) => join(home, 'images');
+
+/** What was found in an image, beside the lock that names its sha256. */
+export const reportPath = (home: string, name: string) => join(imagesFolder(home), `${name}.packages.json`);
 
 /** Which image each name means in this installation; empty before the first build. */
 export async function readImagesLock(home: string): Promise<ImagesLock> {
@@ -14,11 +18,20 @@ export async function readImagesLock(home: string): Promise<ImagesLock> {
   return text === undefined ? {} : parseJsonAs(ImagesLock, text, path);
 }
 
-/** Others read it at any time: it is replaced whole, and one line an image keeps differences readable. */
+export async function writeReport(home: string, name: string, text: string): Promise<void> {
+  await mkdir(imagesFolder(home), { recursive: true, mode: 0o755 });
+  await writeWhole(reportPath(home, name), text, 0o644);
+}
+
+/** Others read it at any time: it is replaced whole. One line an image keeps its differences readable. */
 export async function lockImage(home: string, name: string, image: LockedImage): Promise<void> {
   const all = { ...(await readImagesLock(home)), [name]: image };
   const lines = Object.entries(all)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${JSON.stringify(key)}: ${canonical(value)}`);
-  await writeWhole(placesIn(home).imagesLock, `{\n${lines.join(',\n')}\n}\n`, 0o644);
+  const text = `{\n${lines.join(',\n')}\n}\n`;
+  await writeWhole(placesIn(home).imagesLock, text, 0o644);
+  // The services mount this folder: a single file that is mounted would stay the one of their start.
+  await mkdir(imagesFolder(home), { recursive: true, mode: 0o755 });
+  await writeWhole(join(imagesFolder(home), 'images.lock'), text, 0o644);
 }
