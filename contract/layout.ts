@@ -54,6 +54,11 @@ export const workKeys = {
     `logs/${run}/${attempt}/${String(index).padStart(8, '0')}`,
   logs: (run: RunId) => `logs/${run}/`,
   upload: (tenant: string, id: string) => `uploads/${tenant}/${id}`,
+  freezing: (tenant: string, id: string) => `freezing/${tenant}/${id}`,
+  freezingOf: (tenant: string) => `freezing/${tenant}/`,
+  /** What was frozen last from a place: by the digest of its address. */
+  remembered: (tenant: string, place: Digest) => `remembered/${tenant}/${hexOf(place)}.jsonl`,
+  sweeping: 'gc/sweeping',
 } as const;
 
 /** From the key of an open or done marker back to what it marks; undefined for a key that is none of ours. */

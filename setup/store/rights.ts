@@ -31,8 +31,18 @@ export const rights: Readonly<Record<Account, Rights>> = {
     work: {
       get: everything,
       // A run that is refused, or cancelled before a worker had it, is done without one.
-      put: ['open/*', 'done/*', 'idempotency/*', 'cancel/*', 'uploads/*', 'schedules/*', 'probe/*'],
-      delete: ['open/*', 'uploads/*', 'idempotency/*', 'probe/*'],
+      put: [
+        'open/*',
+        'done/*',
+        'idempotency/*',
+        'cancel/*',
+        'uploads/*',
+        'freezing/*',
+        'remembered/*',
+        'schedules/*',
+        'probe/*',
+      ],
+      delete: ['open/*', 'uploads/*', 'idempotency/*', 'freezing/*', 'probe/*'],
     },
   },
   worker: {
@@ -46,6 +56,7 @@ export const rights: Readonly<Record<Account, Rights>> = {
         'runs/*/evidence.sigstore.json',
         'cas/*',
         'snapshots/*',
+        'names/*',
       ],
     },
     work: {
