@@ -81,7 +81,7 @@ export class PinnedPolicies implements Disposable {
     for await (const { key } of this.#store.list(this.#store.record, prefix)) {
       const digest: Digest = `sha256:${key.slice(prefix.length, -'.json'.length)}`;
       if (this.#revoked.has(digest)) continue;
-      const revocation = await this.#store.getJson(this.#store.record, key, PolicyRevocation);
+      const revocation = await this.#store.getJson(PolicyRevocation, this.#store.record, key);
       if (revocation) this.#revoked.set(digest, revocation);
     }
     this.#lookedAt = begun;

@@ -1,0 +1,173 @@
+import { limitCeiling } from '@hotcell/contract/ceiling.ts';
+import { findLanguage } from '@hotcell/contract/languages.ts';
+import { AskedLimits, type LimitName, limitNames } from '@hotcell/contract/limits.ts';
+import { matches, type Policy } from '@hotcell/contract/policy.ts';
+import { exactBytes } from '@hotcell/contract/sizes.ts';
+import type { Tried } from './try-test.ts';
+
+/**
+ * A policy is said whole by its tests when each of its rules refuses in one of them, at its very edge, and everything
+ * that it allows is asked for in one of them. Then no line of it can change without a test that fails.
+ */
+interface Duty {
+  missing: string;
+  met: (tried: Tried) => boolean;
+}
+
+type Request = NonNullable<Tried['request']>;
+
+const fired = (rule: string) => (tried: Tried) => tried.rules.includes(rule);
+const asks = (rule: string, asked: (request: Request) => boolean, tried: Tried) =>
+  tried.request !== undefined &&
+  asked(tried.request) &&
+  !tried.rules.some((r) => r === rule || r.startsWith(`${rule}.`));
+
+function refuses(rule: string, ask: string, asked: (request: Request) => boolean = () => true): Duty {
+  return {
+    missing: `rule ${rule}: no test asks for ${ask} and is refused`,
+    met: (tried) => fired(rule)(tried) && tried.request !== undefined && asked(tried.request),
+  };
+}
+
+function allows(rule: string, what: string, asked: (request: Request) => boolean): Duty {
+  return { missing: `allows ${what}, and no test says so`, met: (tried) => asks(rule, asked, tried) };
+}
+
+const show = (name: LimitName, value: number) =>
+  name.endsWith('Bytes') ? `${value} (${exactBytes(value)})` : String(value);
+
+/** A number is one past the edge when nothing fits between: for cpus a hundredth, otherwise one. */
+function limitDuties(name: LimitName, policy: Policy): Duty[] {
+  const { min, max } = policy.limits[name];
+  const step = name === 'cpus' ? 0.01 : 1;
+  const near = (value: number | undefined, wanted: number) =>
+    value !== undefined && Math.abs(value - wanted) < step / 100;
+  const asked = (wanted: number) => (request: Request) => near(request.limits?.[name], wanted);
+  const sayable = (value: number) => AskedLimits.safeParse({ [name]: value }).success;
+  const rule = `limits.${name}`;
+  return [
+    refuses(`${rule}.max`, show(name, max + step), asked(max + step)),
+    allows(rule, `${rule} up to ${show(name, max)}`, asked(max)),
+    ...(sayable(min - step) ? [refuses(`${rule}.min`, show(name, min - step), asked(min - step))] : []),
+    ...(min > limitCeiling[name].min ? [allows(rule, `${rule} from ${show(name, min)}`, asked(min))] : []),
+  ];
+}
+
+/** Of each pattern: a name that only it lets through, and beside a beginning the nearest name that it does not. */
+function patternDuties(
+  rule: string,
+  patterns: readonly string[],
+  named: (request: Request) => readonly string[],
+): Duty[] {
+  const open = patterns.includes('*');
+  return [
+    ...(open ? [] : [refuses(rule, 'one that is not allowed')]),
+    ...patterns.map((pattern) =>
+      allows(rule, `${rule} ${pattern}`, (request) => named(request).some((name) => matches(pattern, name))),
+    ),
+    ...patterns
+      .filter((pattern) => pattern.endsWith('*') && pattern !== '*' && !open)
+      .map((pattern) => {
+        const shorter = pattern.slice(0, -2);
+        return refuses(rule, `${shorter}… that is not ${pattern}`, (request) =>
+          named(request).some((name) => name.startsWith(shorter) && !patterns.some((other) => matches(other, name))),
+        );
+      }),
+  ];
+}
+
+function rangeDuties(policy: Policy): Duty[] {
+  const { min, max } = policy.priority;
+  const priority = (wanted: number) => (request: Request) => request.priority === wanted;
+  const retries = (wanted: number) => (request: Request) => request.retry?.max === wanted;
+  return [
+    ...(min > 0 ? [refuses('priority.min', `priority ${min - 1}`, priority(min - 1))] : []),
+    ...(max < 9 ? [refuses('priority.max', `priority ${max + 1}`, priority(max + 1))] : []),
+    ...[...new Set([min, max])].map((edge) => allows('priority', `priority ${edge}`, priority(edge))),
+    ...(policy.retries < 5 ? [refuses('retries', `${policy.retries + 1} retries`, retries(policy.retries + 1))] : []),
+    ...(policy.retries > 0 ? [allows('retries', `${policy.retries} retries`, retries(policy.retries))] : []),
+  ];
+}
+
+function inputDuties({ inputs }: Policy): Duty[] {
+  const counted = (wanted: number) => (request: Request) => Object.keys(request.inputs ?? {}).length === wanted;
+  const held = (part: 'bytes' | 'files', wanted: number) => (tried: Tried) => tried.test.inputs?.[part] === wanted;
+  const sizes = (['bytes', 'files'] as const).flatMap((part): Duty[] => [
+    {
+      missing: `rule inputs.${part}: no test has inputs of ${inputs[part] + 1} ${part} and is refused`,
+      met: (tried) => fired(`inputs.${part}`)(tried) && held(part, inputs[part] + 1)(tried),
+    },
+    {
+      missing: `allows inputs of ${inputs[part]} ${part}, and no test says so`,
+      met: (tried) => held(part, inputs[part])(tried) && !fired(`inputs.${part}`)(tried),
+    },
+  ]);
+  const count = refuses('inputs.count', `${inputs.count + 1} inputs`, counted(inputs.count + 1));
+  if (inputs.count === 0) return [count];
+  return [count, allows('inputs.count', `${inputs.count} inputs`, counted(inputs.count)), ...sizes];
+}
+
+function codeDuties(policy: Policy): Duty[] {
+  const isArgv = (request: Request) => request.blocks.some((block) => 'argv' in block);
+  const speaks = (language: Policy['languages'][number]) => (request: Request) =>
+    request.blocks.some((block) => 'language' in block && findLanguage([language], block.language) !== undefined);
+  return [
+    refuses('image', 'an image that is not allowed'),
+    ...policy.images.map(({ name }, i) =>
+      allows('image', `image ${name}`, (request) => request.image === name || (i === 0 && request.image === undefined)),
+    ),
+    refuses('language', 'a language that is not allowed'),
+    ...policy.languages.map((language) => allows('language', `language ${language.name}`, speaks(language))),
+    policy.argv ? allows('argv', 'blocks of argv', isArgv) : refuses('argv', 'a block of argv', isArgv),
+  ];
+}
+
+/** What nobody can ask for and the policy alone decides has to be written down in a test. */
+function statedDuties(policy: Policy): Duty[] {
+  const stated = (what: string, says: (test: Tried['test']) => boolean): Duty => ({
+    missing: `no test that is admitted states its ${what}`,
+    met: ({ test, admission }) => admission?.admitted === true && says(test),
+  });
+  const said = ({ admitted }: Tried['test']) => (typeof admitted === 'object' ? admitted : undefined);
+  return [
+    ...(['image', 'runtime', 'queue', 'priority', 'pastLimit'] as const).map((part) =>
+      stated(part, (test) => said(test)?.[part] !== undefined),
+    ),
+    ...(policy.env.image.length > 0 ? [stated('imageEnv', (test) => said(test)?.imageEnv !== undefined)] : []),
+    ...limitNames.map((name) =>
+      stated(
+        `default of limits.${name}`,
+        (test) => said(test)?.limits?.[name] !== undefined && test.limits?.[name] === undefined,
+      ),
+    ),
+    stated(
+      'warnings (of code that has flags)',
+      (test) => test.warnings !== undefined && test.request['blocks'] !== undefined,
+    ),
+  ];
+}
+
+/** What the tests of a policy do not say about it; empty when they say everything. */
+export function unsaid(policy: Policy, tried: readonly Tried[]): string[] {
+  const env = (request: Request) => Object.keys(request.env ?? {});
+  const published = (request: Request) => (request.publish === undefined ? [] : [request.publish]);
+  const duties: Duty[] = [
+    ...codeDuties(policy),
+    ...limitNames.flatMap((name) => limitDuties(name, policy)),
+    ...inputDuties(policy),
+    ...patternDuties('env', policy.env.job, env),
+    ...patternDuties('publish', policy.outputs.publish, published),
+    ...policy.labels.required.flatMap((name) => [
+      refuses(`labels.${name}`, `nothing by the label ${name}`),
+      allows(`labels.${name}`, `the label ${name}`, (request) => Object.hasOwn(request.labels ?? {}, name)),
+    ]),
+    ...rangeDuties(policy),
+    // Under a policy that lets nothing through yet, nothing that is let through can be stated.
+    ...(policy.approval ? [refuses('approval', 'a run')] : statedDuties(policy)),
+  ];
+  return duties.filter((duty) => !tried.some(duty.met)).map((duty) => duty.missing);
+}
+
+export function countRules(policy: Policy): number {
+  return unsaid(policy, []).length;
+}

@@ -1,0 +1,10 @@
+import { PolicyFile } from '@hotcell/contract/policy-file.ts';
+import { z } from 'zod';
+
+/** policies/policy.schema.json: what an editor needs to complete and check a policy while it is written. */
+export function policySchemaText(): string {
+  const schema = z.toJSONSchema(PolicyFile, { io: 'input' });
+  return `${JSON.stringify({ title: 'A policy of Hotcell', ...schema }, null, 2)}\n`;
+}
+
+if (import.meta.main) process.stdout.write(policySchemaText());
