@@ -18,9 +18,12 @@ export const errorCodes = {
   store_unavailable: { status: 503, retryable: true },
   queue_unavailable: { status: 503, retryable: true },
   engine_unavailable: { status: 503, retryable: true },
+  // Of a client: nobody answered at the address of the API.
+  api_unreachable: { status: 503, retryable: true },
   // Of the worker: what failed an attempt.
   ticket_refused: { status: 400, retryable: false },
   image_missing: { status: 500, retryable: true },
+  image_refused: { status: 500, retryable: false },
   runtime_missing: { status: 500, retryable: false },
   cell_failed: { status: 500, retryable: true },
   posture_differs: { status: 500, retryable: true },

@@ -90,7 +90,15 @@ export const Spec = z.strictObject({
   policy: z.strictObject({ name: PolicyName, digest: Digest }),
   image: z.strictObject({ ref: z.string(), digest: Digest }),
   runtime: z.enum(['runc', 'gvisor']),
-  inputs: z.array(z.strictObject({ name: InputName, snapshot: Digest, locations: Digest })),
+  inputs: z.array(
+    z.strictObject({
+      name: InputName,
+      snapshot: Digest,
+      locations: Digest,
+      /** What was asked, for a rerun on what it names by then. */
+      source: z.string().max(1024).optional(),
+    }),
+  ),
   limits: z.strictObject({ ...AskedLimits.shape }),
   env: z.record(z.string(), z.string()),
   labels: Labels,

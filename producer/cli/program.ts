@@ -12,6 +12,17 @@ const commands: Readonly<Record<string, Entry>> = {
   up: { summary: 'set up what is missing and start the services', load: () => import('./up.ts') },
   down: { summary: 'stop the services; with --purge remove everything', load: () => import('./down.ts') },
   status: { summary: 'what runs: services, ports, workers, cells', load: () => import('./status.ts') },
+  run: { summary: 'run code in a sealed cell, show its log, end as it ended', load: () => import('./run.ts') },
+  submit: { summary: 'ask for a run, print its id and return', load: () => import('./submit.ts') },
+  wait: { summary: 'wait until a run is finished, and end as it ended', load: () => import('./wait.ts') },
+  logs: { summary: 'what a run wrote', load: () => import('./logs.ts') },
+  show: { summary: 'a run: what was asked, how far it is, how it ended', load: () => import('./show.ts') },
+  ls: { summary: 'runs, the newest first', load: () => import('./ls.ts') },
+  get: { summary: "a run's output files, every byte checked", load: () => import('./get.ts') },
+  cancel: { summary: 'end a run, at whatever stage it is', load: () => import('./cancel.ts') },
+  rerun: { summary: 'the same once more', load: () => import('./rerun.ts') },
+  apikey: { summary: 'make, list and revoke API keys', load: () => import('./apikey.ts') },
+  workers: { summary: 'list workers, or drain one', load: () => import('./workers.ts') },
 };
 
 export function buildProgram(): Command {

@@ -1,0 +1,69 @@
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+
+export const bodyLimitBytes = 64 * 1024 * 1024;
+const maxDepth = 64;
+const maxParts = 1_000_000;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openers = new Set([0x5b, 0x7b]);
+const closers = new Set([0x5d, 0x7d]);
+const comma = 0x2c;
+
+function endOfString(bytes: Buffer, from: number): number {
+  let at = bytes.indexOf(quote, from);
+  while (at !== -1) {
+    let slashes = 0;
+    while (bytes[at - 1 - slashes] === backslash) slashes++;
+    if (slashes % 2 === 0) return at;
+    at = bytes.indexOf(quote, at + 1);
+  }
+  return bytes.length;
+}
+
+/**
+ * Before anything builds objects from it: a body of a few megabytes can nest a million deep or hold ten million
+ * values, and would keep the one thread of this process busy for everybody else.
+ */
+export function checkShape(bytes: Buffer): void {
+  let depth = 0;
+  let parts = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] ?? 0;
+    if (byte === quote) {
+      i = endOfString(bytes, i + 1);
+    } else if (openers.has(byte)) {
+      parts++;
+      if (++depth > maxDepth)
+        throw new HotcellError(
+          'invalid',
+          `the body nests more than ${maxDepth} levels deep: flatten it, or pass it as an input`,
+        );
+    } else if (closers.has(byte)) depth--;
+    else if (byte === comma && ++parts > maxParts)
+      throw new HotcellError('too_large', `the body holds more than ${maxParts} values: pass big data as an input`);
+  }
+}
+
+/**
+ * What JSON can say and nothing else here can keep: a key that is JavaScript's own (it would silently vanish), and half
+ * characters, which have no bytes (what runs would not be what was asked).
+ */
+function refuseUnfaithful(key: string, value: unknown): unknown {
+  if (key === '__proto__') throw new HotcellError('invalid', 'the body has a key __proto__, which is not allowed');
+  if (!key.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
+    throw new HotcellError('invalid', `the text at ${JSON.stringify(key)} has half a character (a lone surrogate)`);
+  return value;
+}
+
+export function parseBody(bytes: Buffer): unknown {
+  checkShape(bytes);
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const suspicious = text.includes('__proto__') || text.includes('\\u');
+    return JSON.parse(text, suspicious ? refuseUnfaithful : undefined);
+  } catch (cause) {
+    if (cause instanceof HotcellError) throw cause;
+    throw new HotcellError('invalid', `the body is not JSON: ${messageOf(cause)}`, { cause });
+  }
+}

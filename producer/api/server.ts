@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import swagger from '@fastify/swagger';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { parseAs } from '@hotcell/contract/parse.ts';
+import fastify from 'fastify';
+import { jsonSchemaTransform, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import { callerFrom } from '../auth/caller.ts';
+import type { Parts } from '../parts.ts';
+import { apiKeyRoutes } from './apikeys.ts';
+import { type App, rememberCaller } from './app.ts';
+import { bodyLimitBytes, parseBody } from './body.ts';
+import { healthRoutes } from './health.ts';
+import { logRoutes } from './logs.ts';
+import { outputRoutes } from './outputs.ts';
+import { problemOf } from './problem.ts';
+import { runRoutes } from './runs.ts';
+import { workerRoutes } from './workers.ts';
+
+const headers = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
+/** What may be asked without a key: whether this process lives, and nothing about anybody's runs. */
+const open = new Set(['/healthz', '/readyz']);
+
+export async function buildServer(parts: Parts): Promise<App> {
+  const app: App = fastify({
+    logger: false,
+    bodyLimit: bodyLimitBytes,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    genReqId: () => randomUUID(),
+    routerOptions: { maxParamLength: 8_192 },
+  }).withTypeProvider<ZodTypeProvider>();
+
+  speakZod(app);
+  answerProblems(app, parts);
+  takeJson(app);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...headers, 'x-request-id': request.id });
+    if (open.has(request.routeOptions.url ?? '')) return;
+    const record = await parts.keys.recognise(request.headers.authorization);
+    const tenant = request.headers['hotcell-tenant'];
+    rememberCaller(request, callerFrom(record, typeof tenant === 'string' ? tenant : undefined));
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? '(none)';
+    const labels = { route, method: request.method, status: String(reply.statusCode) };
+    parts.metrics.count('hotcell_http_requests_total', labels);
+    if (reply.statusCode === 401) parts.metrics.count('hotcell_unauthenticated_total');
+  });
+
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Hotcell', version: '1', description: 'Runs agent-written code as sealed, auditable batch jobs.' },
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+      security: [{ key: [] }],
+    },
+    transform: jsonSchemaTransform,
+  });
+  await app.register(async (routes: App) => {
+    healthRoutes(routes, parts);
+    runRoutes(routes, parts);
+    logRoutes(routes, parts);
+    outputRoutes(routes, parts);
+    workerRoutes(routes, parts);
+    apiKeyRoutes(routes, parts);
+  });
+  return app;
+}
+
+/** Requests are parsed by the schemas that the documentation shows; answers are ours, and typed. */
+function speakZod(app: App): void {
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
+    try {
+      return { value: parseAs(schema, data, `the ${httpPart ?? 'request'}`) };
+    } catch (error) {
+      return { error: error instanceof Error ? error : new Error(String(error)) };
+    }
+  });
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+}
+
+function answerProblems(app: App, parts: Parts): void {
+  app.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error, request.id);
+    if (problem.status >= 500)
+      parts.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
+    const after = problem['retryAfterSeconds'];
+    if (typeof after === 'number') reply.header('retry-after', String(Math.ceil(after)));
+    if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+    // Serialised here: the schemas of the routes are those of success.
+    return reply.code(problem.status).type('application/problem+json').serializer(JSON.stringify).send(problem);
+  });
+  app.setNotFoundHandler((request) => {
+    throw new HotcellError(
+      'not_found',
+      `there is no ${request.method} ${request.url.split('?')[0]} here: see /openapi.json`,
+    );
+  });
+}
+
+function takeJson(app: App): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    // No body at all is what `POST …/cancel` without a reason sends.
+    body.length === 0 ? undefined : parseBody(body),
+  );
+}

@@ -1,0 +1,63 @@
+import { Readable } from 'node:stream';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { FastifyReply } from 'fastify';
+import type { Parts } from '../parts.ts';
+
+const beatMs = 15_000;
+
+/** Ends when the client has gone away, or this process is asked to end. */
+export function endsWith(reply: FastifyReply, parts: Parts): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, parts.draining]);
+}
+
+/**
+ * An answer that is sent as it comes. It begins at once and says now and then that it lives, so that neither a proxy
+ * nor a reader takes silence for death. When we are drained the connection is broken, not ended: a client that saw a
+ * proper end would take half a log for the whole.
+ */
+export function streamed(
+  reply: FastifyReply,
+  parts: Parts,
+  type: string,
+  beat: string,
+  texts: AsyncIterable<string>,
+): FastifyReply {
+  return reply
+    .type(type)
+    .header('x-accel-buffering', 'no')
+    .send(Readable.from(alive(parts, beat, texts)));
+}
+
+async function* alive(parts: Parts, beat: string, texts: AsyncIterable<string>): AsyncGenerator<string> {
+  const iterator = texts[Symbol.asyncIterator]();
+  try {
+    yield beat;
+    for (let next = iterator.next(); ; ) {
+      const timer = Promise.withResolvers<'beat'>();
+      const timeout = setTimeout(() => timer.resolve('beat'), beatMs);
+      const step = await Promise.race([next, timer.promise]).finally(() => clearTimeout(timeout));
+      if (step === 'beat') {
+        yield beat;
+        continue;
+      }
+      if (step.done) break;
+      yield step.value;
+      next = iterator.next();
+    }
+    if (parts.draining.aborted) throw new HotcellError('internal', 'the stream was ended: this process is stopping');
+  } catch (error) {
+    if (!parts.draining.aborted) parts.log.error({ err: error }, 'a stream broke');
+    throw error;
+  } finally {
+    // It ends by its own signal; nobody waits for it here.
+    iterator.return?.(undefined).catch(() => undefined);
+  }
+}
+
+export async function* jsonLines(items: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const item of items) yield `${JSON.stringify(item)}\n`;
+}
+
+export const ndjson = 'application/x-ndjson';

@@ -1,0 +1,169 @@
+import { admit, type Effective } from '@hotcell/contract/admission.ts';
+import type { InputFacts } from '@hotcell/contract/admission-rules.ts';
+import { type Digest, digestOf } from '@hotcell/contract/digest.ts';
+import { parseRunRequest } from '@hotcell/contract/elsewhere.ts';
+import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
+import { type Accepted, accept } from './accept.ts';
+import type { Caller } from './auth/caller.ts';
+import type { Parts } from './parts.ts';
+import type { LoadedPolicy } from './policies/load.ts';
+import { refuse } from './refuse.ts';
+import { resolveInput } from './snapshots/resolve.ts';
+
+const defaultPolicy = 'sealed';
+
+export interface Asked {
+  /** As it came: nothing of it is believed yet. */
+  body: unknown;
+  caller: Caller;
+  idempotencyKey?: string | undefined;
+}
+
+interface ResolvedInput {
+  name: string;
+  source: string;
+  snapshot: Digest;
+  locations: Digest;
+  files: number;
+  bytes: number;
+}
+
+/**
+ * From what somebody asks to a run that is accepted: parse, resolve names to digests, judge, and only then promise.
+ * A refusal of somebody known is recorded under an id too, and names every reason at once.
+ */
+export async function ask(parts: Parts, asked: Asked): Promise<Accepted> {
+  const request = parseRunRequest(asked.body);
+  const idempotency =
+    asked.idempotencyKey === undefined ? undefined : { key: asked.idempotencyKey, body: digestOf(request) };
+  const { policy, issues: noPolicy } = policyOf(parts, request);
+  const { inputs, issues: noInputs } = await inputsOf(parts, asked.caller.tenant, request);
+  const judged = judge(request, policy, asked.caller, inputs);
+  const reasons = [...noPolicy, ...noInputs, ...judged.reasons];
+  if (policy && reasons.length === 0) reasons.push(...(await pinned(parts, policy)));
+  if (!policy || !judged.effective || reasons.length > 0)
+    throw await refusal(parts, asked.caller, request, policy, reasons);
+  const spec = specOf(request, asked.caller, policy, judged.effective, inputs, judged.warnings);
+  const accepted = await accept(parts, { spec, queue: judged.effective.queue, idempotency });
+  if (!accepted.already) parts.metrics.count('hotcell_runs_accepted_total');
+  parts.model.accepted(accepted.spec);
+  return accepted;
+}
+
+/** What a request gets wrong is a reason of its refusal; what we cannot do at the moment is an error. */
+function reasonOf(error: unknown, path: string): Issue {
+  if (error instanceof HotcellError && error.status < 500) return { path, message: error.message };
+  throw error;
+}
+
+function policyOf(parts: Parts, request: RunRequest): { policy?: LoadedPolicy; issues: Issue[] } {
+  try {
+    return { policy: parts.policies.get(request.policy ?? defaultPolicy), issues: [] };
+  } catch (error) {
+    return { issues: [reasonOf(error, 'policy')] };
+  }
+}
+
+async function inputsOf(
+  parts: Parts,
+  tenant: string,
+  request: RunRequest,
+): Promise<{ inputs: ResolvedInput[]; issues: Issue[] }> {
+  const inputs: ResolvedInput[] = [];
+  const issues: Issue[] = [];
+  for (const [name, source] of Object.entries(request.inputs ?? {})) {
+    try {
+      inputs.push({ name, source, ...(await resolveInput(parts, tenant, source)) });
+    } catch (error) {
+      issues.push(reasonOf(error, `inputs.${name}`));
+    }
+  }
+  return { inputs, issues };
+}
+
+interface Judged {
+  effective?: Effective;
+  warnings: string[];
+  reasons: Issue[];
+}
+
+function judge(
+  request: RunRequest,
+  policy: LoadedPolicy | undefined,
+  caller: Caller,
+  inputs: readonly InputFacts[],
+): Judged {
+  if (!policy) return { warnings: [], reasons: [] };
+  const verdict = admit(request, policy.policy, caller, { inputs });
+  return verdict.admitted
+    ? { effective: verdict.effective, warnings: verdict.warnings, reasons: [] }
+    : { warnings: [], reasons: verdict.reasons };
+}
+
+/** Into the record goes what a run is judged by, before the run; a text that was revoked meanwhile is a reason too. */
+async function pinned(parts: Parts, policy: LoadedPolicy): Promise<Issue[]> {
+  try {
+    await parts.pins.pin(policy);
+    return [];
+  } catch (error) {
+    return [reasonOf(error, 'policy')];
+  }
+}
+
+async function refusal(
+  parts: Parts,
+  caller: Caller,
+  request: RunRequest,
+  policy: LoadedPolicy | undefined,
+  reasons: readonly Issue[],
+): Promise<HotcellError> {
+  const result = await refuse(parts, {
+    tenant: caller.tenant,
+    requester: requesterOf(caller),
+    labels: request.labels ?? {},
+    policy: policy ? { name: policy.policy.name, digest: policy.digest } : null,
+    reasons,
+  });
+  parts.model.finished(result);
+  parts.metrics.count('hotcell_runs_refused_total');
+  const run: RunId = result.run;
+  return new HotcellError('policy_refused', result.reason, { issues: reasons, extra: { run } });
+}
+
+function requesterOf({ key, role }: Caller): Spec['requester'] {
+  return { key, role };
+}
+
+/** What the record will say was asked: everything that could be pinned is a digest now. */
+function specOf(
+  request: RunRequest,
+  caller: Caller,
+  policy: LoadedPolicy,
+  effective: Effective,
+  inputs: readonly ResolvedInput[],
+  warnings: string[],
+): Omit<Spec, 'run' | 'acceptedAt'> {
+  const { publish, retry, notBefore } = request;
+  return {
+    version: 1,
+    tenant: caller.tenant,
+    requester: requesterOf(caller),
+    blocks: request.blocks,
+    files: request.files ?? [],
+    params: request.params ?? {},
+    policy: { name: policy.policy.name, digest: policy.digest },
+    image: effective.image,
+    runtime: effective.runtime,
+    inputs: inputs.map(({ name, snapshot, locations, source }) => ({ name, snapshot, locations, source })),
+    limits: request.limits ?? {},
+    env: { ...effective.env },
+    labels: request.labels ?? {},
+    priority: effective.priority,
+    ...(publish !== undefined && { publish }),
+    ...(retry !== undefined && { retry }),
+    ...(notBefore !== undefined && { notBefore }),
+    warnings,
+  };
+}

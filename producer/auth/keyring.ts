@@ -1,0 +1,67 @@
+import { timingSafeEqual } from 'node:crypto';
+import { ApiKey, apiKeyIdOf } from '@hotcell/contract/apikey.ts';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { ApiKeyRecord } from '@hotcell/contract/records.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+
+/** How long a revoked key may still be believed. */
+const believedMs = 2_000;
+/** Whoever tries keys at random must not be able to fill our memory. */
+const remembered = 4_096;
+
+interface Known {
+  record: Promise<ApiKeyRecord | undefined>;
+  until: number;
+}
+
+function refuse(why: string): HotcellError {
+  return new HotcellError(
+    'unauthenticated',
+    `${why}: send "Authorization: Bearer <API key>" with a key that is in use`,
+  );
+}
+
+/** Recognises keys by their hash; the bucket is asked at most once in two seconds for each. */
+export class KeyRing {
+  readonly #store: Store;
+  readonly #known = new Map<string, Known>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async recognise(authorization: string | undefined, now: number = Date.now()): Promise<ApiKeyRecord> {
+    if (authorization === undefined) throw refuse('there is no API key');
+    const key = ApiKey.safeParse(/^Bearer +(\S+)$/i.exec(authorization)?.[1]);
+    if (!key.success) throw refuse('this is no API key');
+    const record = await this.#recordOf(apiKeyIdOf(key.data), now);
+    if (!record || !timingSafeEqual(Buffer.from(record.sha256), Buffer.from(sha256(key.data))))
+      throw refuse('nobody has this API key');
+    if (record.revokedAt !== undefined) throw refuse(`the API key ${record.id} was revoked`);
+    if (record.expiresAt !== undefined && Date.parse(record.expiresAt) <= now)
+      throw refuse(`the API key ${record.id} has expired`);
+    return record;
+  }
+
+  /** What was changed here is in force here at once. */
+  forget(id: string): void {
+    this.#known.delete(id);
+  }
+
+  #recordOf(id: string, now: number): Promise<ApiKeyRecord | undefined> {
+    const known = this.#known.get(id);
+    if (known && known.until > now) return known.record;
+    const record = this.#store.getJson(ApiKeyRecord, this.#store.record, recordKeys.apiKey(id));
+    this.#known.delete(id);
+    this.#known.set(id, { record, until: now + believedMs });
+    // A store that fails once must not be remembered as an answer.
+    record.catch(() => this.#known.delete(id));
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= remembered) break;
+      this.#known.delete(oldest);
+    }
+    return record;
+  }
+}

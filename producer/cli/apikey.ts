@@ -1,0 +1,73 @@
+import { ApiKeyRecord, Role } from '@hotcell/contract/records.ts';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { openClient } from './client.ts';
+import { columns } from './columns.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { aNumber } from './run-options.ts';
+import { tellerFor } from './teller.ts';
+
+const Shown = ApiKeyRecord.omit({ version: true, sha256: true }).loose();
+
+interface NewKey {
+  role: Role;
+  label?: string;
+  expires?: number;
+}
+
+export function define(command: Command): void {
+  const create = command.command('create').description('make a key; it is shown this once');
+  create
+    .addOption(new Option('--role <role>', 'what it may do').choices(Role.options).default('submitter'))
+    .option('--label <text>', 'whose it is, or what for')
+    .option('--expires <days>', 'good for so many days (default: until it is revoked)', aNumber);
+  examples(create, [
+    'apikey create --role reader --label dashboard',
+    'apikey create --tenant finance --label "CI" --expires 90',
+  ]);
+  create.action(async (options: NewKey) => {
+    const globals = globalsOf(create);
+    const { http } = await openClient(globals);
+    const expiresAt = options.expires === undefined ? {} : { expiresAt: daysFromNow(options.expires) };
+    const json = { role: options.role, label: options.label ?? '', ...expiresAt };
+    const made = await http.json(Shown.extend({ key: z.string() }), 'POST', '/v1/apikeys', { json });
+    if (globals.json) return printJson(made);
+    tellerFor(globals).note(`a ${made.role} key of the tenant ${made.tenant}, ${made.id}; it is not shown again:`);
+    process.stdout.write(`${made.key}\n`);
+  });
+
+  const ls = command.command('ls').description('the keys there are');
+  examples(ls, ['apikey ls', 'apikey ls --json']);
+  ls.action(async () => {
+    const { http } = await openClient(globalsOf(ls));
+    const { keys } = await http.json(z.looseObject({ keys: z.array(Shown) }), 'GET', '/v1/apikeys');
+    if (globalsOf(ls).json) return keys.forEach(printJson);
+    process.stdout.write(
+      columns(
+        ['KEY', 'TENANT', 'ROLE', 'CREATED', 'STATE', 'LABEL'],
+        keys.map((key) => [key.id, key.tenant, key.role, key.createdAt, stateOf(key), key.label]),
+      ),
+    );
+  });
+
+  const revoke = command.command('revoke').description('end a key, within two seconds');
+  revoke.argument('<key>', 'its id, as ls shows it');
+  examples(revoke, ['apikey revoke 0123456789abcdef']);
+  revoke.action(async (id: string) => {
+    const globals = globalsOf(revoke);
+    const { http } = await openClient(globals);
+    const revoked = await http.json(Shown, 'DELETE', `/v1/apikeys/${encodeURIComponent(id)}`);
+    if (globals.json) printJson(revoked);
+    else tellerFor(globals).note(`the key ${id} is revoked`);
+  });
+}
+
+function daysFromNow(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString();
+}
+
+function stateOf({ revokedAt, expiresAt }: z.output<typeof Shown>): string {
+  if (revokedAt) return `revoked ${revokedAt}`;
+  if (!expiresAt) return 'in use';
+  return Date.parse(expiresAt) <= Date.now() ? `expired ${expiresAt}` : `until ${expiresAt}`;
+}

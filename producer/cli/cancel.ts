@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+import { openClient } from './client.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { tellerFor } from './teller.ts';
+
+export function define(command: Command): void {
+  command.argument('<run>').option('--reason <text>', 'stands in the result');
+  examples(command, ['cancel RUN', 'cancel RUN --reason "wrong input"']);
+  command.action(async (id: string, options: { reason?: string }) => {
+    const globals = globalsOf(command);
+    const run = (await openClient(globals)).run(id);
+    await run.cancel(options.reason);
+    if (globals.json) printJson(await run.show());
+    else tellerFor(globals).note(`${id} is being cancelled: ./hotcell wait ${id} waits for its end`);
+  });
+}

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { openClient } from './client.ts';
+import { interrupted } from './exit-code.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { Interrupts } from './interrupt.ts';
+import { LogPrinter } from './log-printer.ts';
+import { aNumber } from './run-options.ts';
+
+export function define(command: Command): void {
+  command
+    .argument('<run>')
+    .option('-f, --follow', 'go on until the run is finished')
+    .option('--after <seq>', 'only what comes after this row', aNumber);
+  examples(command, ['logs RUN', 'logs RUN -f', 'logs RUN --json --after 41', 'logs RUN > all.log']);
+  command.action(async (id: string, options: { follow?: true; after?: number }) => {
+    const globals = globalsOf(command);
+    using interrupts = new Interrupts();
+    const printer = new LogPrinter();
+    const reading = { follow: options.follow ?? false, after: options.after, signal: interrupts.signal };
+    try {
+      for await (const row of (await openClient(globals)).run(id).logs(reading)) {
+        if (globals.json) printJson(row);
+        else await printer.print(row);
+      }
+    } catch (error) {
+      if (!interrupts.signal.aborted) throw error;
+      process.exitCode = interrupted;
+    }
+  });
+}

@@ -1,0 +1,68 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+export interface RunOptions {
+  eval?: string;
+  lang?: string;
+  policy?: string;
+  image?: string;
+  input: Pair[];
+  timeout?: number;
+  memory?: string;
+  cpus?: number;
+  file: string[];
+  param: Pair[];
+  env: Pair[];
+  label: Pair[];
+  priority?: number;
+  publish?: string;
+  idempotencyKey?: string;
+}
+
+export type Pair = readonly [name: string, value: string];
+
+const collect = (value: string, before: string[]) => [...before, value];
+
+function collectPair(value: string, before: Pair[]): Pair[] {
+  const at = value.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError(`${value} is not of the form NAME=VALUE.`);
+  return [...before, [value.slice(0, at), value.slice(at + 1)]];
+}
+
+export function aNumber(value: string): number {
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isFinite(number)) throw new InvalidArgumentError(`${value} is not a number.`);
+  return number;
+}
+
+export const pairOption = (flags: string, description: string) =>
+  new Option(flags, description).argParser(collectPair).default([], '');
+
+/** What `run` and `submit` take to say what is asked for. */
+export function takeRequest(command: Command): Command {
+  return command
+    .argument('[file...]', 'each file is one block, its language from its ending; - reads one from stdin')
+    .option('-e, --eval <code>', 'one block, given here')
+    .option('--lang <language>', 'the language of -e, of - and of files without a known ending (default: python)')
+    .option('--policy <name>', 'the policy that the run is judged against (default: sealed)')
+    .option('--image <name>', 'an image that the policy allows')
+    .addOption(
+      pairOption(
+        '--input <name=src>',
+        'read-only at /inputs/NAME: a folder or file, a snapshot’s id or name, RUN:outputs, s3://…',
+      ),
+    )
+    .option('--timeout <seconds>', 'time limit, from the start of the first block', aNumber)
+    .option('--memory <size>', 'memory limit, for example 512m')
+    .option('--cpus <number>', 'CPU limit, for example 1.5', aNumber)
+    .addOption(
+      new Option('--file <path>', 'a file that lies beside the blocks in /work and is not executed')
+        .argParser(collect)
+        .default([], ''),
+    )
+    .addOption(pairOption('--param <key=value>', 'in /inputs/params.json; JSON where it is JSON, else a text'))
+    .addOption(pairOption('--env <key=value>', 'a variable that the policy lets a job set'))
+    .addOption(pairOption('--label <key=value>', 'to find the run again'))
+    .option('--priority <number>', '0 (first) to 9', aNumber)
+    .option('--publish <name>', 'the name of a snapshot, moved to the outputs when the run succeeds')
+    .option('--idempotency-key <key>', 'the same key and request again give the same run');
+}

@@ -1,0 +1,41 @@
+import { formatSeconds } from '@hotcell/contract/humans.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import { failureOf } from './fail.ts';
+import type { Globals } from './globals.ts';
+import { visible } from './visible.ts';
+
+/** What a person is told beside the data: on stderr, and not at all when they want quiet. */
+export interface Teller {
+  note(text: string): void;
+  status(status: string, reason?: string): void;
+  warnings(warnings: readonly string[]): void;
+  ended(result: Result): void;
+  failed(error: unknown): void;
+}
+
+export function tellerFor(globals: Globals): Teller {
+  const say = (text: string) => process.stderr.write(`hotcell: ${visible(text)}\n`);
+  const note = (text: string) => {
+    if (!globals.quiet) say(text);
+  };
+  return {
+    note,
+    // That it is finished is told with how it ended.
+    status: (status, reason) =>
+      status !== 'finished' && !globals.json && note(reason ? `${status}: ${reason}` : status),
+    warnings: (warnings) => {
+      for (const warning of warnings) note(`warning: ${warning}`);
+    },
+    ended: (result) => {
+      if (globals.json) return;
+      for (const { path, message } of result.errors ?? []) say(`  ${path}: ${message}`);
+      const took = result.timings.ranMs > 0 ? ` after ${formatSeconds(result.timings.ranMs)}` : '';
+      note(`${result.outcome}${took}: ${result.reason}`);
+      for (const warning of result.warnings) note(`warning: ${warning}`);
+      const { files, refused } = result.outputs;
+      for (const file of refused) note(`not kept: ${file.path}: ${file.reason}`);
+      if (files.length > 0) note(`${files.length} output files: ./hotcell get ${result.run} -o DIR`);
+    },
+    failed: (error) => process.stderr.write(failureOf(error).text),
+  };
+}

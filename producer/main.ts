@@ -1,0 +1,101 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { TicketSigner } from '@hotcell/contract/tickets.ts';
+import { armCrashPoint } from '@hotcell/outside/crash.ts';
+import { Live } from '@hotcell/outside/live.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+import { probeAtStart } from '@hotcell/outside/probe.ts';
+import { Queues } from '@hotcell/outside/queue.ts';
+import { Store, type StoreSettings } from '@hotcell/outside/store.ts';
+import { buildServer } from './api/server.ts';
+import { KeyRing } from './auth/keyring.ts';
+import { Bounds } from './bounds.ts';
+import { type ProducerSettings, readProducerSettings } from './config.ts';
+import { Metrics } from './metrics.ts';
+import { News } from './news.ts';
+import type { Parts } from './parts.ts';
+import { PolicyPins } from './policies/pin.ts';
+import { PolicyShelf } from './policies/shelf.ts';
+import { keepReadModel } from './readmodel/keep.ts';
+import { ReadModel } from './readmodel/model.ts';
+import { startReconciler } from './reconcile.ts';
+
+/** What runs when we are asked to end is given so long; what was accepted is in the bucket anyway. */
+const drainMs = 10_000;
+
+await main();
+
+async function main(): Promise<void> {
+  const settings = readProducerSettings(process.env);
+  armCrashPoint(settings.HOTCELL_CRASH_AT);
+  const draining = drainOnSignal();
+  await using stack = new AsyncDisposableStack();
+  const parts = await openParts(settings, draining, stack);
+  const { HOTCELL_LISTEN_HOST: host, HOTCELL_LISTEN_PORT: port } = settings;
+  const server = await buildServer(parts);
+  const address = await server.listen({ host, port });
+  stack.use(startReconciler(parts));
+  stack.use(keepReadModel(parts));
+  parts.log.info({ address }, 'the producer answers');
+  await ended(draining);
+  parts.log.info('draining: waits are answered with what there is, nothing new is taken');
+  await Promise.race([server.close(), pause(drainMs, undefined, { ref: false })]);
+}
+
+function drainOnSignal(): AbortSignal {
+  const draining = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => draining.abort());
+  return draining.signal;
+}
+
+async function ended(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+function storeOf(settings: ProducerSettings): StoreSettings {
+  return {
+    endpoint: settings.HOTCELL_S3_ENDPOINT,
+    region: settings.HOTCELL_S3_REGION,
+    accessKey: settings.HOTCELL_S3_ACCESS_KEY,
+    secretKey: settings.HOTCELL_S3_SECRET_KEY,
+    record: settings.HOTCELL_RECORD_BUCKET,
+    work: settings.HOTCELL_WORK_BUCKET,
+  };
+}
+
+async function openParts(
+  settings: ProducerSettings,
+  draining: AbortSignal,
+  stack: AsyncDisposableStack,
+): Promise<Parts> {
+  const log = openLog('producer', settings.HOTCELL_LOG_LEVEL);
+  const installation = settings.HOTCELL_INSTALLATION;
+  const redisUrl = settings.HOTCELL_REDIS_URL;
+  await probeAtStart({ store: storeOf(settings), redisUrl }, 30_000);
+  const store = stack.use(new Store(storeOf(settings)));
+  const live = stack.use(await Live.open({ url: redisUrl, installation }));
+  const queues = stack.use(new Queues({ url: redisUrl, installation }));
+  await mkdir(settings.HOTCELL_STATE_DIR, { recursive: true });
+  const model = stack.use(ReadModel.open(join(settings.HOTCELL_STATE_DIR, 'runs.sqlite')));
+  const news = stack.use(await News.open({ live, store, model, log }));
+  const imagesLock = settings.HOTCELL_IMAGES_LOCK;
+  return {
+    settings,
+    installation,
+    log,
+    store,
+    live,
+    queues,
+    bounds: new Bounds(queues, settings.HOTCELL_MOST_QUEUED),
+    tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
+    policies: new PolicyShelf({ folder: settings.HOTCELL_POLICIES, imagesLock }),
+    pins: stack.use(new PolicyPins(store, { imagesLock })),
+    keys: new KeyRing(store),
+    model,
+    news,
+    metrics: new Metrics(),
+    draining,
+  };
+}

@@ -1,0 +1,135 @@
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import type { LiveEvent } from '@hotcell/contract/live.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import { Result } from '@hotcell/contract/result.ts';
+import type { Live } from '@hotcell/outside/live.ts';
+import type { Logger } from '@hotcell/outside/log.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import type { ReadModel } from './readmodel/model.ts';
+
+type StatusEvent = Extract<LiveEvent, { type: 'status' }>;
+
+/** However a message gets lost, nobody waits longer than this for something that has happened. */
+const lookEveryMs = 2_000;
+const lookAtOnce = 32;
+
+/** What one who waits has been told and not yet taken: an empty list when woken means "look for yourself". */
+class Watch implements Disposable {
+  #told: StatusEvent[] = [];
+  #woken = Promise.withResolvers<void>();
+  readonly #leave: () => void;
+
+  constructor(leave: () => void) {
+    this.#leave = leave;
+  }
+
+  wake(event?: StatusEvent): void {
+    if (event) this.#told.push(event);
+    this.#woken.resolve();
+  }
+
+  async next(signal: AbortSignal): Promise<StatusEvent[]> {
+    const end = () => this.#woken.resolve();
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    await this.#woken.promise;
+    signal.removeEventListener('abort', end);
+    this.#woken = Promise.withResolvers();
+    return this.#told.splice(0);
+  }
+
+  [Symbol.dispose](): void {
+    this.#leave();
+  }
+}
+
+interface NewsParts {
+  live: Live;
+  store: Store;
+  model: ReadModel;
+  log: Logger;
+}
+
+/**
+ * What happens to runs, heard once per process and spread to whoever waits for it. Messages are nudges: what counts is
+ * read from the bucket, and it is read again after every reconnection and, a few at a time, every two seconds.
+ */
+export class News implements Disposable {
+  readonly #parts: NewsParts;
+  readonly #watches = new Map<string, Set<Watch>>();
+  readonly #subscriptions = new DisposableStack();
+
+  private constructor(parts: NewsParts) {
+    this.#parts = parts;
+  }
+
+  static async open(parts: NewsParts): Promise<News> {
+    const news = new News(parts);
+    const { live } = parts;
+    news.#subscriptions.use(await live.onEvent((event) => event.type === 'status' && news.#heard(event)));
+    news.#subscriptions.use(live.onReconnected(() => news.#wakeAll()));
+    const timer = setInterval(() => news.#wakeSome(), lookEveryMs);
+    news.#subscriptions.defer(() => clearInterval(timer));
+    return news;
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscriptions.dispose();
+    this.#wakeAll();
+  }
+
+  async resultOf(tenant: string, run: RunId): Promise<Result | undefined> {
+    const { store } = this.#parts;
+    return await store.getJson(Result, store.record, recordKeys.result(tenant, run));
+  }
+
+  /** The result as soon as there is one, or nothing when the signal ends the waiting. */
+  async waitForResult(tenant: string, run: RunId, signal: AbortSignal): Promise<Result | undefined> {
+    // Watching begins before looking: what happens in between is not missed.
+    using watch = this.watch(run);
+    for (;;) {
+      const result = await this.resultOf(tenant, run);
+      if (result || signal.aborted) return result;
+      // Only an end, or not having been told anything, is worth a look into the bucket.
+      for (;;) {
+        const told = await watch.next(signal);
+        if (told.length === 0 || told.some((event) => event.status === 'finished')) break;
+      }
+    }
+  }
+
+  watch(run: RunId): Watch {
+    const all = this.#watches.get(run) ?? new Set();
+    const watch: Watch = new Watch(() => {
+      all.delete(watch);
+      if (all.size === 0 && this.#watches.get(run) === all) this.#watches.delete(run);
+    });
+    this.#watches.set(run, all.add(watch));
+    return watch;
+  }
+
+  #heard(event: StatusEvent): void {
+    const { model, log } = this.#parts;
+    try {
+      if (event.status !== 'finished') model.progressed(event.run, event.status);
+      else if (event.outcome) model.ended(event.run, event.outcome, event.at);
+    } catch (error) {
+      // Lists may lag; nobody who waits for this run may.
+      log.warn({ err: error, run: event.run }, 'the read model did not take a status');
+    }
+    for (const watch of this.#watches.get(event.run) ?? []) watch.wake(event);
+  }
+
+  #wakeAll(): void {
+    for (const watches of this.#watches.values()) for (const watch of watches) watch.wake();
+  }
+
+  /** Round and round, a few at a time: those that were woken go to the end. */
+  #wakeSome(): void {
+    for (const [run, watches] of [...this.#watches.entries()].slice(0, lookAtOnce)) {
+      this.#watches.delete(run);
+      this.#watches.set(run, watches);
+      for (const watch of watches) watch.wake();
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import type { TicketSigner } from '@hotcell/contract/tickets.ts';
+import type { Live } from '@hotcell/outside/live.ts';
+import type { Logger } from '@hotcell/outside/log.ts';
+import type { Queues } from '@hotcell/outside/queue.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import type { KeyRing } from './auth/keyring.ts';
+import type { ProducerSettings } from './config.ts';
+import type { Metrics } from './metrics.ts';
+import type { News } from './news.ts';
+import type { Bounds } from './bounds.ts';
+import type { PolicyPins } from './policies/pin.ts';
+import type { PolicyShelf } from './policies/shelf.ts';
+import type { ReadModel } from './readmodel/model.ts';
+
+/** What the producer is made of; opened once, in `main.ts`, and handed to whoever needs it. */
+export interface Parts {
+  settings: ProducerSettings;
+  installation: string;
+  log: Logger;
+  store: Store;
+  live: Live;
+  queues: Queues;
+  bounds: Bounds;
+  tickets: TicketSigner;
+  policies: PolicyShelf;
+  pins: PolicyPins;
+  keys: KeyRing;
+  model: ReadModel;
+  news: News;
+  metrics: Metrics;
+  /** Aborted when this process is asked to end: whoever waits is answered with what there is. */
+  draining: AbortSignal;
+}
