@@ -1,0 +1,95 @@
+import { type CellFrame, frameLimits as limits } from '@hotcell/contract/frames.ts';
+import { broken } from './reader.ts';
+
+type Phase = 'new' | 'ready' | 'sealing' | 'sealed' | 'started' | 'between' | 'tail' | 'outputs' | 'output' | 'over';
+
+/** What may follow what. A stream in which every frame is well formed can still be nonsense, or forged. */
+export class FrameOrder {
+  #phase: Phase = 'new';
+  #records = 0;
+  #block = 0;
+  #limited = false;
+  #outputLeft = 0;
+  #refused = 0;
+
+  /** Whether the last word was said. */
+  get over(): boolean {
+    return this.#phase === 'over';
+  }
+
+  check(frame: CellFrame): void {
+    const phase = this.#next(frame);
+    if (!phase) throw broken(`${frame.type} cannot follow here (${this.#phase})`);
+    this.#phase = phase;
+  }
+
+  #next(frame: CellFrame): Phase | undefined {
+    switch (frame.type) {
+      case 'ready':
+        return this.#in('new') ? 'ready' : undefined;
+      case 'posture':
+        if (++this.#records > limits.postureRecords) throw broken('the posture has too many records');
+        return this.#in('ready', 'sealing', 'sealed') ? 'sealing' : undefined;
+      case 'postureEnd':
+        if (frame.records !== this.#records)
+          throw broken(`the posture says ${frame.records} records, ${this.#records} came`);
+        this.#records = 0;
+        return this.#in('sealing') ? 'sealed' : undefined;
+      case 'blockStarted':
+        return this.#in('sealed', 'between') && this.#ofBlock(frame.index) ? 'started' : undefined;
+      case 'log':
+        if (frame.tail) return this.#in('tail') && frame.index < this.#block ? 'tail' : undefined;
+        return this.#in('started') && !this.#limited && this.#ofBlock(frame.index) ? 'started' : undefined;
+      case 'logLimit': {
+        const first = !this.#limited;
+        this.#limited = true;
+        return this.#in('started') && first ? 'started' : undefined;
+      }
+      case 'logTail':
+        return this.#in('between') && this.#limited ? 'tail' : undefined;
+      case 'blockEnded': {
+        const from: Phase[] = frame.end.how === 'notStarted' ? ['sealed', 'between'] : ['started'];
+        if (!this.#in(...from) || !this.#ofBlock(frame.index)) return undefined;
+        this.#block++;
+        return 'between';
+      }
+      default:
+        return this.#afterBlocks(frame);
+    }
+  }
+
+  #afterBlocks(frame: CellFrame): Phase | undefined {
+    // Past the limit the tail always comes, be it empty.
+    const collecting = this.#in('tail', 'outputs') || (this.#in('between') && !this.#limited);
+    switch (frame.type) {
+      case 'outputEntry':
+        this.#outputLeft = frame.size;
+        return collecting ? 'output' : undefined;
+      case 'outputData':
+        this.#outputLeft -= frame.bytes.length;
+        if (this.#outputLeft < 0) throw broken('an output has more bytes than were announced');
+        return this.#in('output') ? 'output' : undefined;
+      case 'outputEnd':
+        if (frame.ok && this.#outputLeft !== 0) throw broken('an output has fewer bytes than were announced');
+        return this.#in('output') ? 'outputs' : undefined;
+      case 'outputRefused':
+        if (++this.#refused > limits.refusals) throw broken('more refused outputs are listed than may be');
+        return collecting ? 'outputs' : undefined;
+      case 'end':
+        if (frame.end.blocks !== this.#block) throw broken(`END says ${frame.end.blocks} blocks, ${this.#block} came`);
+        return collecting ? 'over' : undefined;
+      case 'error':
+        return 'over';
+      default:
+        return undefined;
+    }
+  }
+
+  #in(...phases: Phase[]): boolean {
+    return phases.includes(this.#phase);
+  }
+
+  #ofBlock(index: number): boolean {
+    return index === this.#block;
+  }
+}

@@ -1,0 +1,86 @@
+#include "account.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static char text[4096];
+
+static bool slurp(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n < 0) return false;
+    text[n] = 0;
+    return true;
+}
+
+// A file of one number, or the number behind `word` at the start of a line.
+static uint64_t number(const char *path, const char *word) {
+    if (!slurp(path)) return UNKNOWN;
+    const char *at = text;
+    size_t length = word ? strlen(word) : 0;
+    while (word && (strncmp(at, word, length) || at[length] != ' ')) {
+        at = strchr(at, '\n');
+        if (!at++) return UNKNOWN;
+    }
+    at += length;
+    while (*at == ' ') at++;
+    return *at >= '0' && *at <= '9' ? strtoull(at, NULL, 10) : UNKNOWN;
+}
+
+static uint64_t either(const char *v2, const char *v2_word, const char *v1, const char *v1_word) {
+    uint64_t value = number(v2, v2_word);
+    return value == UNKNOWN ? number(v1, v1_word) : value;
+}
+
+#define CG "/sys/fs/cgroup/"
+
+static uint64_t peak(void) {
+    return either(CG "memory.peak", NULL, CG "memory/memory.max_usage_in_bytes", NULL);
+}
+
+static uint64_t sampled;
+
+bool account_samples(void) {
+    return peak() == UNKNOWN;
+}
+
+void account_sample(void) {
+    uint64_t now = either(CG "memory.current", NULL, CG "memory/memory.usage_in_bytes", NULL);
+    if (now != UNKNOWN && now > sampled) sampled = now;
+}
+
+void account_read(struct account *a) {
+    struct rusage children;
+    getrusage(RUSAGE_CHILDREN, &children);
+    uint64_t waited = (uint64_t)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) * 1000000 +
+                      (uint64_t)(children.ru_utime.tv_usec + children.ru_stime.tv_usec);
+    uint64_t v1_ns = number(CG "cpuacct/cpuacct.usage", NULL);
+    uint64_t cpu = v1_ns == UNKNOWN ? number(CG "cpu.stat", "usage_usec") : v1_ns / 1000;
+    // A job can hide from the waiting (SIGCHLD ignored), and gVisor's cgroup may say 0: the larger one is nearer.
+    a->cpu_us = cpu == UNKNOWN || cpu < waited ? waited : cpu;
+    a->max_rss = (uint64_t)children.ru_maxrss * 1024;
+    a->peak_memory = peak();
+    if (a->peak_memory == UNKNOWN && sampled) a->peak_memory = sampled;
+    a->oom_kills = either(CG "memory.events", "oom_kill", CG "memory/memory.oom_control", "oom_kill");
+    a->peak_pids = either(CG "pids.peak", NULL, CG "pids/pids.peak", NULL);
+    a->pids_refused = either(CG "pids.events", "max", CG "pids/pids.events", "max");
+}
+
+static uint64_t since(uint64_t now, uint64_t before) {
+    return now == UNKNOWN || before == UNKNOWN ? UNKNOWN : now < before ? 0 : now - before;
+}
+
+void account_since(struct account *a, const struct account *before) {
+    a->cpu_us = since(a->cpu_us, before->cpu_us);
+    a->oom_kills = since(a->oom_kills, before->oom_kills);
+    a->pids_refused = since(a->pids_refused, before->pids_refused);
+}
+
+void account_put(struct writer *w, const struct account *a) {
+    const uint64_t all[] = {a->cpu_us, a->peak_memory, a->oom_kills, a->max_rss, a->peak_pids, a->pids_refused};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) put_uint(w, all[i], 8);
+}

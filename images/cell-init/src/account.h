@@ -1,0 +1,19 @@
+// The kernel's account of the cell: from its cgroup where there is one, from the processes waited for elsewhere.
+#pragma once
+#include <stdint.h>
+#include "wire.h"
+
+#define UNKNOWN UINT64_MAX
+
+struct account {
+    uint64_t cpu_us, peak_memory, oom_kills, max_rss, peak_pids, pids_refused;
+};
+
+// Where the kernel keeps no peak (gVisor, cgroup v2 before 5.19) init looks at the current use from time to time.
+bool account_samples(void);
+void account_sample(void);
+
+void account_read(struct account *account);
+// Counters since `before`; peaks stay peaks.
+void account_since(struct account *account, const struct account *before);
+void account_put(struct writer *w, const struct account *account);

@@ -1,0 +1,160 @@
+// The blocks, one after the other, each alone in the cell.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "account.h"
+#include "cell.h"
+
+#define SAMPLE_US 100000
+
+void ask_to_stop(enum stop_cause cause) {
+    // The first cause is the one that is told.
+    if (cell.cause != CAUSE_NONE || cell.blocks_over) return;
+    cell.cause = cause;
+    cell.kill_at = now_us() + cell.job.limits.grace_ms * 1000ull;
+    kill(-1, SIGTERM);
+}
+
+void take_kills(void) {
+    if (cell.job.phase != STARTED) return;
+    const uint8_t *payload;
+    size_t length;
+    for (;;) {
+        enum job_event event = input_next(&payload, &length);
+        if (!payload) return;
+        if (event != EV_KILL) continue;
+        // Asked twice: then not even the outputs are waited for.
+        if (++cell.kills > 1) die();
+        if (cell.cause == CAUSE_NONE && !cell.blocks_over) cell.kill_reason = cell.job.kill_reason;
+        ask_to_stop(CAUSE_KILLED);
+    }
+}
+
+struct ending {
+    enum block_how how;
+    int code, err;
+};
+
+// From the records the child left on the status pipe: nothing behind them was said, so the last one holds.
+static bool failed_to_start(struct ending *end, uint8_t *program) {
+    *program = 0;
+    if (cell.status_length < 4) return false;
+    const uint8_t *last = cell.status + (cell.status_length / 4 - 1) * 4;
+    *program = last[1];
+    if (last[0] == STAGE_NONE) return false;
+    *end = (struct ending){.how = HOW_NOT_STARTED, .code = last[0], .err = last[2] | last[3] << 8};
+    return true;
+}
+
+static void say_started(uint8_t program, uint64_t at_us) {
+    struct writer w = out_begin(11);
+    put_uint(&w, cell.block_index, 2);
+    put_uint(&w, program, 1);
+    put_uint(&w, at_us - cell.started_us, 8);
+    out_end(T_BLOCK_STARTED, &w);
+}
+
+static void say_ended(const struct ending *end, uint64_t began_us, uint64_t ended_us, const struct account *account) {
+    struct writer w = out_begin(128);
+    put_uint(&w, cell.block_index, 2);
+    put_uint(&w, end->how, 1);
+    put_uint(&w, (uint64_t)end->code, 1);
+    put_uint(&w, (uint64_t)end->err, 2);
+    put_uint(&w, cell.cause, 1);
+    put_uint(&w, cell.kill_reason, 1);
+    put_uint(&w, ended_us - cell.started_us, 8);
+    put_uint(&w, ended_us - began_us, 8);
+    put_uint(&w, cell.streams[0].bytes + cell.streams[1].bytes, 8);
+    account_put(&w, account);
+    out_end(T_BLOCK_ENDED, &w);
+}
+
+static uint64_t nearest(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+// Until the block's own process has ended; a stopped one until nothing lives or the grace is over.
+static struct ending follow(pid_t main, uint64_t began_us, uint64_t block_at, uint64_t run_at) {
+    struct ending end = {.how = HOW_SIGNALLED, .code = SIGKILL};
+    bool samples = account_samples();
+    int status = -1;
+    bool said = false, alive = true;
+    uint8_t program;
+    while (alive && !(status != -1 && cell.cause == CAUSE_NONE)) {
+        uint64_t now = now_us();
+        if (samples) account_sample();
+        if (now >= block_at) ask_to_stop(CAUSE_BLOCK_TIME);
+        if (now >= run_at) ask_to_stop(CAUSE_RUN_TIME);
+        if (cell.cause != CAUSE_NONE && now >= cell.kill_at) break;
+        pump(nearest(samples ? now + SAMPLE_US : NEVER, cell.cause == CAUSE_NONE ? nearest(block_at, run_at) : cell.kill_at));
+        take_kills();
+        if (cell.status_fd < 0 && !said && !failed_to_start(&end, &program)) {
+            say_started(program, began_us);
+            said = true;
+        }
+        alive = reap(main, &status);
+    }
+    if (samples) account_sample();
+    kill_all(main, &status);
+    while (cell.status_fd >= 0) pump(NEVER);
+    if (failed_to_start(&end, &program)) return end;
+    if (!said) say_started(program, began_us);
+    if (WIFEXITED(status)) return (struct ending){.how = HOW_EXITED, .code = WEXITSTATUS(status)};
+    return (struct ending){.how = HOW_SIGNALLED, .code = WTERMSIG(status)};
+}
+
+static struct ending run_block(struct block *b, uint64_t began_us, uint64_t run_at) {
+    int err = *b->path ? scratch_place(b) : 0;
+    if (err) return (struct ending){.how = HOW_NOT_STARTED, .code = STAGE_FILE, .err = err};
+    int out[2], errors[2], status[2];
+    pipe_as_job(out);
+    pipe_as_job(errors);
+    if (pipe2(status, O_CLOEXEC) || fcntl(status[0], F_SETFL, O_NONBLOCK)) fail(E_SYSTEM, errno, "a pipe for a block");
+    cell.status_length = 0;
+    cell.status_fd = status[1];
+    struct child_plan plan = {
+        .out = out[1], .err = errors[1], .status_fd = status[1], .body = run_program, .argument = b, .body_stage = STAGE_EXEC};
+    pid_t main = spawn(&plan);
+    err = errno;
+    close(out[1]);
+    close(errors[1]);
+    close(status[1]);
+    cell.status_fd = status[0];
+    cell.streams[0].fd = out[0];
+    cell.streams[1].fd = errors[0];
+    struct ending end;
+    if (main < 0) {
+        close(status[0]);
+        cell.status_fd = -1;
+        end = (struct ending){.how = HOW_NOT_STARTED, .code = STAGE_FORK, .err = err};
+    } else {
+        end = follow(main, began_us, b->time_ms ? began_us + b->time_ms * 1000 : NEVER, run_at);
+    }
+    log_drain();
+    return end;
+}
+
+void run_blocks(void) {
+    uint64_t first_us = now_us();
+    uint64_t run_at = first_us + cell.job.limits.run_ms * 1000;
+    for (size_t i = 0; i < cell.job.block_count && cell.cause == CAUSE_NONE; i++) {
+        cell.block_index = i;
+        cell.streams[0] = cell.streams[1] = (struct stream){.fd = -1};
+        struct account before, account;
+        account_read(&before);
+        uint64_t began_us = now_us();
+        struct ending end = run_block(&cell.job.blocks[i], began_us, run_at);
+        uint64_t ended_us = now_us();
+        account_read(&account);
+        account_since(&account, &before);
+        say_ended(&end, began_us, ended_us, &account);
+        cell.stdout_bytes += cell.streams[0].bytes;
+        cell.stderr_bytes += cell.streams[1].bytes;
+        cell.blocks_begun++;
+        take_kills();
+        if (end.how != HOW_EXITED || end.code != 0) break;
+    }
+    cell.blocks_over = true;
+}

@@ -1,0 +1,14 @@
+// The kernel's words for capget and capset; musl brings none.
+#pragma once
+#include <stdint.h>
+
+struct cap_header {
+    uint32_t version;
+    int pid;
+};
+
+struct cap_data {
+    uint32_t effective, permitted, inheritable;
+};
+
+#define CAP_HEADER {.version = 0x20080522, .pid = 0}

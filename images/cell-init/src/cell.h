@@ -1,0 +1,128 @@
+// The state of PID 1, and what its parts do for one another.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "job.h"
+#include "ring.h"
+#include "wire.h"
+
+#define NEVER UINT64_MAX
+
+struct stream {
+    int fd;  // -1: closed.
+    uint64_t bytes;
+};
+
+struct cell {
+    struct job job;
+    uint64_t started_us;   // When START came; every time that is sent counts from here.
+    uint64_t lifetime_at;  // Then init kills everything and exits, whatever else happens.
+
+    enum stop_cause cause;
+    uint8_t kill_reason;
+    unsigned kills;
+    uint64_t kill_at;  // The end of the grace, once a stop was asked for.
+    bool blocks_over;
+
+    struct stream streams[2];  // stdout and stderr of the running block.
+    size_t block_index, blocks_begun;
+    uint64_t stdout_bytes, stderr_bytes;
+    int status_fd;  // Closed by the block's exec; a record in it says how far it came.
+    uint8_t status[64];
+    size_t status_length;
+    uint64_t log_head_left;
+    bool log_limit_sent;
+    struct ring ring;
+};
+
+extern struct cell cell;
+
+// clock.c
+uint64_t now_us(void);
+uint64_t since_start(void);
+
+// out.c: frames to the host. out_begin waits for room, out_end queues the frame.
+void out_start(void);
+struct writer out_begin(size_t most);
+void out_end(uint8_t type, struct writer *w);
+size_t out_room(void);
+bool out_pending(void);
+void out_flush(void);
+void out_drain(void);
+
+// input.c: frames from the host.
+void input_start(void);
+bool input_wanted(void);
+void input_read(void);
+enum job_event input_next(const uint8_t **payload, size_t *length);
+
+// loop.c: waits until something happens or the time comes, and moves bytes meanwhile.
+void pump(uint64_t wake_at);
+_Noreturn void die(void);
+_Noreturn void fail(enum cell_error code, int err, const char *text);
+_Noreturn void fail_as(const struct fault *fault);
+
+// log.c
+void log_start(void);
+bool log_wanted(uint64_t now, uint64_t *quiet_until);
+void log_read(int stream);
+void log_drain(void);
+void log_tail(void);
+
+// relay.c: whole frames of a child of ours, passed on to the host.
+struct relay {
+    int fd;
+    uint8_t first, last;  // The types it may send.
+    uint64_t frames;
+    uint8_t last_type;
+};
+extern struct relay relay;
+void relay_start(int fd, uint8_t first, uint8_t last);
+void relay_read(void);
+
+// child.c
+struct child_plan {
+    int out, err;   // -1: /dev/null.
+    int status_fd;  // -1: none.
+    bool (*body)(void *argument, int *err);
+    void *argument;
+    enum start_stage body_stage;
+};
+void pipe_as_job(int ends[2]);
+pid_t spawn(const struct child_plan *plan);
+bool reap(pid_t main, int *status);
+void kill_all(pid_t main, int *status);
+bool wait_for(pid_t child, uint64_t until);
+bool run_program(void *block, int *err);
+bool run_posture(void *nothing, int *err);
+
+// scratch.c
+void scratch_check(void);
+int scratch_folders(const char *path);
+int scratch_place(const struct block *block);
+void scratch_file_begin(void);
+void scratch_file_data(const uint8_t *bytes, size_t length);
+
+// empty.c
+bool scratch_empty(void *nothing, int *err);
+
+// posture.c, seal.c
+int posture_main(void);
+void seal(void);
+
+// block.c
+void run_blocks(void);
+void ask_to_stop(enum stop_cause cause);
+void take_kills(void);
+
+// collect.c
+struct totals {
+    uint32_t files;
+    uint64_t bytes, refused;
+    uint8_t flags;
+};
+extern struct totals *totals;
+void totals_start(void);
+bool collect(void *nothing, int *err);

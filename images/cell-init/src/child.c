@@ -1,0 +1,194 @@
+// Children of init: every one is made a job's process by the same code, whatever it is for.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "caps.h"
+#include "cell.h"
+
+#define UNDEAD_AFTER_US 20000000
+
+// musl's wrappers synchronise threads by signals; there is one thread, and a plain call says plainly what happened.
+static int set_uids(uid_t real, uid_t effective, uid_t saved) {
+    return (int)syscall(SYS_setresuid, real, effective, saved);
+}
+
+static int set_gids(gid_t real, gid_t effective, gid_t saved) {
+    return (int)syscall(SYS_setresgid, real, effective, saved);
+}
+
+// A pipe that root made cannot be reopened by the job through /dev/stdout. gVisor has no setfsuid: so the effective ids
+// change for a moment, in which nothing of the job lives.
+void pipe_as_job(int ends[2]) {
+    bool made = set_gids((gid_t)-1, cell.job.gid, (gid_t)-1) == 0 && set_uids((uid_t)-1, cell.job.uid, (uid_t)-1) == 0 &&
+                pipe2(ends, O_CLOEXEC) == 0;
+    int err = errno;
+    if (set_uids((uid_t)-1, 0, (uid_t)-1) || set_gids((gid_t)-1, 0, (gid_t)-1)) die();
+    // Changing ids is taken by the kernel as a reason to look at this again.
+    prctl(PR_SET_DUMPABLE, 0);
+    if (!made) fail(E_SYSTEM, err, "a pipe for a child");
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK)) fail(E_SYSTEM, errno, "a pipe for a child");
+}
+
+static bool set_limits(void) {
+    for (size_t i = 0; i < cell.job.rlimit_count; i++) {
+        rlim_t value = cell.job.rlimits[i].value;
+        struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
+        if (setrlimit(cell.job.rlimits[i].resource, &limit)) return false;
+    }
+    return true;
+}
+
+static bool drop_capabilities(void) {
+    for (unsigned long cap = 0; cap < 64; cap++)
+        if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0)) return false;
+    // Older gVisor knows no ambient set: then there is none to clear.
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (syscall(SYS_setgroups, 0, NULL) || set_gids(cell.job.gid, cell.job.gid, cell.job.gid) ||
+        set_uids(cell.job.uid, cell.job.uid, cell.job.uid))
+        return false;
+    struct cap_header header = CAP_HEADER;
+    struct cap_data sets[2] = {0};
+    return syscall(SYS_capset, &header, sets) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+// What was asked for is looked at again: a call that lies must not become a process with rights.
+static bool is_job(void) {
+    uid_t uid[3];
+    gid_t gid[3];
+    struct cap_header header = CAP_HEADER;
+    struct cap_data sets[2] = {{1, 1, 1}, {1, 1, 1}};
+    if (syscall(SYS_getresuid, uid, uid + 1, uid + 2) || syscall(SYS_getresgid, gid, gid + 1, gid + 2) ||
+        syscall(SYS_capget, &header, sets))
+        return false;
+    uint32_t left = 0;
+    for (int i = 0; i < 2; i++) left |= sets[i].effective | sets[i].permitted | sets[i].inheritable;
+    for (int i = 0; i < 3; i++) left |= (uid[i] ^ cell.job.uid) | (gid[i] ^ cell.job.gid);
+    return left == 0 && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && getgroups(0, NULL) == 0;
+}
+
+static bool first_victim(void) {
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    bool written = fd >= 0 && write(fd, "1000", 4) == 4;
+    if (fd >= 0) close(fd);
+    return written;
+}
+
+static bool become_job(const struct child_plan *plan) {
+    setsid();
+    for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    umask(022);
+    int in = open("/dev/null", O_RDWR | O_CLOEXEC);
+    struct stat null;
+    errno = ENODEV;
+    if (in < 0 || fstat(in, &null) || !S_ISCHR(null.st_mode) || null.st_rdev != makedev(1, 3)) return false;
+    if (dup2(in, 0) < 0 || dup2(plan->out < 0 ? in : plan->out, 1) < 0 || dup2(plan->err < 0 ? in : plan->err, 2) < 0) return false;
+    return first_victim() && set_limits() && drop_capabilities() && chdir("/work") == 0 && is_job();
+}
+
+static void say_stage(int fd, enum start_stage stage, size_t program, int err) {
+    uint8_t record[4] = {(uint8_t)stage, (uint8_t)program, (uint8_t)err, (uint8_t)(err >> 8)};
+    if (fd >= 0 && write(fd, record, sizeof record) != sizeof record) _exit(127);
+}
+
+pid_t spawn(const struct child_plan *plan) {
+    pid_t pid = fork();
+    if (pid) return pid;
+    int err = 0;
+    if (!become_job(plan)) {
+        say_stage(plan->status_fd, STAGE_SETUP, 0, errno ? errno : EPERM);
+        _exit(126);
+    }
+    if (plan->body(plan->argument, &err)) _exit(0);
+    say_stage(plan->status_fd, plan->body_stage, 0, err);
+    _exit(127);
+}
+
+// Tries a program as a shell would, but never in the current directory, where the job can put things.
+static int run_in_path(const char *program, char **args) {
+    if (strchr(program, '/')) {
+        execve(program, args, cell.job.env);
+        return errno;
+    }
+    const char *path = "";
+    for (size_t i = 0; i < cell.job.env_count; i++)
+        if (!strncmp(cell.job.env[i], "PATH=", 5)) path = cell.job.env[i] + 5;
+    int worst = ENOENT;
+    for (size_t length; *path; path += length + (path[length] == ':')) {
+        length = strcspn(path, ":");
+        char full[2 * MAX_PATH_BYTES];
+        if (*path != '/' || length + strlen(program) + 2 > sizeof full) continue;
+        memcpy(full, path, length);
+        full[length] = '/';
+        strcpy(full + length + 1, program);
+        execve(full, args, cell.job.env);
+        if (errno != ENOENT && errno != ENOTDIR && errno != EACCES) return errno;
+        if (errno == EACCES) worst = EACCES;
+    }
+    return worst;
+}
+
+bool run_program(void *argument, int *err) {
+    const struct block *b = argument;
+    for (size_t i = 0; b->programs[i]; i++) {
+        b->args[0] = b->programs[i];
+        // Said before each try: the last one said is the one that runs, once the descriptor is closed by the exec.
+        say_stage(cell.status_fd, STAGE_NONE, i, 0);
+        *err = run_in_path(b->programs[i], b->args);
+        if (*err != ENOENT) break;
+    }
+    return false;
+}
+
+bool run_posture(void *nothing, int *err) {
+    (void)nothing;
+    char *args[] = {"cell-init", "posture", NULL};
+    execve("/proc/self/exe", args, cell.job.env);
+    *err = errno;
+    return false;
+}
+
+// PID 1 inherits every orphan: when there is no child, nothing of the job lives. False then.
+bool reap(pid_t main, int *status) {
+    for (;;) {
+        int one;
+        pid_t pid = waitpid(-1, &one, WNOHANG);
+        if (pid == 0) return true;
+        if (pid < 0 && errno == EINTR) continue;
+        if (pid < 0) return false;
+        if (pid == main) *status = one;
+    }
+}
+
+// On gVisor one kill(-1) can miss a process that is just being made: repeated until there is none.
+void kill_all(pid_t main, int *status) {
+    uint64_t until = now_us() + UNDEAD_AFTER_US;
+    for (;;) {
+        kill(-1, SIGKILL);
+        if (!reap(main, status)) return;
+        uint64_t now = now_us();
+        if (now > until) fail(E_UNDEAD, 0, "a process of the job does not die");
+        pump(now + 5000);
+    }
+}
+
+// A child of ours, with nothing of the job alive.
+bool wait_for(pid_t child, uint64_t until) {
+    int status = -1;
+    while (reap(child, &status) && status == -1 && now_us() < until) {
+        take_kills();
+        pump(until);
+    }
+    kill_all(child, &status);
+    return status == 0;
+}

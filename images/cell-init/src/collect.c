@@ -1,0 +1,179 @@
+// The collector: a child with the job's uid, when nothing of the job lives any more. Walks /outputs by descriptors,
+// opens nothing that can block and nothing through a link, and says of everything it leaves out why.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cell.h"
+#include "entries.h"
+
+struct totals *totals;
+
+// Shared with init, which tells the totals even when the collector did not live to.
+void totals_start(void) {
+    totals = mmap(NULL, sizeof *totals, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (totals == MAP_FAILED) fail(E_SYSTEM, errno, "no memory for the totals");
+    memset(totals, 0, sizeof *totals);
+}
+
+static uint8_t buffer[2 * (HEADER_BYTES + MAX_CHUNK_BYTES)];
+static size_t filled;
+
+static void flush(void) {
+    for (size_t sent = 0; sent < filled;) {
+        ssize_t n = write(STDOUT_FILENO, buffer + sent, filled - sent);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) _exit(1);
+        sent += (size_t)n;
+    }
+    filled = 0;
+}
+
+static struct writer begin(size_t most) {
+    if (sizeof buffer - filled < HEADER_BYTES + most) flush();
+    return (struct writer){.at = buffer + filled + HEADER_BYTES, .room = most};
+}
+
+static void end(uint8_t type, const struct writer *w) {
+    set_header(buffer + filled, type, w->length);
+    filled += HEADER_BYTES + w->length;
+}
+
+// The path of what is being looked at, without /outputs. Longer than may be told: cut there.
+static char path[MAX_PATH_BYTES + MAX_NAME_BYTES + 2];
+static size_t path_length;
+
+static void refuse(enum refusal reason, int err) {
+    if (reason == REFUSE_TOO_MANY_FILES) totals->flags |= END_FILES_EXCEEDED;
+    if (reason == REFUSE_TOO_MANY_BYTES) totals->flags |= END_BYTES_EXCEEDED;
+    if (totals->refused++ >= MAX_REFUSALS) return;
+    size_t most = cell.job.limits.output_path_bytes;
+    struct writer w = begin(5 + most);
+    put_uint(&w, reason, 1);
+    put_uint(&w, (uint64_t)err, 2);
+    put_str(&w, path, path_length < most ? path_length : most);
+    end(T_OUTPUT_REFUSED, &w);
+}
+
+// The job's own: it may have taken its rights to it away.
+static int open_ours(int dir, const char *name, int flags, mode_t mode) {
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
+    if (fd >= 0 || errno != EACCES || fchmodat(dir, name, mode, 0)) return fd;
+    return openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
+}
+
+static int send_bytes(int fd, uint64_t size) {
+    while (size) {
+        size_t want = size < MAX_CHUNK_BYTES ? size : MAX_CHUNK_BYTES;
+        struct writer w = begin(want);
+        ssize_t n = read(fd, w.at, want);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n < 0 ? errno : EIO;
+        put_room(&w, (size_t)n);
+        end(T_OUTPUT_DATA, &w);
+        totals->bytes += (uint64_t)n;
+        size -= (uint64_t)n;
+    }
+    return 0;
+}
+
+static void send_file(int dir, const char *name, dev_t device) {
+    const struct limits *limits = &cell.job.limits;
+    int fd = open_ours(dir, name, 0, 0600);
+    struct stat s;
+    if (fd < 0 || fstat(fd, &s)) {
+        refuse(REFUSE_UNREADABLE, errno);
+    } else if (!S_ISREG(s.st_mode)) {
+        refuse(REFUSE_UNKNOWN_KIND, 0);
+    } else if (s.st_dev != device) {
+        refuse(REFUSE_OTHER_FILESYSTEM, 0);
+    } else if (s.st_nlink != 1) {
+        refuse(REFUSE_HARDLINK, 0);
+    } else if (totals->files >= limits->output_files) {
+        refuse(REFUSE_TOO_MANY_FILES, 0);
+    } else if ((uint64_t)s.st_size > limits->output_bytes - totals->bytes) {
+        refuse(REFUSE_TOO_MANY_BYTES, 0);
+    } else {
+        totals->files++;
+        struct writer w = begin(10 + path_length);
+        put_uint(&w, (uint64_t)s.st_size, 8);
+        put_str(&w, path, path_length);
+        end(T_OUTPUT_ENTRY, &w);
+        int err = send_bytes(fd, (uint64_t)s.st_size);
+        w = begin(3);
+        put_uint(&w, err == 0, 1);
+        put_uint(&w, (uint64_t)err, 2);
+        end(T_OUTPUT_END, &w);
+    }
+    if (fd >= 0) close(fd);
+}
+
+static enum refusal refused_kind(mode_t mode) {
+    switch (mode & S_IFMT) {
+        case S_IFLNK: return REFUSE_SYMLINK;
+        case S_IFIFO: return REFUSE_FIFO;
+        case S_IFSOCK: return REFUSE_SOCKET;
+        case S_IFBLK:
+        case S_IFCHR: return REFUSE_DEVICE;
+        default: return REFUSE_UNKNOWN_KIND;
+    }
+}
+
+static struct entries levels[MAX_OUTPUT_DEPTH];
+
+// Enters the folder on a new level, or says why not. A file in /outputs itself is at depth 1.
+static bool enter(int dir, const char *name, size_t level, dev_t device) {
+    if (level >= cell.job.limits.output_depth) {
+        refuse(REFUSE_TOO_DEEP, 0);
+        return false;
+    }
+    int sub = open_ours(dir, name, O_DIRECTORY, 0700);
+    struct stat s;
+    if (sub < 0 || fstat(sub, &s) || s.st_dev != device) {
+        refuse(sub < 0 ? REFUSE_UNREADABLE : REFUSE_OTHER_FILESYSTEM, sub < 0 ? errno : 0);
+        if (sub >= 0) close(sub);
+        return false;
+    }
+    entries_start(&levels[level], sub);
+    return true;
+}
+
+// One entry of the folder; true when it is a folder that was entered.
+static bool visit(int dir, const char *name, size_t level, dev_t device) {
+    struct stat s;
+    if (path_length > cell.job.limits.output_path_bytes) refuse(REFUSE_PATH_TOO_LONG, 0);
+    else if (fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW)) refuse(REFUSE_UNREADABLE, errno);
+    else if (S_ISDIR(s.st_mode)) return enter(dir, name, level + 1, device);
+    else if (S_ISREG(s.st_mode)) send_file(dir, name, device);
+    else refuse(refused_kind(s.st_mode), 0);
+    return false;
+}
+
+bool collect(void *nothing, int *err) {
+    (void)nothing;
+    (void)err;
+    struct stat root;
+    int dir = open("/outputs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0 || fstat(dir, &root)) return false;
+    size_t lengths[MAX_OUTPUT_DEPTH] = {0};
+    size_t level = 0;
+    entries_start(&levels[0], dir);
+    for (;;) {
+        const char *name = entries_next(&levels[level]);
+        if (!name) {
+            close(levels[level].fd);
+            if (level-- == 0) break;
+            continue;
+        }
+        // Entered folders' paths are within the bound, and a name within its own: this fits.
+        size_t at = lengths[level], length = strnlen(name, MAX_NAME_BYTES);
+        memcpy(path + at, name, length);
+        path_length = at + length;
+        if (!visit(levels[level].fd, name, level, root.st_dev)) continue;
+        path[path_length] = '/';
+        lengths[++level] = path_length + 1;
+    }
+    flush();
+    return true;
+}

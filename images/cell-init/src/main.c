@@ -1,0 +1,154 @@
+// cell-init: PID 1 of a cell. Says what the cell is, takes a job, runs its blocks, hands out what they made, ends.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "account.h"
+#include "cell.h"
+
+#define HELLO_WITHIN_US 120000000ull
+#define RESERVE_BYTES (2 * 1024 * 1024)
+#define EMPTY_WITHIN_US 15000000ull
+
+struct cell cell;
+static void *reserve;
+
+static void on_child(int signal) {
+    (void)signal;
+}
+
+// Memory that is given back when the job has left none: for the page tables and stacks of the last children.
+static void keep_reserve(void) {
+    reserve = mmap(NULL, RESERVE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (reserve == MAP_FAILED) fail(E_SYSTEM, errno, "no memory for the reserve");
+    memset(reserve, 0xff, RESERVE_BYTES);
+}
+
+static void start(void) {
+    for (int fd = 3; fd < 1024; fd++) close(fd);
+    prctl(PR_SET_DUMPABLE, 0);
+    umask(022);
+    signal(SIGPIPE, SIG_IGN);
+    struct sigaction action = {.sa_handler = on_child};
+    sigaction(SIGCHLD, &action, NULL);
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, NULL);
+    for (int fd = 0; fd < 2; fd++) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    cell.lifetime_at = now_us() + HELLO_WITHIN_US;
+    cell.status_fd = cell.streams[0].fd = cell.streams[1].fd = -1;
+    out_start();
+    input_start();
+    totals_start();
+    keep_reserve();
+}
+
+static void say_ready(void) {
+    struct utsname name;
+    uname(&name);
+    struct writer w = out_begin(2 + 2 + sizeof name.machine);
+    put_uint(&w, VERSION, 2);
+    put_str(&w, name.machine, strlen(name.machine));
+    out_end(T_READY, &w);
+}
+
+static void begin(void) {
+    cell.started_us = now_us();
+    cell.lifetime_at = cell.started_us + cell.job.limits.lifetime_ms * 1000;
+    // While nothing of the job lives: so no folder on the way to a block's file can ever be the job's.
+    for (size_t i = 0; i < cell.job.block_count; i++) {
+        int err = *cell.job.blocks[i].path ? scratch_folders(cell.job.blocks[i].path) : 0;
+        if (err) fail(E_FILE, err, "the folder of a block's file could not be made in /work");
+    }
+}
+
+static void await_start(void) {
+    for (;;) {
+        const uint8_t *payload;
+        size_t length;
+        switch (input_next(&payload, &length)) {
+            case EV_HELLO:
+                cell.lifetime_at = now_us() + cell.job.waiting_ms * 1000;
+                scratch_check();
+                break;
+            case EV_SEAL: seal(); break;
+            case EV_JOB: log_start(); break;
+            case EV_FILE: scratch_file_begin(); break;
+            case EV_FILE_DATA: scratch_file_data(payload, length); break;
+            case EV_START: begin(); return;
+            default:
+                if (!payload) pump(NEVER);
+        }
+    }
+}
+
+static void empty_scratch(void) {
+    struct child_plan plan = {.out = -1, .err = -1, .status_fd = -1, .body = scratch_empty};
+    pid_t child = spawn(&plan);
+    if (child > 0) wait_for(child, now_us() + EMPTY_WITHIN_US);
+}
+
+static void collect_outputs(void) {
+    int ends[2];
+    pipe_as_job(ends);
+    struct child_plan plan = {.out = ends[1], .err = -1, .status_fd = -1, .body = collect};
+    pid_t child = spawn(&plan);
+    close(ends[1]);
+    relay_start(ends[0], T_OUTPUT_ENTRY, T_OUTPUT_REFUSED);
+    bool whole = child > 0 && wait_for(child, NEVER);
+    while (relay.fd >= 0) pump(NEVER);
+    if (whole) return;
+    totals->flags |= END_INCOMPLETE;
+    if (relay.last_type != T_OUTPUT_ENTRY && relay.last_type != T_OUTPUT_DATA) return;
+    struct writer w = out_begin(3);
+    put_uint(&w, 0, 1);
+    put_uint(&w, ECANCELED, 2);
+    out_end(T_OUTPUT_END, &w);
+}
+
+static void say_end(uint64_t wall_us, const struct account *account) {
+    struct writer w = out_begin(256);
+    put_uint(&w, cell.cause, 1);
+    put_uint(&w, cell.kill_reason, 1);
+    put_uint(&w, cell.blocks_begun, 2);
+    put_uint(&w, wall_us, 8);
+    account_put(&w, account);
+    put_uint(&w, cell.stdout_bytes, 8);
+    put_uint(&w, cell.stderr_bytes, 8);
+    put_uint(&w, cell.ring.dropped[1] + cell.ring.dropped[2], 8);
+    put_uint(&w, totals->files, 4);
+    put_uint(&w, totals->bytes, 8);
+    put_uint(&w, totals->refused, 8);
+    put_uint(&w, totals->flags, 1);
+    out_end(T_END, &w);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "posture") == 0) return posture_main();
+    if (getpid() != 1) {
+        fputs("cell-init: runs as PID 1 of a cell only\n", stderr);
+        return 64;
+    }
+    start();
+    say_ready();
+    await_start();
+    struct account before, account;
+    account_read(&before);
+    run_blocks();
+    uint64_t wall_us = since_start();
+    account_read(&account);
+    account_since(&account, &before);
+    munmap(reserve, RESERVE_BYTES);
+    empty_scratch();
+    log_tail();
+    collect_outputs();
+    say_end(wall_us, &account);
+    out_drain();
+    return 0;
+}

@@ -1,0 +1,145 @@
+// What this process is and sees, asked of the kernel: by a call where there is one, from /proc elsewhere.
+#include "posture.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "caps.h"
+#include "cell.h"
+#include "lines.h"
+
+extern char **environ;
+
+bool read_capabilities(uint64_t caps[5]) {
+    struct cap_header header = CAP_HEADER;
+    struct cap_data sets[2] = {0};
+    if (syscall(SYS_capget, &header, sets)) return false;
+    caps[0] = sets[0].inheritable | (uint64_t)sets[1].inheritable << 32;
+    caps[1] = sets[0].permitted | (uint64_t)sets[1].permitted << 32;
+    caps[2] = sets[0].effective | (uint64_t)sets[1].effective << 32;
+    caps[3] = caps[4] = 0;
+    for (unsigned long cap = 0; cap < 64; cap++) {
+        if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1) caps[3] |= 1ull << cap;
+        if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) == 1) caps[4] |= 1ull << cap;
+    }
+    return true;
+}
+
+void say_identity(void) {
+    uid_t uid[3];
+    gid_t gid[3], groups[64];
+    uint64_t caps[5];
+    if (syscall(SYS_getresuid, uid, uid + 1, uid + 2) || syscall(SYS_getresgid, gid, gid + 1, gid + 2)) _exit(3);
+    begin_record(POSTURE_IDS);
+    for (int i = 0; i < 3; i++) record_uint(&record, uid[i]);
+    for (int i = 0; i < 3; i++) record_uint(&record, gid[i]);
+    end_record();
+    int count = getgroups(64, groups);
+    if (count < 0) say_unreadable(POSTURE_GROUP);
+    for (int i = 0; i < count; i++) say_number(POSTURE_GROUP, groups[i]);
+    if (!read_capabilities(caps)) _exit(3);
+    begin_record(POSTURE_CAPS);
+    for (int i = 0; i < 5; i++) record_uint(&record, caps[i]);
+    end_record();
+    int nnp = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), seccomp = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
+    if (nnp < 0) say_unreadable(POSTURE_NO_NEW_PRIVS);
+    else say_number(POSTURE_NO_NEW_PRIVS, (uint64_t)nnp);
+    if (seccomp < 0) say_unreadable(POSTURE_SECCOMP);
+    else say_number(POSTURE_SECCOMP, (uint64_t)seccomp);
+}
+
+static void say_limits(void) {
+    for (int resource = 0; resource <= 15; resource++) {
+        struct rlimit limit;
+        if (getrlimit(resource, &limit)) {
+            say_unreadable(POSTURE_RLIMIT);
+            continue;
+        }
+        begin_record(POSTURE_RLIMIT);
+        record_uint(&record, (uint64_t)resource);
+        record_uint(&record, limit.rlim_cur);
+        record_uint(&record, limit.rlim_max);
+        end_record();
+    }
+}
+
+static void say_cgroup(void) {
+    static const char *const files[] = {
+        "memory/memory.limit_in_bytes", "memory/memory.memsw.limit_in_bytes", "cpu/cpu.cfs_quota_us",
+        "cpu/cpu.cfs_period_us", "pids/pids.max", "memory.max", "memory.swap.max", "cpu.max", "pids.max",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[128], line[MAX_LINE];
+        snprintf(path, sizeof path, "/sys/fs/cgroup/%s", files[i]);
+        struct lines lines;
+        if (!lines_open(&lines, path)) continue;
+        if (lines_next(&lines, line)) {
+            begin_record(POSTURE_CGROUP);
+            record_bytes(&record, files[i], strlen(files[i]));
+            record_bytes(&record, line, strnlen(line, 128));
+            end_record();
+        }
+        lines_close(&lines);
+    }
+}
+
+static void say_environment(void) {
+    for (char **entry = environ; *entry; entry++) say_text(POSTURE_ENV, *entry);
+}
+
+static void say_descriptors(void) {
+    // By the calls, not by /proc/self/fd, in which the reading itself would show.
+    for (int fd = 0; fd < 1024; fd++) {
+        struct stat s;
+        if (fstat(fd, &s)) continue;
+        begin_record(POSTURE_FD);
+        record_uint(&record, (uint64_t)fd);
+        record_uint(&record, s.st_mode);
+        record_uint(&record, (uint64_t)fcntl(fd, F_GETFL));
+        end_record();
+    }
+}
+
+// Every line of the file, or only its first, as records of `key`.
+static void say_lines(enum posture_key key, const char *path, size_t most) {
+    struct lines lines;
+    char line[MAX_LINE];
+    if (!lines_open(&lines, path)) {
+        say_unreadable(key);
+        return;
+    }
+    for (size_t i = 0; i < most && lines_next(&lines, line); i++) say_text(key, line);
+    lines_close(&lines);
+}
+
+int posture_main(void) {
+    struct utsname name;
+    char cwd[512];
+    say_identity();
+    say_network();
+    say_mounts();
+    say_limits();
+    say_cgroup();
+    say_devices();
+    say_environment();
+    say_descriptors();
+    if (getcwd(cwd, sizeof cwd)) say_text(POSTURE_CWD, cwd);
+    else say_unreadable(POSTURE_CWD);
+    say_lines(POSTURE_UID_MAP, "/proc/self/uid_map", 16);
+    say_lines(POSTURE_GID_MAP, "/proc/self/gid_map", 16);
+    say_lines(POSTURE_OOM_SCORE_ADJ, "/proc/self/oom_score_adj", 1);
+    say_lines(POSTURE_LSM, "/proc/self/attr/current", 1);
+    uname(&name);
+    say_text(POSTURE_HOSTNAME, name.nodename);
+    begin_record(POSTURE_KERNEL);
+    const char *const words[] = {name.sysname, name.release, name.version, name.machine};
+    for (int i = 0; i < 4; i++) record_bytes(&record, words[i], strlen(words[i]));
+    end_record();
+    return 0;
+}
