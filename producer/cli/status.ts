@@ -26,7 +26,7 @@ async function askApi(globals: Globals): Promise<{ known?: Workers; reason?: str
 function print({ installation, services }: InstallationStatus, known: Workers | undefined, reason: string | undefined) {
   process.stdout.write(`installation ${installation.id} in ${installation.home}, ${installation.url}\n\n`);
   const rows = services.map(({ name, state, health, port }) => [name, state, health || '-', port ? String(port) : '-']);
-  process.stdout.write(`${columns(['SERVICE', 'STATE', 'HEALTH', 'PORT'], rows)}\n`);
+  process.stdout.write(`${columns(['SERVICE', 'STATE', 'HEALTH', 'PORT'], rows)}`);
   if (!known) {
     process.stderr.write(`\nhotcell: workers and cells are not known, since the API did not answer: ${reason}\n`);
     return;
@@ -35,7 +35,7 @@ function print({ installation, services }: InstallationStatus, known: Workers | 
     const of = `${used.cpus}/${capacity.cpus}`;
     return [name, state, queues.join(','), `${used.runs}`, of, `${cells.length}`];
   });
-  process.stdout.write(`\n${columns(['WORKER', 'STATE', 'QUEUES', 'RUNS', 'CPUS', 'CELLS'], workers)}\n`);
+  process.stdout.write(`\n${columns(['WORKER', 'STATE', 'QUEUES', 'RUNS', 'CPUS', 'CELLS'], workers)}`);
   if (known.refusedTickets.count > 0)
     process.stdout.write(
       `\n${known.refusedTickets.count} tickets were refused: they were not what this installation signs\n`,

@@ -33,7 +33,6 @@ const record = {
   apiKey: recordKeys.apiKey(key.id),
   newApiKey: recordKeys.apiKey(otherKey.id),
   newPolicy: recordKeys.policy(sha256(mark)),
-  newName: recordKeys.name(mark, 'numbers'),
 };
 const work = {
   open: `open/${mark}/there`,
@@ -101,7 +100,6 @@ const mustNot: Readonly<Record<Account, Readonly<Record<string, Try>>>> = {
     'write a policy': put('record', record.newPolicy),
     'write an API key': put('record', record.newApiKey),
     'read an API key': get('record', record.apiKey),
-    'give a snapshot a name': put('record', record.newName),
     'accept a run': put('work', work.newOpen),
     'make a run forgotten': remove('work', work.open),
     'hide a finished run from the notary': remove('work', work.done),
