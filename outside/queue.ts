@@ -168,6 +168,8 @@ export interface Service {
   /** How many tickets may be held at once. */
   atOnce: number;
   serve(pulled: Pulled): Promise<Served>;
+  /** The ticket is out of the queue. */
+  acked(run: string): void;
   /** The lock on this ticket is gone: another worker may be given it any moment. */
   lockLost(run: string): void;
   problem(error: Error): void;
@@ -176,9 +178,15 @@ export interface Service {
 /** The pulling side of one queue. */
 export class Pull {
   readonly #worker: Worker;
+  readonly #serving = new Set<Promise<void>>();
 
   constructor(settings: QueueSettings, service: Service) {
-    this.#worker = new Worker(nameOf(settings, service.queue), (job, token) => serveJob(service, job, token), {
+    const serveOne = (job: Job<unknown>, token: string | undefined): Promise<void> => {
+      const serving = serveJob(service, job, token).finally(() => this.#serving.delete(serving));
+      this.#serving.add(serving);
+      return serving;
+    };
+    this.#worker = new Worker(nameOf(settings, service.queue), serveOne, {
       prefix,
       connection: { url: settings.url, maxRetriesPerRequest: null, retryStrategy, connectTimeout: 3_000 },
       concurrency: service.atOnce,
@@ -192,6 +200,7 @@ export class Pull {
     this.#worker.on('lockRenewalFailed', (runs: string[]) => {
       for (const run of runs) service.lockLost(run);
     });
+    this.#worker.on('completed', (job) => service.acked(job.id ?? ''));
     this.#worker.on('error', service.problem);
   }
 
@@ -203,6 +212,11 @@ export class Pull {
   /** Take no more. What is held is served to its end. */
   async stop(): Promise<void> {
     await this.#worker.pause(true);
+  }
+
+  /** Until nothing is held any more. */
+  async idle(): Promise<void> {
+    while (this.#serving.size > 0) await Promise.allSettled(this.#serving);
   }
 
   /** Everything held was served before. */

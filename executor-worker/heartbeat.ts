@@ -1,0 +1,63 @@
+import type { RunBeat } from '@hotcell/contract/live.ts';
+import type { CancelMark } from '@hotcell/contract/records.ts';
+import type { Live } from '@hotcell/outside/live.ts';
+import type { Logger } from '@hotcell/outside/log.ts';
+
+const everyMs = 1_000;
+/** Not heard for so long, an attempt counts as dead to others. */
+export const silentMs = 4_000;
+
+export interface Listener {
+  beat: RunBeat;
+  cancelled(mark: CancelMark): void;
+  /** Our word may not have got through: another worker may have been given the run. */
+  doubt(): void;
+}
+
+/** Says every second which runs are alive here, and hears with the same breath which of them are to be cancelled. */
+export class Heartbeat implements Disposable {
+  readonly #live: Live;
+  readonly #log: Logger;
+  readonly #runs = new Set<Listener>();
+  readonly #timer: NodeJS.Timeout;
+  #saidAt = performance.now();
+  #saying = false;
+
+  constructor(live: Live, log: Logger) {
+    this.#live = live;
+    this.#log = log;
+    this.#timer = setInterval(() => void this.#say(), everyMs);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  add(listener: Listener): Disposable {
+    this.#runs.add(listener);
+    return { [Symbol.dispose]: () => void this.#runs.delete(listener) };
+  }
+
+  /** Now, not at the next second: after a nudge. */
+  hear(): void {
+    void this.#say();
+  }
+
+  async #say(): Promise<void> {
+    // A process that was put to sleep wakes up here, before anything else of it can act on what it knew.
+    const silent = performance.now() - this.#saidAt > silentMs;
+    if (silent) for (const run of this.#runs) run.doubt();
+    if (this.#saying) return;
+    this.#saying = true;
+    try {
+      const runs = [...this.#runs];
+      const marks = await this.#live.beat(runs.map((run) => run.beat));
+      this.#saidAt = performance.now();
+      for (const mark of marks) runs.find((run) => run.beat.run === mark.run)?.cancelled(mark);
+    } catch (error) {
+      if (this.#runs.size > 0) this.#log.warn({ error }, 'the heartbeat does not get through');
+    } finally {
+      this.#saying = false;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { Taken } from './capacity.ts';
+import type { SealedCell, StagedInputs } from './parts.ts';
+import type { Worker } from './worker.ts';
+
+/**
+ * What a run holds of this host. It is let go behind the result, and in this order: the inputs only when no cell sees
+ * them any more, the room only when the cell is gone.
+ */
+export class Held implements Disposable {
+  room: Taken | undefined;
+  staged: StagedInputs | undefined;
+  #cell: SealedCell | undefined;
+  readonly #worker: Worker;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+  }
+
+  holdCell(cell: SealedCell, run: RunId): SealedCell {
+    this.#cell = cell;
+    this.#worker.cells.set(cell.id, { id: cell.id, container: cell.container, state: 'busy', run });
+    return cell;
+  }
+
+  [Symbol.dispose](): void {
+    const { leaving } = this.#worker;
+    const gone = this.#letGo().finally(() => leaving.delete(gone));
+    leaving.add(gone);
+  }
+
+  async #letGo(): Promise<void> {
+    const { cells, log } = this.#worker;
+    const cell = this.#cell;
+    try {
+      if (cell) {
+        cells.set(cell.id, { id: cell.id, container: cell.container, state: 'destroying' });
+        await cell.destroy();
+      }
+      await this.staged?.[Symbol.asyncDispose]();
+    } catch (error) {
+      log.error({ cell: cell?.container, error }, 'a cell or its inputs could not be removed: the reaper will');
+    } finally {
+      if (cell) cells.delete(cell.id);
+      this.room?.[Symbol.dispose]();
+    }
+  }
+}

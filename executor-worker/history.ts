@@ -1,0 +1,51 @@
+import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import { AttemptRecord, Claim } from '@hotcell/contract/records.ts';
+import type { Attempt } from '@hotcell/contract/result.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+
+/** What was tried before: read from the buckets alone. */
+export interface History {
+  attempts: readonly Attempt[];
+  /** Attempts that the platform failed: these are bounded. What a worker handed back is none of them. */
+  failed: number;
+  /** Attempts that the program ended, where its submitter wanted another try. */
+  ended: number;
+  next: number;
+}
+
+export const noHistory: History = { attempts: [], failed: 0, ended: 0, next: 1 };
+
+export async function readHistory(store: Store, tenant: string, run: RunId): Promise<History> {
+  const claims: Claim[] = [];
+  for await (const { key } of store.list(store.work, workKeys.claims(run))) {
+    const claim = await store.getJson(Claim, store.work, key);
+    if (claim) claims.push(claim);
+  }
+  const records = await Promise.all(
+    claims.map(({ attempt }) =>
+      store.getJson(AttemptRecord, store.record, recordKeys.attemptRecord(tenant, run, attempt)),
+    ),
+  );
+  return historyOf(claims, records);
+}
+
+export function historyOf(claims: readonly Claim[], records: readonly (AttemptRecord | undefined)[]): History {
+  const attempts = claims.map((claim, i) => attemptOf(claim, records[i]));
+  const last = Math.max(0, ...claims.map((claim) => claim.attempt));
+  return {
+    attempts,
+    failed: records.filter((record) => !record?.handedBack && !record?.outcome).length,
+    ended: records.filter((record) => record?.outcome).length,
+    next: last + 1,
+  };
+}
+
+function attemptOf({ attempt, worker, startedAt }: Claim, record: AttemptRecord | undefined): Attempt {
+  if (record) {
+    const { finishedAt, error, outcome } = record;
+    return { attempt, worker, startedAt, finishedAt, ...(outcome ? { outcome } : {}), error };
+  }
+  const message = `the worker ${worker} died, or was cut off, while it had the run`;
+  return { attempt, worker, startedAt, finishedAt: null, error: { code: 'worker_gone', message } };
+}

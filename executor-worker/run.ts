@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto';
+import type { Effective } from '@hotcell/contract/admission.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { formatBytes } from '@hotcell/contract/humans.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
+import { crashPoint } from '@hotcell/outside/crash.ts';
+import type { Pulled, Served } from '@hotcell/outside/queue.ts';
+import { prepareJob } from './cell/prepare.ts';
+import { claimNext } from './claim.ts';
+import { commit, committed, follow, readSpec } from './commit.ts';
+import { type Execution, execute } from './execute/execute.ts';
+import { failedTooOften, fallBack, giveUp, loseTo, tryAgain } from './fall-back.ts';
+import { Clock } from './clock.ts';
+import { noHistory, readHistory } from './history.ts';
+import { budgetOf } from './logs/window.ts';
+import { Held } from './held.ts';
+import type { SealedCell, StagedInputs } from './parts.ts';
+import { type Known, resultOf } from './result.ts';
+import { believe } from './ticket.ts';
+import { Watch } from './watch.ts';
+import type { Worker } from './worker.ts';
+
+const lookAgainMs = 1_000;
+
+/** A run, in a straight line: from a ticket that nobody believes yet to a result that everybody can check. */
+export async function run(worker: Worker, queue: string, pulled: Pulled): Promise<Served> {
+  const { ticket, again } = believe(worker, queue, pulled);
+  if (worker.runs.has(ticket.run)) return { kind: 'later', afterMs: lookAgainMs };
+  const known: Known = { ticket, history: noHistory };
+  using watch = openWatch(worker, known);
+  using held = new Held(worker);
+  try {
+    crashPoint('worker.ticket');
+    const seen = await look(worker, known, watch, again);
+    if (seen) return seen;
+    const spec = await readSpec(worker.store, ticket.tenant, ticket.run, ticket.spec);
+    known.spec = spec;
+    crashPoint('worker.spec');
+    const effective = await judgeAgain(worker, known, spec);
+    crashPoint('worker.judged');
+    if (failedTooOften(known)) return await giveUp(worker, known);
+    if (!(await fits(worker, effective, watch))) return { kind: 'later', afterMs: 3 * lookAgainMs };
+    held.room = await worker.capacity.take(effective.limits, watch.stop);
+    if (!watch.hasTicket) return { kind: 'later', afterMs: lookAgainMs };
+    await claim(worker, known, watch, again);
+    crashPoint('worker.claimed');
+    if (failedTooOften(known)) return await giveUp(worker, known);
+    const clock = new Clock();
+    held.staged = await worker.steps.stage(spec, effective, watch.stop);
+    clock.staged();
+    crashPoint('worker.staged');
+    const cell = held.holdCell(await seal(worker, known, effective, held.staged), ticket.run);
+    clock.sealed();
+    crashPoint('worker.sealed');
+    const execution = await executeIn(worker, known, watch, cell, effective);
+    crashPoint('worker.executed');
+    const wanted = await tryAgain(worker, known, execution.verdict);
+    if (wanted) return wanted;
+    known.timings = { ...clock.laps(execution.ranMs), warm: cell.warm };
+    return await publish(worker, known, execution);
+  } catch (error) {
+    return await fallBack(worker, known, watch, error);
+  }
+}
+
+function openWatch(worker: Worker, { ticket }: Known): Watch {
+  const { run, tenant } = ticket;
+  const since = new Date().toISOString();
+  const beat = { run, tenant, status: 'queued', attempt: 0, worker: worker.name, nonce: randomUUID(), since } as const;
+  return new Watch(worker, beat);
+}
+
+/** Whether there is anything left to do: it may be finished, or alive elsewhere; or cancelled before it began. */
+async function look(worker: Worker, known: Known, watch: Watch, again: boolean): Promise<Served | undefined> {
+  const { store, live } = worker;
+  const { tenant, run } = known.ticket;
+  const seen = await live.before(run).catch(() => undefined);
+  // Whoever only has its ticket has not begun.
+  if (seen?.beat && seen.beat.status !== 'queued') return { kind: 'later', afterMs: lookAgainMs };
+  if (again || !seen || seen.finished) {
+    const result = await committed(store, tenant, run);
+    if (result) {
+      await follow(worker, result, undefined);
+      return { kind: 'done' };
+    }
+    known.history = await readHistory(store, tenant, run);
+  }
+  if (again || !seen || seen.cancel) await watch.look();
+  watch.goOn();
+  return undefined;
+}
+
+async function judgeAgain(worker: Worker, known: Known, spec: Spec): Promise<Effective> {
+  const effective = await worker.steps.judge(spec);
+  known.limits = effective.limits;
+  if (effective.queue !== known.ticket.queue)
+    throw new HotcellError(
+      'record_damaged',
+      `the policy says the queue ${effective.queue}, and the run was accepted for ${known.ticket.queue}`,
+    );
+  return effective;
+}
+
+/** False if it needs more than this worker has at all. A wait for room is told. */
+async function fits(worker: Worker, { limits }: Effective, watch: Watch): Promise<boolean> {
+  const { capacity, name } = worker;
+  const ever = capacity.everFits(limits);
+  if (!ever)
+    await watch.tell('queued', {
+      code: 'too_big',
+      message: `worker ${name} may give ${formatBytes(capacity.total.memoryBytes)} of memory to runs, and it needs ${formatBytes(limits.memoryBytes)}: start a bigger worker, or cancel it`,
+    });
+  else if (!capacity.fitsNow(limits))
+    await watch.tell('queued', { code: 'no_room', message: `worker ${name} has it, and no room for it yet` });
+  return ever;
+}
+
+async function claim(worker: Worker, known: Known, watch: Watch, again: boolean): Promise<void> {
+  const { store } = worker;
+  const claimed = await claimNext(store, known.ticket, worker.name, again ? known.history : undefined);
+  known.claim = claimed.claim;
+  known.history = claimed.history;
+  watch.claimed(claimed.claim.attempt);
+  // Somebody was here before, which nothing had said: perhaps he finished.
+  if (!again && claimed.claim.attempt > 1 && (await committed(store, known.ticket.tenant, known.ticket.run)))
+    throw new HotcellError('lost_claim', 'another attempt finished the run');
+  watch.goOn();
+  await watch.tell('staging');
+}
+
+function seal(worker: Worker, known: Known, effective: Effective, staged: StagedInputs): Promise<SealedCell> {
+  const { limits, runtime, image, env, imageEnv, logs } = effective;
+  return worker.steps.seal({
+    run: known.ticket.run,
+    attempt: known.claim?.attempt ?? 0,
+    runtime,
+    image,
+    limits,
+    log: { ...budgetOf(limits.logBytes), pastLimit: logs.pastLimit },
+    mounts: staged.mounts,
+    env,
+    imageEnv,
+  });
+}
+
+async function executeIn(
+  worker: Worker,
+  known: Known,
+  watch: Watch,
+  cell: SealedCell,
+  effective: Effective,
+): Promise<Execution> {
+  const { spec, claim: { attempt } = { attempt: 0 } } = known;
+  if (!spec) throw new HotcellError('internal', 'a run without its spec');
+  const { tenant, run } = spec;
+  known.posture = cell.posture;
+  watch.goOn();
+  const job = prepareJob(spec, effective.languages);
+  await watch.tell('running');
+  const execution = await execute(cell, job, {
+    run,
+    tenant,
+    attempt,
+    runtime: effective.runtime,
+    limits: effective.limits,
+    store: worker.store,
+    publishLog: (rows) => worker.live.logs.append(run, attempt, rows),
+    stop: watch.stop,
+    log: worker.log,
+  });
+  await watch.tell('publishing');
+  return execution;
+}
+
+async function publish(worker: Worker, known: Known, execution: Execution): Promise<Served> {
+  const result = resultOf(known, execution, new Date());
+  if (!(await commit(worker, result))) return loseTo(worker, known);
+  crashPoint('worker.result');
+  await follow(worker, result, known.spec);
+  return { kind: 'done' };
+}

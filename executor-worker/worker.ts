@@ -1,0 +1,38 @@
+import type { Effective } from '@hotcell/contract/admission.ts';
+import type { CellBeat } from '@hotcell/contract/live.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
+import type { TicketReader } from '@hotcell/contract/tickets.ts';
+import type { Live } from '@hotcell/outside/live.ts';
+import type { Logger } from '@hotcell/outside/log.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import type { Capacity } from './capacity.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import type { CellPlan, SealedCell, StagedInputs } from './parts.ts';
+import type { Watch } from './watch.ts';
+
+/** The steps of a run that touch this host: given in, so that what is around them can be measured without a cell. */
+export interface Steps {
+  /** The pinned policy's word about this spec; `policy_refused` with every reason. */
+  judge(spec: Spec): Promise<Effective>;
+  stage(spec: Spec, effective: Effective, signal: AbortSignal): Promise<StagedInputs>;
+  seal(plan: CellPlan): Promise<SealedCell>;
+}
+
+/** What a worker is made of, for the runs it serves. */
+export interface Worker {
+  name: string;
+  installation: string;
+  store: Store;
+  live: Live;
+  tickets: TicketReader;
+  heartbeat: Heartbeat;
+  capacity: Capacity;
+  steps: Steps;
+  log: Logger;
+  /** The runs that are here now. */
+  runs: Map<RunId, Watch>;
+  cells: Map<string, CellBeat>;
+  /** Cells on their way out, behind their runs' results. */
+  leaving: Set<Promise<void>>;
+}

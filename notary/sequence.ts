@@ -1,0 +1,98 @@
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { markerOf, recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { DoneMarker } from '@hotcell/contract/records.ts';
+import { Result } from '@hotcell/contract/result.ts';
+import { crashPoint } from '@hotcell/outside/crash.ts';
+import type { Logger } from '@hotcell/outside/log.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+
+export interface SequenceDeps {
+  store: Store;
+  log: Logger;
+}
+
+interface Finished {
+  result: Result;
+  /** The done marker itself: it goes last. */
+  marker: string;
+}
+
+const batch = 100;
+const atOnce = 16;
+
+/** One pass over everything that is finished and not yet sequenced; how many runs it was. */
+export async function sequence(deps: SequenceDeps, signal: AbortSignal): Promise<number> {
+  let count = 0;
+  for await (const keys of batches(deps.store.list(deps.store.work, 'done/'))) {
+    if (signal.aborted) return count;
+    const finished = await inLanes(keys, (key) => finishedRun(deps, key));
+    count += await clear(deps, finished);
+  }
+  return count;
+}
+
+/** A marker is only a hint. What it says is believed once the result is there, byte for byte. */
+async function finishedRun({ store, log }: SequenceDeps, key: string): Promise<Finished[]> {
+  const named = markerOf(key);
+  if (!named) {
+    log.error({ key }, 'this is no done marker of ours: it is left alone');
+    return [];
+  }
+  try {
+    const marker = await store.getJson(DoneMarker, store.work, key);
+    const where = recordKeys.result(named.tenant, named.run);
+    const bytes = marker && (await store.getBytes(store.record, where));
+    if (!marker || !bytes || sha256(bytes) !== marker.result) {
+      log.error({ key }, 'this done marker names no result that is there: nothing of the run is removed');
+      return [];
+    }
+    const result = parseJsonAs(Result, bytes.toString('utf8'), where, 'record_damaged');
+    return result.run === named.run && result.tenant === named.tenant ? [{ result, marker: key }] : [];
+  } catch (error) {
+    log.error({ key, error }, 'this done marker could not be followed: it is looked at again');
+    return [];
+  }
+}
+
+/**
+ * What a committed run left in the work bucket. The done marker goes last: whatever dies before leaves it, and the next
+ * pass removes the rest. The ledger's append will stand before the first removal.
+ */
+async function clear({ store }: SequenceDeps, finished: readonly Finished[]): Promise<number> {
+  if (finished.length === 0) return 0;
+  crashPoint('notary.verified');
+  const left = await inLanes(finished, ({ result: { tenant, run } }) => leftOf(store, tenant, run));
+  await store.deleteMany(store.work, left);
+  crashPoint('notary.cleared');
+  await store.deleteMany(
+    store.work,
+    finished.map(({ marker }) => marker),
+  );
+  crashPoint('notary.done');
+  return finished.length;
+}
+
+async function leftOf(store: Store, tenant: string, run: string): Promise<string[]> {
+  const keys = [workKeys.open(tenant, run), workKeys.cancel(run)];
+  for (const prefix of [workKeys.claims(run), workKeys.logs(run)])
+    for await (const { key } of store.list(store.work, prefix)) keys.push(key);
+  return keys;
+}
+
+async function* batches(listed: AsyncIterable<{ key: string }>): AsyncGenerator<string[]> {
+  let keys: string[] = [];
+  for await (const { key } of listed) {
+    if (keys.push(key) < batch) continue;
+    yield keys;
+    keys = [];
+  }
+  if (keys.length > 0) yield keys;
+}
+
+async function inLanes<A, B>(items: readonly A[], work: (item: A) => Promise<B[]>): Promise<B[]> {
+  const found: B[] = [];
+  for (let from = 0; from < items.length; from += atOnce)
+    found.push(...(await Promise.all(items.slice(from, from + atOnce).map(work))).flat());
+  return found;
+}
