@@ -38,7 +38,12 @@ const installationSettings = z.object({
 });
 
 /** What only the environment says: where the installation is, and as whom the CLI asks. */
-const clientSettings = z.object({ HOTCELL_HOME: text.optional(), HOTCELL_API_KEY: text.optional() });
+const clientSettings = z.object({
+  HOTCELL_HOME: text.optional(),
+  HOTCELL_API_KEY: text.optional(),
+  /** The folder that `policy test` and `policy try` look into. */
+  HOTCELL_POLICIES: text.optional(),
+});
 
 export type InstallationSettings = z.output<typeof installationSettings>;
 export type CliSettings = InstallationSettings & z.output<typeof clientSettings>;

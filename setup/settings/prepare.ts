@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatConfig, keptOrMade, textIfThere, writeWhole } from './config-file.ts';
 import { accounts, type Installation, installationOf, placesIn, settingsOf } from './installation.ts';
@@ -83,7 +83,14 @@ async function keepConfig(installation: Installation, settings: Awaited<ReturnTy
  */
 async function keepAccounts(installation: Installation, secret: (name: string, bytes: number) => Promise<string>) {
   const places = placesIn(installation.home);
-  const { accessKey, secretKey } = installation.store;
+  const { accessKey, secretKey, endpoint } = installation.store;
+  const forStore = installation.own.store ? 'own' : endpoint;
+  const before = await textIfThere(places.secret('accounts-for'));
+  // Keys to the store of before open nothing in another one.
+  if (before !== undefined && before !== forStore)
+    for (const account of accounts)
+      for (const half of ['access', 'secret']) await rm(places.secret(`${account}-s3-${half}-key`), { force: true });
+  if (before !== forStore) await writeWhole(places.secret('accounts-for'), forStore, privateMode);
   for (const account of accounts) {
     if (installation.own.store) {
       await keptOrMade(places.secret(`${account}-s3-access-key`), secretMode, () => `${account}-${word(6)}`);

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Facts } from '@hotcell/setup/doctor/facts.ts';
+import { isHealthy, judge } from '@hotcell/setup/doctor/judge.ts';
+import { runscFlags, withRunsc } from '@hotcell/setup/engine/daemon-json.ts';
+import type { EngineInfo } from '@hotcell/setup/engine/info.ts';
+
+const gib = 1024 ** 3;
+
+const engine: EngineInfo = {
+  version: '29.5.1',
+  operatingSystem: 'Debian GNU/Linux 13 (trixie)',
+  kernel: '6.12.48+deb13-amd64',
+  cpus: 4,
+  memoryBytes: 16 * gib,
+  rootless: false,
+  runtimes: ['io.containerd.runc.v2', 'runc', 'runsc'],
+  cgroupVersion: '2',
+  unbounded: [],
+  runc: '1.3.3',
+  clockSkewMs: 12,
+};
+
+/** A Debian server where everything runs. */
+const well: Facts = {
+  tools: {
+    platform: 'linux',
+    distribution: { id: 'debian', codename: 'trixie' },
+    root: true,
+    systemd: true,
+    answers: true,
+    refusal: '',
+    dockerd: true,
+    compose: true,
+    buildx: true,
+    runsc: true,
+    mmdebstrap: true,
+    daemonJson: withRunsc(undefined),
+    halfInstalled: false,
+  },
+  node: '24.21.0',
+  arch: 'x64',
+  kernel: '6.12.48+deb13-amd64',
+  engine,
+  endpoint: 'unix:///var/run/docker.sock',
+  composeVersion: '2.26.1-4',
+  buildxVersion: 'github.com/docker/buildx 0.13.1+ds1 0.13.1+ds1-3',
+  runscVersion: 'runsc version release-20260915.0',
+  disk: [{ path: '/srv/hotcell', freeBytes: 60 * gib }],
+  memory: { totalBytes: 16 * gib, availableBytes: 12 * gib },
+  now: '2026-11-18T12:00:00.000Z',
+  ports: [
+    { port: 7411, service: 'producer', state: 'ours' },
+    { port: 7412, service: 'store', state: 'ours' },
+    { port: 7413, service: 'valkey', state: 'ours' },
+  ],
+  imagesMissing: [],
+  installation: {
+    id: 'abc123',
+    home: '/srv/hotcell',
+    running: ['valkey', 'store', 'producer', 'executor-worker', 'notary'],
+    unwell: [],
+    expected: ['valkey', 'store', 'producer', 'executor-worker', 'notary'],
+  },
+  store: '',
+  queue: '',
+  sharedKeys: [],
+};
+
+/** A machine on which nobody has installed anything. */
+const bare: Facts = {
+  ...well,
+  tools: {
+    ...well.tools,
+    answers: false,
+    refusal: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
+    dockerd: false,
+    compose: false,
+    buildx: false,
+    runsc: false,
+    daemonJson: undefined,
+  },
+  engine: undefined,
+  composeVersion: '',
+  buildxVersion: '',
+  runscVersion: '',
+  installation: undefined,
+  store: undefined,
+  queue: undefined,
+};
+
+const withTools = (facts: Facts, tools: Partial<Facts['tools']>): Facts => ({
+  ...facts,
+  tools: { ...facts.tools, ...tools },
+});
+const withEngine = (changes: Partial<EngineInfo>): Facts => ({ ...well, engine: { ...engine, ...changes } });
+
+function only(facts: Facts, name: string, status: 'ok' | 'warn' | 'fail') {
+  const found = judge(facts).filter((check) => check.name === name && check.status === status);
+  assert.equal(found.length, 1, `one ${status} about ${name} in ${JSON.stringify(judge(facts), null, 1)}`);
+  return found[0] as (typeof found)[0];
+}
+
+describe('doctor', () => {
+  test('finds nothing where everything runs', () => {
+    assert.deepEqual(
+      judge(well).filter((check) => check.status !== 'ok'),
+      [],
+    );
+    assert.ok(isHealthy(judge(well)));
+  });
+
+  test('names a command for everything that is not ok', () => {
+    for (const facts of [bare, withEngine({ runc: '1.1.5', version: '26.1.5', rootless: true })])
+      for (const check of judge(facts))
+        if (check.status !== 'ok') assert.ok(check.fix, `${check.name}: ${check.message}`);
+  });
+
+  test('a bare Debian as root is repaired by doctor itself', () => {
+    assert.match(only(bare, 'engine', 'fail').fix ?? '', /doctor --fix/);
+    assert.equal(isHealthy(judge(bare)), false);
+  });
+
+  test('a bare Debian without root hears of sudo', () => {
+    assert.match(only(withTools(bare, { root: false }), 'engine', 'fail').fix ?? '', /sudo \.\/hotcell doctor --fix/);
+  });
+
+  test('a Mac hears of Colima and Docker Desktop', () => {
+    const mac = withTools(bare, { platform: 'darwin', root: false, distribution: { id: '', codename: '' } });
+    assert.match(only(mac, 'engine', 'fail').fix ?? '', /[Cc]olima/);
+  });
+
+  test('a forbidden socket is told apart from an engine that does not run', () => {
+    const refusal =
+      'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock';
+    const check = only(withTools(bare, { root: false, dockerd: true, refusal }), 'engine', 'fail');
+    assert.match(check.message, /permission denied/);
+    assert.match(check.fix ?? '', /usermod -aG docker/);
+  });
+
+  test('an engine that is installed and does not run is to be started', () => {
+    const ubuntu = withTools(bare, { root: false, dockerd: true, distribution: { id: 'ubuntu', codename: 'noble' } });
+    const check = only(ubuntu, 'engine', 'fail');
+    assert.match(check.message, /not running/);
+    assert.match(check.fix ?? '', /systemctl enable --now docker/);
+  });
+
+  test('an engine older than 25 is too old', () => {
+    assert.match(only(withEngine({ version: '20.10.24+dfsg1' }), 'engine', 'fail').message, /too old/);
+  });
+
+  test('an engine on another machine cannot mount what is staged on this one', () => {
+    assert.match(only({ ...well, endpoint: 'tcp://10.0.0.7:2376' }, 'engine', 'fail').message, /another machine/);
+  });
+
+  test('a rootless engine is told what it cannot do', () => {
+    assert.match(only(withEngine({ rootless: true }), 'engine kind', 'warn').message, /rootless/);
+  });
+
+  test('Docker Desktop is told what it cannot do', () => {
+    const check = only(withEngine({ operatingSystem: 'Docker Desktop' }), 'engine kind', 'warn');
+    assert.match(check.message, /nosuid,nodev,noexec/);
+  });
+
+  test('an engine that cannot bound memory is refused', () => {
+    assert.match(only(withEngine({ unbounded: ['memory'] }), 'limits', 'fail').message, /memory/);
+  });
+
+  for (const [runc, status] of [
+    ['1.1.5+ds1', 'warn'],
+    ['1.2.7', 'warn'],
+    ['1.2.8', 'ok'],
+    ['1.3.2', 'warn'],
+    ['1.3.3', 'ok'],
+    ['1.4.0-rc.3', 'ok'],
+    ['', 'warn'],
+  ] as const)
+    test(`runc ${runc || 'of no version'} is ${status} about the ways out of containers`, () => {
+      const check = only(withEngine({ runc }), 'runc', status);
+      if (status === 'warn') assert.match(check.message, /CVE-2025-31133/);
+    });
+
+  test('an engine before the fix of cp says so', () => {
+    assert.match(only(withEngine({ version: '26.1.5+dfsg1' }), 'engine fixes', 'warn').message, /29\.5\.1/);
+  });
+
+  test('gVisor that is not registered is missing, and no failure', () => {
+    assert.match(only(withEngine({ runtimes: ['runc'] }), 'gVisor', 'warn').fix ?? '', /doctor --fix/);
+  });
+
+  test('gVisor registered without its flags is a failure', () => {
+    const weak = JSON.stringify({ runtimes: { runsc: { path: '/usr/bin/runsc', runtimeArgs: runscFlags.slice(1) } } });
+    only(withTools(well, { daemonJson: weak }), 'gVisor', 'fail');
+  });
+
+  test('a compose plugin that is missing or old is a failure', () => {
+    assert.match(only(withTools(well, { compose: false }), 'compose', 'fail').message, /missing/);
+    assert.match(only({ ...well, composeVersion: '2.17.3' }, 'compose', 'fail').message, /too old/);
+  });
+
+  for (const [free, status] of [
+    [1.9 * gib, 'fail'],
+    [9 * gib, 'warn'],
+    [11 * gib, 'ok'],
+  ] as const)
+    test(`${free / gib} GiB of free disk is ${status}`, () => {
+      only({ ...well, disk: [{ path: '/srv', freeBytes: free }] }, 'disk', status);
+    });
+
+  test('too little memory is a failure, too little left is a warning', () => {
+    only({ ...well, memory: { totalBytes: gib, availableBytes: gib } }, 'memory', 'fail');
+    only({ ...well, memory: { totalBytes: 16 * gib, availableBytes: gib } }, 'memory', 'warn');
+    only(withEngine({ memoryBytes: gib }), 'memory', 'fail');
+  });
+
+  test('a taken port is named with who has it', () => {
+    const holder = 'port 7412 is taken by process 4711 (python3 -m http.server)';
+    const ports: Facts['ports'] = [{ port: 7412, service: 'store', state: 'taken', holder }];
+    assert.match(only({ ...well, ports }, 'ports', 'fail').message, /process 4711 \(python3/);
+  });
+
+  test('clocks that differ are noticed, and one that was never set', () => {
+    only(withEngine({ clockSkewMs: -9_000 }), 'clock', 'warn');
+    only(withEngine({ clockSkewMs: 120_000 }), 'clock', 'fail');
+    only({ ...well, now: '1970-01-01T00:03:00.000Z' }, 'clock', 'fail');
+  });
+
+  test('images that are not built and services that do not run are no failure: up does both', () => {
+    const fresh: Facts = {
+      ...well,
+      imagesMissing: ['python'],
+      installation: undefined,
+      store: undefined,
+      queue: undefined,
+    };
+    for (const name of ['images', 'services', 'store', 'queue'])
+      assert.match(only(fresh, name, 'warn').fix ?? '', /hotcell up/);
+    assert.ok(isHealthy(judge(fresh)));
+  });
+
+  test('a service that runs and is not well is a failure, with where to look', () => {
+    const installation = { ...(well.installation as NonNullable<Facts['installation']>), unwell: ['producer'] };
+    assert.match(
+      only({ ...well, installation }, 'services', 'fail').fix ?? '',
+      /docker logs hotcell-abc123-producer-1/,
+    );
+  });
+
+  test('what the probe says of store and queue is passed on', () => {
+    only({ ...well, store: 'the bucket has no Object Lock' }, 'store', 'fail');
+    assert.match(only({ ...well, queue: 'maxmemory-policy: is allkeys-lru' }, 'queue', 'fail').message, /allkeys-lru/);
+  });
+
+  test('processes that share the operator’s keys to an outside store are named', () => {
+    assert.match(only({ ...well, sharedKeys: ['worker'] }, 'store accounts', 'warn').message, /worker/);
+  });
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { parseConfig } from '@hotcell/setup/settings/config-file.ts';
+import { readCliSettings } from '@hotcell/setup/settings/environment.ts';
+import { findInstallation, placesIn } from '@hotcell/setup/settings/installation.ts';
+import { prepareInstallation } from '@hotcell/setup/settings/prepare.ts';
+
+const says = (pattern: RegExp) => (error: unknown) => error instanceof HotcellError && pattern.test(error.message);
+
+async function inHome(work: (home: string) => Promise<void>): Promise<void> {
+  const home = await mkdtemp(join(tmpdir(), 'hotcell-settings-'));
+  try {
+    await work(home);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+describe('settings in the environment', () => {
+  test('a name nobody reads is refused with the one that was meant', () => {
+    assert.throws(() => readCliSettings({ HOTCELL_PORTBASE: '7000' }), says(/HOTCELL_PORTBASE .*HOTCELL_PORT_BASE/));
+  });
+
+  for (const [name, value, reason] of [
+    ['HOTCELL_PORT_BASE', 'seven', /HOTCELL_PORT_BASE.*port number/],
+    ['HOTCELL_PORT_BASE', '80', /HOTCELL_PORT_BASE.*between 1024 and 65533/],
+    ['HOTCELL_PORT_BASE', '65534', /HOTCELL_PORT_BASE.*between 1024 and 65533/],
+    ['HOTCELL_REDIS_URL', 'localhost:6379', /HOTCELL_REDIS_URL.*redis:\/\//],
+    ['HOTCELL_S3_ENDPOINT', 'ftp://store', /HOTCELL_S3_ENDPOINT.*http/],
+    ['HOTCELL_INSTALLATION', 'My Cell', /HOTCELL_INSTALLATION/],
+    ['HOTCELL_LOG_LEVEL', 'loud', /HOTCELL_LOG_LEVEL/],
+    ['HOTCELL_CPUS', 'many', /HOTCELL_CPUS.*number/],
+  ] as const)
+    test(`${name}=${value} is refused by its name`, () => {
+      assert.throws(() => readCliSettings({ [name]: value }), says(reason));
+    });
+});
+
+describe('config.env', () => {
+  test('is lines KEY=value, with comments', () => {
+    assert.deepEqual(parseConfig('# a\n\nHOTCELL_URL=http://x:1/?a=b\n', 'config.env'), {
+      HOTCELL_URL: 'http://x:1/?a=b',
+    });
+  });
+
+  test('a line of another form is named by its number', () => {
+    assert.throws(() => parseConfig('HOTCELL_URL=x\nexport A=1\n', '/h/config.env'), says(/\/h\/config\.env, line 2/));
+  });
+
+  test('a setting in it that is wrong is named with the file', async () => {
+    await inHome(async (home) => {
+      await writeFile(placesIn(home).config, 'HOTCELL_S3_ENDPOINT=nowhere\n');
+      await assert.rejects(findInstallation({ HOTCELL_HOME: home }), says(/config\.env: .*HOTCELL_S3_ENDPOINT/));
+    });
+  });
+});
+
+describe('an installation on disk', () => {
+  test('asking for one makes none', async () => {
+    await inHome(async (home) => {
+      const there = join(home, 'none');
+      assert.equal(await findInstallation({ HOTCELL_HOME: there }), undefined);
+      await assert.rejects(stat(there), { code: 'ENOENT' });
+    });
+  });
+
+  test('is found again with everything that was given or generated', async () => {
+    await inHome(async (home) => {
+      const made = await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_PORT_BASE: '9400' });
+      assert.deepEqual(await findInstallation({ HOTCELL_HOME: home }), made);
+      assert.deepEqual(await prepareInstallation({ HOTCELL_HOME: home }), made);
+      assert.equal(made.url, 'http://127.0.0.1:9400');
+      assert.deepEqual(made.ports, { api: 9400, s3: 9401, redis: 9402 });
+      assert.deepEqual(made.own, { store: true, valkey: true });
+    });
+  });
+
+  test('keeps its secrets to its owner', async () => {
+    await inHome(async (home) => {
+      await prepareInstallation({ HOTCELL_HOME: home });
+      const places = placesIn(home);
+      const mode = async (path: string) => (await stat(path)).mode & 0o777;
+      assert.equal(await mode(places.config), 0o600);
+      assert.equal(await mode(places.credentials), 0o600);
+      assert.equal(await mode(places.secrets), 0o700);
+      assert.equal(await mode(places.keys), 0o700);
+    });
+  });
+
+  test('moves with another port base, its own addresses with it', async () => {
+    await inHome(async (home) => {
+      const before = await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_PORT_BASE: '9400' });
+      const after = await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_PORT_BASE: '9500' });
+      assert.equal(after.id, before.id);
+      assert.equal(after.store.endpoint, 'http://127.0.0.1:9501');
+      assert.match(after.redisUrl, /127\.0\.0\.1:9502$/);
+      assert.deepEqual(after.own, { store: true, valkey: true });
+    });
+  });
+
+  test('with a store outside does not start its own, and wants the keys to it', async () => {
+    await inHome(async (home) => {
+      const outside = { HOTCELL_HOME: home, HOTCELL_S3_ENDPOINT: 'https://s3.example' };
+      await assert.rejects(prepareInstallation(outside), says(/HOTCELL_S3_ACCESS_KEY and HOTCELL_S3_SECRET_KEY/));
+      const keys = { HOTCELL_S3_ACCESS_KEY: 'a', HOTCELL_S3_SECRET_KEY: 'b' };
+      const made = await prepareInstallation({ ...outside, ...keys });
+      assert.deepEqual(made.own, { store: false, valkey: true });
+      assert.equal((await findInstallation({ HOTCELL_HOME: home }))?.store.endpoint, 'https://s3.example');
+    });
+  });
+
+  test('with a queue outside does not start its own', async () => {
+    await inHome(async (home) => {
+      const url = 'rediss://default:secret@queue.example:6380';
+      const made = await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_REDIS_URL: url });
+      assert.deepEqual(made.own, { store: true, valkey: false });
+      assert.equal(made.redisUrl, url);
+    });
+  });
+
+  test('of another name is not taken over', async () => {
+    await inHome(async (home) => {
+      await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_INSTALLATION: 'first' });
+      const other = prepareInstallation({ HOTCELL_HOME: home, HOTCELL_INSTALLATION: 'second' });
+      await assert.rejects(other, says(/belongs to first/));
+      assert.match(await readFile(placesIn(home).config, 'utf8'), /HOTCELL_INSTALLATION=first/);
+    });
+  });
+});
