@@ -22,6 +22,14 @@ const commands: Readonly<Record<string, Entry>> = {
   cancel: { summary: 'end a run, at whatever stage it is', load: () => import('./cancel.ts') },
   rerun: { summary: 'the same once more', load: () => import('./rerun.ts') },
   apikey: { summary: 'make, list and revoke API keys', load: () => import('./apikey.ts') },
+  image: { summary: 'build images, and list what is in them', load: () => import('./image.ts') },
+  rebuild: {
+    summary: "make the queue's tickets and the lists anew from the buckets",
+    load: () => import('./rebuild.ts'),
+  },
+  demo: { summary: 'set up what is missing and show what Hotcell does', load: () => import('./demo.ts') },
+  completion: { summary: "a shell's completion, on stdout", load: () => import('./completion.ts') },
+  policy: { summary: 'what runs may do: list, test, try, compare, explain, revoke', load: () => import('./policy.ts') },
   workers: { summary: 'list workers, or drain one', load: () => import('./workers.ts') },
 };
 

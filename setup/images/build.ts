@@ -67,7 +67,7 @@ export class Builder {
 export function failure(name: string, code: number, said: string): string {
   const lines = said.split('\n').filter((line) => line.trim() !== '');
   const ofCommand = lines.filter((line) => /^#\d+ \d+\.\d+ /.test(line)).map(readable);
-  const ofBuilder = lines.filter((line) => line.startsWith('ERROR:')).map((line) => line.slice(0, 300));
+  const ofBuilder = lines.filter((line) => line.startsWith('ERROR:')).map((line) => line.slice(0, 160));
   const last = [...(ofCommand.length > 0 ? ofCommand.slice(-12) : lines.slice(-4)), ...ofBuilder];
   const shown = last.map((line) => `  ${line}`).join('\n');
   return `the image ${name} could not be built (${code}); nothing was registered. The last lines:\n${shown}\nRepair what they name (a package registry out of reach, a full disk, a wrong line in the recipe), then run the same command again: it goes on where it stopped`;

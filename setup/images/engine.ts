@@ -1,5 +1,7 @@
 import { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { z } from 'zod';
 import { command, must } from '../command.ts';
 
 /** The engine's own architecture, which is not ours when it runs in a virtual machine or elsewhere. */
@@ -24,4 +26,15 @@ export async function presentImages(): Promise<Map<string, Digest>> {
 /** The last thing that is done to an image: one that has its name is whole. */
 export async function nameImage(digest: Digest, ref: string): Promise<void> {
   await must(['docker', 'tag', digest, ref]);
+}
+
+export async function removeName(ref: string): Promise<void> {
+  await must(['docker', 'image', 'rm', ref]);
+}
+
+const Volumes = z.record(z.string(), z.unknown()).nullable();
+
+export async function volumesOf(digest: Digest): Promise<string[]> {
+  const said = await must(['docker', 'image', 'inspect', '--format', '{{json .Config.Volumes}}', digest]);
+  return Object.keys(parseJsonAs(Volumes, said, `the volumes of ${digest}`) ?? {});
 }
