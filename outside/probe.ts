@@ -62,8 +62,14 @@ async function recordKeeps(admin: StoreAdmin, record: string): Promise<Issue[]> 
 export async function probeStore(settings: StoreSettings): Promise<void> {
   using store = new Store(settings);
   using admin = new StoreAdmin(settings);
-  const found = await Promise.all([conditionalWrites(store), recordKeeps(admin, settings.record)]);
-  refuse('store_unavailable', `the store at ${settings.endpoint}`, found.flat());
+  const who = `the store at ${settings.endpoint}`;
+  const found = await Promise.all([conditionalWrites(store), recordKeeps(admin, settings.record)]).catch(
+    (error: unknown) => {
+      const code = error instanceof HotcellError ? error.code : 'store_unavailable';
+      throw new HotcellError(code, `${who} could not be tried: ${messageOf(error)}`, { cause: error });
+    },
+  );
+  refuse('store_unavailable', who, found.flat());
 }
 
 function field(info: string, name: string): string | undefined {

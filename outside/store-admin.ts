@@ -16,10 +16,8 @@ const named = (error: unknown, ...names: string[]) => error instanceof S3Service
 /** What an operator does to buckets, apart from the objects in them. */
 export class StoreAdmin implements Disposable {
   readonly #client: S3Client;
-  readonly #endpoint: string;
 
   constructor(settings: Pick<StoreSettings, 'endpoint' | 'region' | 'accessKey' | 'secretKey'>) {
-    this.#endpoint = settings.endpoint;
     this.#client = new S3Client({
       endpoint: settings.endpoint,
       region: settings.region,
@@ -101,6 +99,6 @@ export class StoreAdmin implements Disposable {
     const code = named(error, 'AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch')
       ? 'forbidden'
       : 'store_unavailable';
-    return new HotcellError(code, `the store at ${this.#endpoint} did not let us ${verb}: ${reason}`, { cause: error });
+    return new HotcellError(code, `the store did not let us ${verb}: ${reason}`, { cause: error });
   }
 }

@@ -6,7 +6,7 @@ import { probeQueue, probeStore } from '@hotcell/outside/probe.ts';
 import { command } from '../command.ts';
 import { gatherEngineFacts } from '../engine/facts.ts';
 import { askEngine } from '../engine/info.ts';
-import { presentImages } from '../images/docker.ts';
+import { presentImages } from '../images/engine.ts';
 import { readImagesLock } from '../images/lock.ts';
 import { composeRows, expectedServices, type ServiceRow } from '../services/compose.ts';
 import {
