@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { sayAlive } from '@hotcell/outside/alive.ts';
 import { armCrashPoint } from '@hotcell/outside/crash.ts';
 import { openLog } from '@hotcell/outside/log.ts';
 import { Store } from '@hotcell/outside/store.ts';
@@ -27,6 +28,7 @@ for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ends
 let forgot = Number.NEGATIVE_INFINITY;
 log.info('sequencing what is finished');
 while (!ends.signal.aborted) {
+  sayAlive('notary');
   try {
     const count = await sequence({ store, log }, ends.signal);
     if (count > 0) log.debug({ count }, 'sequenced');

@@ -1,5 +1,7 @@
 import type { LiveDoor } from './live-door.ts';
 
+const keptSeconds = 86_400;
+
 /** Fairness between tenants: by rounds, in each of which every tenant has one turn. */
 export class LiveTurns {
   readonly #door: LiveDoor;
@@ -18,6 +20,7 @@ export class LiveTurns {
       local last = tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or '-1')
       local turn = math.max(floor, last + 1)
       redis.call('HSET', KEYS[2], ARGV[1], turn)
+      redis.call('EXPIRE', KEYS[2], ${keptSeconds})
       return turn`;
     return this.#door.ask(async (redis) =>
       Number(await redis.eval(script, 2, this.#door.key('round', queue), this.#door.key('turns', queue), lane)),
@@ -26,7 +29,7 @@ export class LiveTurns {
 
   /** The round that is being served now: it only goes forward. */
   async served(queue: string, round: number): Promise<void> {
-    const script = `if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end`;
+    const script = `if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1], 'EX', ${keptSeconds}) end`;
     await this.#door.ask((redis) => redis.eval(script, 1, this.#door.key('round', queue), round));
   }
 

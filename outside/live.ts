@@ -18,6 +18,8 @@ const workerBeatMs = 10_000;
 const finishedSeconds = 3600;
 const cancelSeconds = 86_400;
 const refusedKept = 100;
+/** Lists that nobody adds to any more go by themselves. */
+const listSeconds = 7 * 86_400;
 
 /**
  * The only door to what is live: heartbeats, nudges, tails of logs. Nothing here is the truth. Every call either
@@ -165,6 +167,7 @@ export class Live implements AsyncDisposable {
         .pipeline()
         .set(this.#door.key('worker', beat.name), JSON.stringify(beat), 'PX', workerBeatMs)
         .sadd(this.#door.key('workers'), beat.name)
+        .expire(this.#door.key('workers'), listSeconds)
         .exists(this.#door.key('drain', beat.name));
       return (await all(pipe)).at(-1) === 1;
     });
@@ -190,7 +193,12 @@ export class Live implements AsyncDisposable {
   /** Ask a worker to take nothing more. It stays asked until it begins anew. */
   async drainWorker(name: string): Promise<void> {
     await this.#door.ask((redis) =>
-      all(this.#publish(redis.pipeline().set(this.#door.key('drain', name), '1'), { type: 'drain', worker: name })),
+      all(
+        this.#publish(redis.pipeline().set(this.#door.key('drain', name), '1', 'EX', listSeconds), {
+          type: 'drain',
+          worker: name,
+        }),
+      ),
     );
   }
 
@@ -205,7 +213,9 @@ export class Live implements AsyncDisposable {
           .pipeline()
           .incr(this.#door.key('refused', 'count'))
           .lpush(this.#door.key('refused'), JSON.stringify(ticket))
-          .ltrim(this.#door.key('refused'), 0, refusedKept - 1),
+          .ltrim(this.#door.key('refused'), 0, refusedKept - 1)
+          .expire(this.#door.key('refused'), listSeconds)
+          .expire(this.#door.key('refused', 'count'), listSeconds),
       ),
     );
   }

@@ -37,7 +37,7 @@ export async function accept(deps: AcceptDeps, asked: Asked): Promise<Accepted> 
   const mark = await claimKey(deps, asked);
   const written = await writeSpec(deps, asked, mark);
   crashPoint('accept.spec');
-  const begun = mark.repeated && (await hasBegun(deps, written.spec));
+  const begun = mark.repeated && (await hasBegun(deps.store, written.spec));
   if (!begun) {
     const marker = markerOf(asked.queue, written);
     await deps.store.putIfAbsent(deps.store.work, workKeys.open(marker.tenant, marker.run), canonical(marker));
@@ -48,6 +48,22 @@ export async function accept(deps: AcceptDeps, asked: Asked): Promise<Accepted> 
     crashPoint('accept.queued');
   }
   return { run: written.spec.run, spec: written.spec, already: mark.repeated && begun };
+}
+
+/** The run that was accepted for this key before, if one was; an acceptance that died half way is none yet. */
+export async function earlier(
+  { store }: Pick<AcceptDeps, 'store'>,
+  asked: { tenant: string; key: string; body: Digest },
+): Promise<{ run: RunId } | undefined> {
+  const found = await store.getJson(IdempotencyMark, store.work, keyOf(asked.tenant, asked.key));
+  if (!found) return undefined;
+  const { run } = repeated(found, asked.body);
+  return (await hasBegun(store, found)) ? { run } : undefined;
+}
+
+/** The client chose the key's letters: hashed, it is a name that every store takes. */
+function keyOf(tenant: string, key: string): string {
+  return workKeys.idempotency(tenant, hexOf(sha256(key)));
 }
 
 interface Claimed {
@@ -64,8 +80,7 @@ async function claimKey(deps: AcceptDeps, asked: Asked): Promise<Claimed> {
     await deps.bounds.check(asked.queue);
     return fresh;
   }
-  // The client chose the key's letters: hashed, it is a name that every store takes.
-  const at = workKeys.idempotency(asked.spec.tenant, hexOf(sha256(asked.idempotency.key)));
+  const at = keyOf(asked.spec.tenant, asked.idempotency.key);
   const found = await store.getJson(IdempotencyMark, store.work, at);
   if (found) return repeated(found, asked.idempotency.body);
   await deps.bounds.check(asked.queue);
@@ -114,7 +129,7 @@ async function writeSpec(deps: AcceptDeps, asked: Asked, mark: Claimed): Promise
 }
 
 /** Open, or finished. The marker is looked at first: it is only removed once the result is there. */
-async function hasBegun({ store }: AcceptDeps, { tenant, run }: Spec): Promise<boolean> {
+async function hasBegun(store: Store, { tenant, run }: { tenant: string; run: RunId }): Promise<boolean> {
   if (await store.head(store.work, workKeys.open(tenant, run))) return true;
   return (await store.head(store.record, recordKeys.result(tenant, run))) !== undefined;
 }
