@@ -33,6 +33,8 @@ export interface Effective {
   /** The profiles of the runtime by name, as they were when the policy was pinned: a cell is made with these or not at all. */
   seccomp: Policy['seccomp'];
   logs: Policy['logs'];
+  /** Whether staged files are hashed again for every run, not only when they are fetched. */
+  inputs: { verifyEachUse: boolean };
   queue: string;
   priority: number;
 }
@@ -54,12 +56,12 @@ export interface AdmissionFacts {
 
 type Image = Policy['images'][number];
 
-/** `NAME`, or `NAME@sha256:…` by somebody who wants exactly that one. Nothing else can be said. */
+/** `NAME`, or `NAME@sha256:…` by somebody who wants exactly that one, or the ref that a result shows. Nothing else. */
 function imageAsked(asked: string | undefined, policy: Policy, refuse: Refuse): Image | undefined {
   if (asked === undefined) return policy.images[0];
   const at = asked.indexOf('@');
   const name = at < 0 ? asked : asked.slice(0, at);
-  const image = policy.images.find((i) => i.name === name);
+  const image = policy.images.find((i) => i.name === name || i.ref === asked);
   if (!image) refuse('image', 'image', words.image(policy, asked));
   else if (at >= 0 && asked.slice(at + 1) !== image.digest)
     refuse('image.digest', 'image', words.imageDigest(policy, name, asked.slice(at + 1), image.digest));
@@ -89,6 +91,7 @@ function decide(ask: Ask, image: Image | undefined, policy: Policy, refusals: Re
     languages: policy.languages,
     seccomp: policy.seccomp,
     logs: policy.logs,
+    inputs: { verifyEachUse: policy.inputs.verifyEachUse },
     queue: queueOf(policy),
     priority: ask.priority ?? policy.priority.default,
   };

@@ -60,7 +60,12 @@ export const PolicyFile = z.strictObject({
   argv: z.boolean().optional(),
   limits: limits.optional(),
   inputs: z
-    .strictObject({ count: inputsRule.count.optional(), bytes: size.optional(), files: inputsRule.files.optional() })
+    .strictObject({
+      count: inputsRule.count.optional(),
+      bytes: size.optional(),
+      files: inputsRule.files.optional(),
+      verifyEachUse: inputsRule.verifyEachUse.optional(),
+    })
     .optional(),
   outputs: z.strictObject({ publish: z.array(PublishPattern).max(64).optional() }).optional(),
   logs: z.strictObject({ pastLimit: z.enum(['truncate', 'stop']).optional() }).optional(),
@@ -114,7 +119,7 @@ const vocabulary: Vocabulary = {
 };
 
 const partFields: Readonly<Record<string, readonly string[]>> = {
-  inputs: ['count', 'bytes', 'files'],
+  inputs: Object.keys(inputsRule),
   outputs: ['publish'],
   logs: ['pastLimit'],
   env: ['job', 'image'],

@@ -51,7 +51,7 @@ export const ground: PolicyFile = {
     scratchBytes: exactly(8 * mib),
     scratchInodes: exactly(256),
   },
-  inputs: { count: 0, bytes: 0, files: 0 },
+  inputs: { count: 0, bytes: 0, files: 0, verifyEachUse: false },
   outputs: { publish: [] },
   logs: { pastLimit: 'truncate' },
   env: { job: [], image: [] },

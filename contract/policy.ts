@@ -61,6 +61,8 @@ export const inputsRule = {
   count: upTo(inputCeiling.count),
   bytes: upTo(inputCeiling.bytes),
   files: upTo(inputCeiling.files),
+  /** Hash every staged file again for each run: slower, and proof against a host that changes its own disk. */
+  verifyEachUse: z.boolean(),
 };
 
 /**

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import type { Policy } from '@hotcell/contract/policy.ts';
+import { columns } from '../columns.ts';
+import { type Globals, printJson } from '../globals.ts';
+import { policyOf } from './asked.ts';
+import { loadFile } from './local.ts';
+import { forReading } from './readable.ts';
+
+interface Difference {
+  path: string;
+  a: unknown;
+  b: unknown;
+}
+
+async function named(word: string, globals: Globals): Promise<Policy> {
+  return /\.ya?ml$/.test(word) && existsSync(word) ? loadFile(word).policy : (await policyOf(word, globals)).policy;
+}
+
+/** Down to single values; lists are values, as in merging. */
+function leaves(value: unknown, path = ''): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[path, value]];
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, path ? `${path}.${key}` : key));
+}
+
+export function differences(a: Policy, b: Policy): Difference[] {
+  const [left, right] = [new Map(leaves(forReading(a))), new Map(leaves(forReading(b)))];
+  return [...new Set([...left.keys(), ...right.keys()])]
+    .toSorted()
+    .map((path) => ({ path, a: left.get(path), b: right.get(path) }))
+    .filter(({ a: one, b: other }) => JSON.stringify(one) !== JSON.stringify(other));
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return '-';
+  if (!Array.isArray(value)) return String(value);
+  const names = value.map((item: unknown) =>
+    typeof item === 'object' && item !== null && 'name' in item ? String(item.name) : String(item),
+  );
+  return names.length > 0 ? names.join(' ') : 'none';
+}
+
+export async function diff(a: string, b: string, globals: Globals): Promise<void> {
+  const found = differences(await named(a, globals), await named(b, globals));
+  if (globals.json) return found.forEach(printJson);
+  if (found.length === 0) process.stdout.write('no difference\n');
+  else
+    process.stdout.write(
+      columns(
+        ['FIELD', a, b],
+        found.map((one) => [one.path, shown(one.a), shown(one.b)]),
+      ),
+    );
+}

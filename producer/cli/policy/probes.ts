@@ -1,0 +1,225 @@
+import { type LimitName, limitNames } from '@hotcell/contract/limits.ts';
+import { matches, type Policy } from '@hotcell/contract/policy.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import type { RunRequest } from '@hotcell/contract/spec.ts';
+
+const mib = 1024 * 1024;
+
+/** A program that tries something, and what the policy says must come of it. */
+export interface Probe {
+  name: string;
+  request: RunRequest;
+  /** What differs from the policy's word; undefined: nothing. */
+  differs: (seen: Seen) => string | undefined;
+}
+
+export interface Seen {
+  result: Result;
+  /** What the program said in its last line of JSON. */
+  said: Readonly<Record<string, unknown>>;
+}
+
+const python = (code: string, more: Partial<RunRequest> = {}): Omit<RunRequest, 'policy'> => ({
+  blocks: [{ language: 'python', code }],
+  ...more,
+});
+
+/** Near what is wanted, and inside what the policy lets anybody ask. */
+function within(policy: Policy, name: LimitName, wanted: number): number {
+  const { min, max } = policy.limits[name];
+  return Math.max(min, Math.min(max, wanted));
+}
+
+const outcomeIs =
+  (wanted: Result['outcome']) =>
+  ({ result }: Seen) =>
+    result.outcome === wanted ? undefined : `the outcome is ${result.outcome} and not ${wanted}: ${result.reason}`;
+
+const network = `
+import json, socket
+interfaces = sorted(line.split(':')[0].strip() for line in open('/proc/net/dev').read().splitlines()[2:])
+reached = []
+for address in [('1.1.1.1', 53), ('169.254.169.254', 80), ('172.17.0.1', 80), ('10.0.0.1', 80)]:
+    try:
+        socket.create_connection(address, timeout=2).close()
+        reached.append(address[0])
+    except OSError:
+        pass
+try:
+    socket.getaddrinfo('example.org', 80)
+    reached.append('a resolver')
+except OSError:
+    pass
+print(json.dumps({'interfaces': interfaces, 'reached': reached}))
+`;
+
+const writes = `
+import json
+written = []
+for folder in ['/', '/etc', '/usr', '/usr/bin', '/var', '/dev', '/proc', '/sys', '/inputs', '/work', '/tmp', '/outputs']:
+    try:
+        open(folder.rstrip('/') + '/probe', 'w').write('x')
+        written.append(folder)
+    except OSError:
+        pass
+print(json.dumps({'written': written}))
+`;
+
+const environment = `
+import json, os
+print(json.dumps({'names': sorted(os.environ)}))
+`;
+
+const forks = `
+import json, os, signal
+children = []
+try:
+    while len(children) < 40000:
+        child = os.fork()
+        if child == 0:
+            signal.pause()
+        children.append(child)
+except OSError:
+    pass
+made = len(children)
+for child in children:
+    os.kill(child, signal.SIGKILL)
+for child in children:
+    os.waitpid(child, 0)
+print(json.dumps({'made': made}))
+`;
+
+const memory = (bytes: number) => `
+held = []
+for _ in range(${Math.ceil((2 * bytes) / (4 * mib))}):
+    held.append(bytearray(b'x') * ${4 * mib})
+print('{}')
+`;
+
+const files = (bytes: number) => `
+with open('/outputs/probe.bin', 'wb') as file:
+    for _ in range(${Math.ceil(bytes / mib)}):
+        file.write(b'x' * ${mib})
+print('{}')
+`;
+
+const inputs = `
+import json
+refused = False
+try:
+    open('/inputs/probe/probe.txt', 'w')
+except OSError:
+    refused = True
+print(json.dumps({'text': open('/inputs/probe/probe.txt').read(), 'refused': refused}))
+`;
+
+const ours = ['HOME', 'HOTCELL_INPUTS', 'HOTCELL_OUTPUTS', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'];
+
+/** What one may write to at all; a folder where nothing was kept for lack of room is no difference. */
+const writable = ['/work', '/tmp', '/outputs'];
+
+export const inputText = 'what was pinned\n';
+
+export function probesOf(policy: Policy, inputSnapshot: string | undefined): Probe[] {
+  const pids = within(policy, 'pids', 48);
+  const memoryBytes = within(policy, 'memoryBytes', 128 * mib);
+  const outputBytes = within(policy, 'outputBytes', 2 * mib);
+  const own = policy.env.job.map((pattern) => pattern.replace(/\*$/, 'PROBE')).find((name) => name !== 'TZ');
+  const probes: (Omit<Probe, 'request'> & { request: Omit<RunRequest, 'policy'> })[] = [
+    {
+      name: 'network',
+      request: python(network),
+      differs: ({ said }) =>
+        same(said['interfaces'], ['lo']) && same(said['reached'], [])
+          ? undefined
+          : `the policy says no network; the program saw ${JSON.stringify(said)}`,
+    },
+    {
+      name: 'writes',
+      request: python(writes),
+      differs: ({ said }) => {
+        const beyond = listOf(said['written']).filter((folder) => !writable.includes(folder));
+        return beyond.length === 0 && Array.isArray(said['written'])
+          ? undefined
+          : `it wrote outside of its scratch: ${beyond.join(' ') || 'it said nothing'}`;
+      },
+    },
+    {
+      name: 'env',
+      request: python(environment, own === undefined ? {} : { env: { [own]: 'probe' } }),
+      differs: ({ said }) => {
+        const names = listOf(said['names']);
+        const wanted = [...ours, ...(own === undefined ? [] : [own])];
+        const missing = wanted.filter((name) => !names.includes(name));
+        const more = names.filter(
+          (name) =>
+            !wanted.includes(name) &&
+            !policy.env.image.some((pattern) => matches(pattern, name)) &&
+            name !== 'LC_CTYPE',
+        );
+        if (missing.length + more.length === 0) return undefined;
+        return `the environment differs: ${[...missing.map((n) => `-${n}`), ...more.map((n) => `+${n}`)].join(' ')}`;
+      },
+    },
+    {
+      name: 'forks',
+      request: python(forks, { limits: { pids } }),
+      differs: ({ said, result }) => {
+        const { made } = said;
+        if (typeof made !== 'number') return `it said nothing (${result.outcome}: ${result.reason})`;
+        return made <= pids ? undefined : `it made ${made} processes, ${pids} were allowed`;
+      },
+    },
+    {
+      name: 'memory',
+      request: python(memory(memoryBytes), { limits: { memoryBytes } }),
+      differs: outcomeIs('out_of_memory'),
+    },
+    {
+      name: 'time',
+      request: python('import time\ntime.sleep(600)', {
+        limits: { timeoutSeconds: within(policy, 'timeoutSeconds', 2) },
+      }),
+      differs: outcomeIs('timed_out'),
+    },
+    {
+      name: 'outputs',
+      request: python(files(outputBytes + 2 * mib), { limits: { outputBytes } }),
+      differs: ({ result }) =>
+        result.usage.outputBytes <= outputBytes && result.outcome !== 'succeeded'
+          ? undefined
+          : `${result.usage.outputBytes} bytes were kept, ${outputBytes} were allowed (${result.outcome})`,
+    },
+    {
+      name: 'limits',
+      request: python("print('{}')"),
+      differs: ({ result }) => {
+        const { limits } = result;
+        const wrong = limitNames.filter(
+          (name) => limits?.[name] !== undefined && limits[name] > policy.limits[name].max,
+        );
+        return limits && wrong.length === 0
+          ? undefined
+          : `the result names limits beyond the policy: ${wrong.join(' ')}`;
+      },
+    },
+  ];
+  if (inputSnapshot !== undefined)
+    probes.push({
+      name: 'inputs',
+      request: python(inputs, { inputs: { probe: inputSnapshot } }),
+      differs: ({ said }) =>
+        said['text'] === inputText && said['refused'] === true
+          ? undefined
+          : `the input was not as it was pinned and read-only: ${JSON.stringify(said)}`,
+    });
+  return probes.map((probe) => ({ ...probe, request: { ...probe.request, policy: policy.name } }));
+}
+
+function same(value: unknown, wanted: readonly string[]): boolean {
+  return JSON.stringify(value) === JSON.stringify(wanted);
+}
+
+function listOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { openClient } from '../client.ts';
+import { columns } from '../columns.ts';
+import { type Globals, printJson } from '../globals.ts';
+import { tellerFor } from '../teller.ts';
+import { policyOf } from './asked.ts';
+import { readable } from './readable.ts';
+
+const Listed = z.looseObject({
+  policies: z.array(
+    z.looseObject({
+      name: z.string(),
+      digest: z.string(),
+      description: z.string(),
+      runtime: z.string(),
+      images: z.array(z.string()),
+      languages: z.array(z.string()),
+      revoked: z.boolean(),
+    }),
+  ),
+  problems: z.array(z.looseObject({ file: z.string(), line: z.number(), column: z.number(), message: z.string() })),
+});
+
+export async function list(globals: Globals): Promise<void> {
+  const { http } = await openClient(globals);
+  const { policies, problems } = await http.json(Listed, 'GET', '/v1/policies');
+  if (globals.json) policies.forEach(printJson);
+  else
+    process.stdout.write(
+      columns(
+        ['POLICY', 'RUNTIME', 'IMAGES', 'LANGUAGES', 'DIGEST', 'FOR'],
+        policies.map((policy) => [
+          policy.name,
+          policy.runtime,
+          policy.images.join(' '),
+          policy.languages.join(' '),
+          policy.revoked ? `${policy.digest} (revoked)` : policy.digest,
+          policy.description,
+        ]),
+      ),
+    );
+  const teller = tellerFor(globals);
+  for (const { file, line, column, message } of problems)
+    teller.note(`cannot be used: ${file}:${line}:${column}: ${message}`);
+}
+
+export async function show(named: string, globals: Globals): Promise<void> {
+  const view = await policyOf(named, globals);
+  if (globals.json) return printJson(view);
+  const { name, digest, revoked, policy } = view;
+  process.stdout.write(`# ${name} ${digest}\n`);
+  if (revoked) process.stdout.write(`# revoked at ${revoked.at}: ${revoked.reason}\n`);
+  process.stdout.write(await readable(policy));
+}

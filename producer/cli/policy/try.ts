@@ -1,0 +1,39 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { z } from 'zod';
+import { openClient } from '../client.ts';
+import { type Globals, printJson } from '../globals.ts';
+import { visible } from '../visible.ts';
+import { loadFile } from './local.ts';
+import { readable } from './readable.ts';
+
+const Past = z.looseObject({
+  looked: z.number(),
+  refused: z.array(
+    z.looseObject({ run: z.string(), reasons: z.array(z.looseObject({ path: z.string(), message: z.string() })) }),
+  ),
+});
+
+export async function tryFile(file: string, since: string | undefined, globals: Globals): Promise<void> {
+  const { policy, digest } = loadFile(file);
+  const past = since === undefined ? undefined : await pastUnder(policy, timeOf(since), globals);
+  if (globals.json) return printJson({ name: policy.name, digest, policy, ...(past && { past }) });
+  process.stdout.write(`# ${policy.name} ${digest}\n${await readable(policy)}`);
+  if (!past) return;
+  process.stdout.write(
+    `\n# of ${past.looked} runs under ${policy.name} since then, ${past.refused.length} would be refused\n`,
+  );
+  for (const { run, reasons } of past.refused)
+    for (const { path, message } of reasons) process.stdout.write(`${run}  ${visible(`${path}: ${message}`)}\n`);
+}
+
+async function pastUnder(policy: { name: string }, since: string, globals: Globals): Promise<z.infer<typeof Past>> {
+  const { http } = await openClient(globals);
+  return await http.json(Past, 'POST', '/v1/policies/try', { json: { name: policy.name, policy, since } });
+}
+
+function timeOf(since: string): string {
+  const time = new Date(since);
+  if (Number.isNaN(time.getTime()))
+    throw new HotcellError('invalid', `--since ${since} is no time: write it like 2026-11-01 or 2026-11-01T08:00:00Z`);
+  return time.toISOString();
+}

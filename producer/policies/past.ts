@@ -1,0 +1,62 @@
+import { admit } from '@hotcell/contract/admission.ts';
+import type { Issue } from '@hotcell/contract/errors.ts';
+import type { Policy } from '@hotcell/contract/policy.ts';
+import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
+import type { Parts } from '../parts.ts';
+import { specOf } from '../view.ts';
+
+/** What was asked, from the spec that was kept: the image by the name that its policy had for it. */
+export function requestOf(spec: Spec, judgedBy: Policy): RunRequest {
+  const image = judgedBy.images.find(({ digest }) => digest === spec.image.digest)?.name ?? spec.image.ref;
+  const { publish, retry, notBefore } = spec;
+  return {
+    blocks: spec.blocks,
+    files: spec.files,
+    params: spec.params,
+    policy: spec.policy.name,
+    image,
+    inputs: Object.fromEntries(spec.inputs.map((input) => [input.name, input.snapshot])),
+    limits: spec.limits,
+    env: spec.env,
+    labels: spec.labels,
+    priority: spec.priority,
+    ...(publish !== undefined && { publish }),
+    ...(retry !== undefined && { retry }),
+    ...(notBefore !== undefined && { notBefore }),
+  };
+}
+
+export interface NowRefused {
+  run: string;
+  reasons: Issue[];
+}
+
+export interface Past {
+  looked: number;
+  refused: NowRefused[];
+}
+
+const page = 200;
+
+/**
+ * Which of the runs since then, under the policy of this name, would be refused by this text. The sizes of inputs are
+ * not looked up again: a manifest may be as long as the data.
+ */
+export async function pastUnder(parts: Parts, tenant: string, policy: Policy, since: Date): Promise<Past> {
+  const past: Past = { looked: 0, refused: [] };
+  let before: string | undefined;
+  for (;;) {
+    const rows = parts.model.list(tenant, { labels: [], since, before, limit: page });
+    for (const { run, policy: name } of rows) {
+      const spec = name === policy.name ? await specOf(parts, tenant, run) : undefined;
+      if (!spec) continue;
+      past.looked++;
+      const { policy: judgedBy } = await parts.pins.get(spec.policy.digest);
+      const caller = { tenant, ...spec.requester };
+      const verdict = admit(requestOf(spec, judgedBy), policy, caller, { inputs: [] });
+      if (!verdict.admitted) past.refused.push({ run, reasons: verdict.reasons });
+    }
+    before = rows.at(-1)?.run;
+    if (rows.length < page || before === undefined) return past;
+  }
+}
