@@ -3,6 +3,9 @@ import type { Store } from './store.ts';
 /** How long garbage is left alone: what is younger is never collected, whoever points to it. */
 export const garbageGraceMs = 24 * 60 * 60 * 1000;
 
+/** So long the collector waits between taking a snapshot's record away and looking whether somebody put it back. */
+export const collectorWaitsMs = 60_000;
+
 /**
  * Whether content that is in the store already may be relied on by something new without being put again. The collector
  * takes only versions older than the grace period, so half of it is left for whoever relies on it to finish and be seen.

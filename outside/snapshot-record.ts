@@ -1,6 +1,7 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/contract/layout.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import {
   type Location,
   manifestOf,
@@ -12,7 +13,7 @@ import { casLocation, type LocatedEntry, locationsOf, readLocations } from '@hot
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { type SnapshotMode, SnapshotRecord } from '@hotcell/contract/snapshot-records.ts';
 import { crashPoint } from './crash.ts';
-import { keep } from './keep.ts';
+import { collectorWaitsMs, keep, youngEnough } from './keep.ts';
 import type { Store } from './store.ts';
 
 export interface SnapshotFile extends SnapshotEntry {
@@ -69,14 +70,44 @@ export async function putSnapshot(
  * reference never takes the place of a copy, everything else does.
  */
 async function putSnapshotRecord(store: Store, tenant: string, record: SnapshotRecord): Promise<void> {
-  const before = await snapshotRecord(store, tenant, record.snapshot);
-  if (before && before.mode === 'copy' && record.mode === 'reference') return;
-  if (before && before.locations === record.locations) return;
-  await store.put(store.record, recordKeys.snapshotRecord(tenant, record.snapshot), JSON.stringify(record));
+  const before = await readRecord(store, tenant, record.snapshot);
+  const better = before?.record.mode === 'copy' && record.mode === 'reference';
+  const kept = before && (better || before.record.locations === record.locations) ? before.record : record;
+  if (kept === before?.record && youngEnough(before.modified)) return;
+  await store.put(store.record, recordKeys.snapshotRecord(tenant, record.snapshot), JSON.stringify(kept));
+}
+
+async function readRecord(
+  store: Store,
+  tenant: string,
+  id: Digest,
+): Promise<{ record: SnapshotRecord; modified: Date | undefined } | undefined> {
+  const key = recordKeys.snapshotRecord(tenant, id);
+  const found = await store.get(store.record, key);
+  if (!found) return undefined;
+  const text = Buffer.concat(await found.body.toArray()).toString('utf8');
+  return { record: parseJsonAs(SnapshotRecord, text, key, 'record_damaged'), modified: found.modified };
 }
 
 export async function snapshotRecord(store: Store, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
-  return store.getJson(SnapshotRecord, store.record, recordKeys.snapshotRecord(tenant, id));
+  return (await readRecord(store, tenant, id))?.record;
+}
+
+/**
+ * The snapshot as something new is going to use it. A record that is old is put again, unchanged: the collector, which
+ * takes what nobody has used for long, sees that somebody does now. It looks twice, and waits longer in between than we
+ * take here.
+ */
+export async function useSnapshot(store: Store, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
+  const begun = Date.now();
+  const found = await readRecord(store, tenant, id);
+  if (!found) return undefined;
+  if (!youngEnough(found.modified)) {
+    await store.put(store.record, recordKeys.snapshotRecord(tenant, id), JSON.stringify(found.record));
+    if (Date.now() - begun > collectorWaitsMs / 2)
+      throw new HotcellError('store_unavailable', `the store was too slow to take hold of ${id}: try again`);
+  }
+  return found.record;
 }
 
 const gone = (what: string) =>

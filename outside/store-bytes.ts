@@ -16,6 +16,7 @@ export interface BytesSettings {
 /** What came before the bytes. */
 export interface Head {
   size: number;
+  etag: string | undefined;
   versionId: string | undefined;
   modified: Date | undefined;
 }
@@ -128,7 +129,7 @@ export class StoreBytes implements AsyncDisposable {
       headers,
       body: asked.body ?? null,
     };
-    const answer: Answer = { status: 0, text: '', size: 0, versionId: undefined, modified: undefined };
+    const answer: Answer = { status: 0, text: '', size: 0, etag: undefined, versionId: undefined, modified: undefined };
     let stop: (() => void) | undefined;
     this.#pool.dispatch(options, {
       onRequestStart(controller) {
@@ -139,6 +140,7 @@ export class StoreBytes implements AsyncDisposable {
         Object.assign(answer, {
           status,
           size: Number(head['content-length'] ?? 0),
+          etag: textOf(head['etag']),
           versionId: textOf(head['x-amz-version-id']),
           modified: dateOf(textOf(head['last-modified'])),
         });

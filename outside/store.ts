@@ -64,6 +64,7 @@ export interface ListedVersion {
   isLatest: boolean;
   isDeleteMarker: boolean;
   size: number;
+  etag: string;
   modified: Date | undefined;
 }
 
@@ -278,8 +279,8 @@ export class Store implements Disposable {
           throw this.#explain(error, 'list the versions of', bucket, prefix);
         });
       const rows = [
-        ...(page.Versions ?? []).map((v) => ({ ...v, isDeleteMarker: false, size: v.Size ?? 0 })),
-        ...(page.DeleteMarkers ?? []).map((v) => ({ ...v, isDeleteMarker: true, size: 0 })),
+        ...(page.Versions ?? []).map((v) => ({ ...v, isDeleteMarker: false, size: v.Size ?? 0, etag: v.ETag ?? '' })),
+        ...(page.DeleteMarkers ?? []).map((v) => ({ ...v, isDeleteMarker: true, size: 0, etag: '' })),
       ];
       for (const row of rows)
         if (row.Key !== undefined && row.VersionId !== undefined)
@@ -289,6 +290,7 @@ export class Store implements Disposable {
             isLatest: row.IsLatest ?? false,
             isDeleteMarker: row.isDeleteMarker,
             size: row.size,
+            etag: row.etag,
             modified: row.LastModified,
           };
       keyMarker = page.IsTruncated ? page.NextKeyMarker : undefined;

@@ -1,0 +1,54 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { refuseNames, snapshotLimits } from '@hotcell/contract/snapshot.ts';
+import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
+import type { SnapshotMode } from '@hotcell/contract/snapshot-records.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { Tally } from './tally.ts';
+
+/** An object as it stood in the listing: these bytes are frozen, or none. */
+export interface ListedObject {
+  key: string;
+  /** Its name in the snapshot. */
+  path: string;
+  size: number;
+  /** Undefined where the bucket keeps no versions. */
+  versionId: string | undefined;
+  etag: string;
+}
+
+/**
+ * What lies under a prefix now, each object in one version. A prefix is a folder, with or without its slash, or exactly
+ * one object.
+ */
+export async function listPrefix(
+  store: Store,
+  place: { bucket: string; prefix: string },
+  mode: SnapshotMode,
+  limits: { files: number; bytes: number } = snapshotLimits,
+): Promise<ListedObject[]> {
+  const { bucket, prefix } = place;
+  const what = `s3://${bucket}/${prefix}`;
+  const tally = new Tally(what, limits);
+  const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
+  const objects: ListedObject[] = [];
+  for await (const version of store.listVersions(bucket, prefix)) {
+    if (!version.isLatest || version.isDeleteMarker) continue;
+    const { key, size } = version;
+    const alone = key === prefix;
+    // Other folders whose names only begin alike, and the empty objects that stand for folders in some tools.
+    if ((!alone && !key.startsWith(folder)) || (key.endsWith('/') && size === 0)) continue;
+    tally.add(size);
+    const path = alone ? key.slice(key.lastIndexOf('/') + 1) : key.slice(folder.length);
+    const versionId = version.versionId === 'null' || version.versionId === '' ? undefined : version.versionId;
+    objects.push({ key, path, size, versionId, etag: version.etag });
+  }
+  tally.refuseNothing();
+  refuseNames(nameProblems(objects.map((object) => object.path)));
+  const unversioned = mode === 'reference' && objects.find((object) => object.versionId === undefined);
+  if (unversioned)
+    throw new HotcellError(
+      'snapshot_refused',
+      `s3://${bucket}/${unversioned.key} has no version: only a bucket that keeps versions can be frozen by reference; use --mode copy`,
+    );
+  return objects;
+}

@@ -1,0 +1,178 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { SnapshotMode } from '@hotcell/contract/snapshot-records.ts';
+import { type Source, sourceFor } from '@hotcell/contract/sources.ts';
+import type { Contents } from '@hotcell/outside/content.ts';
+import { crashPoint } from '@hotcell/outside/crash.ts';
+import { publishName } from '@hotcell/outside/names-record.ts';
+import { type KeptSnapshot, putSnapshot, type SnapshotFile, snapshotRecord } from '@hotcell/outside/snapshot-record.ts';
+import { Store } from '@hotcell/outside/store.ts';
+import { inLanes } from './lanes.ts';
+import { closeLease, type Lease, openLease } from './lease.ts';
+import { type ListedObject, listPrefix } from './listing.ts';
+import { presentContents } from './present.ts';
+import { type ReadDeps, readObject } from './read-object.ts';
+import { objectKey, recall, type Remembered, remember } from './remembered.ts';
+
+const readsAtOnce = 16;
+/** What was read is noted down this often: so much is read again, at most, after an interruption. */
+const noteEveryMs = 5_000;
+
+export interface Place {
+  bucket: string;
+  prefix: string;
+}
+export interface Progress {
+  files: number;
+  bytes: number;
+  filesDone: number;
+  bytesDone: number;
+}
+export interface FreezeOptions {
+  mode: SnapshotMode;
+  by: string;
+  name?: string | undefined;
+  progress?: (progress: Progress) => void;
+}
+
+/**
+ * Freeze what lies under a prefix of a bucket that the operator opened: list, read what is new by its version, keep it,
+ * and write the snapshot. Whatever is interrupted goes on where it was.
+ */
+export async function freezePrefix(
+  deps: ReadDeps,
+  tenant: string,
+  asked: Place,
+  options: FreezeOptions,
+): Promise<KeptSnapshot> {
+  const { source, place } = opened(deps.contents, tenant, asked);
+  using listing = storeOf(source);
+  const objects = await listPrefix(listing, place, options.mode);
+  const lease = await openLease(deps.store, tenant);
+  try {
+    const memory = (await recall(deps.store, tenant, place)) ?? { mode: options.mode, objects: new Map() };
+    const known = await knownOf(deps, tenant, objects, memory, options.mode, lease);
+    const digests = await readNew(deps, tenant, source, place, objects, known, options, lease);
+    const files = objects.map((object) => fileOf(object, digests, place.bucket, options.mode));
+    const about = { mode: options.mode, source: `s3://${place.bucket}/${place.prefix}`, by: options.by };
+    const kept = await putSnapshot(deps.store, tenant, files, about);
+    crashPoint('freeze-snapshot-put');
+    await noteDown(deps, tenant, place, objects, digests, options.mode, kept.snapshot);
+    if (options.name !== undefined) await publishName(deps.store, tenant, options.name, kept.snapshot, options.by);
+    return kept;
+  } finally {
+    await closeLease(deps.store, tenant, lease);
+  }
+}
+
+/** As it was asked, or as the folder of that name, when the operator opened that. */
+function opened({ sources }: Contents, tenant: string, { bucket, prefix }: Place): { source: Source; place: Place } {
+  for (const tried of [prefix, `${prefix}/`]) {
+    const source = sourceFor(sources, tenant, bucket, tried);
+    if (source) return { source, place: { bucket, prefix: tried } };
+  }
+  throw new HotcellError(
+    'forbidden',
+    `s3://${bucket}/${prefix} is not open to ${tenant}: the operator names buckets and prefixes in the file of HOTCELL_SOURCES`,
+  );
+}
+
+/** The operator's address and keys; a source is only ever listed and read. */
+function storeOf({ bucket, endpoint, region, accessKey, secretKey }: Source): Store {
+  return new Store({ endpoint, region, accessKey, secretKey, record: bucket, work: bucket });
+}
+
+/** What need not be read: its version was read before, and its bytes are still here if they have to be. */
+async function knownOf(
+  deps: ReadDeps,
+  tenant: string,
+  objects: readonly ListedObject[],
+  memory: Remembered,
+  mode: SnapshotMode,
+  lease: Lease,
+): Promise<Map<ListedObject, Digest>> {
+  const known = new Map<ListedObject, Digest>();
+  for (const object of objects) {
+    const before = object.versionId && memory.objects.get(objectKey(object.key, object.versionId));
+    if (before && before.size === object.size) known.set(object, before.sha256);
+  }
+  if (mode === 'reference' || known.size === 0) return known;
+  // Contents go after the snapshots that hold them: while the last one stands and no collector is at work, all is here.
+  if (memory.snapshot && memory.mode === 'copy' && lease.trustsOld)
+    if (await snapshotRecord(deps.store, tenant, memory.snapshot)) return known;
+  const present = await presentContents(deps, tenant, known.values(), lease.trustsOld);
+  for (const [object, digest] of known) if (!present.has(digest)) known.delete(object);
+  return known;
+}
+
+async function readNew(
+  deps: ReadDeps,
+  tenant: string,
+  source: Source,
+  place: Place,
+  objects: readonly ListedObject[],
+  known: ReadonlyMap<ListedObject, Digest>,
+  options: FreezeOptions,
+  lease: Lease,
+): Promise<Map<ListedObject, Digest>> {
+  const digests = new Map(known);
+  const fresh = objects.filter((object) => !known.has(object));
+  const progress: Progress = { files: fresh.length, bytes: sum(fresh), filesDone: 0, bytesDone: 0 };
+  const from = { store: deps.contents.openSource(source), bucket: place.bucket };
+  const keepFor = options.mode === 'copy' ? { tenant, anew: !lease.trustsOld } : undefined;
+  let noted = Date.now();
+  let noting: Promise<void> = Promise.resolve();
+  options.progress?.({ ...progress });
+  try {
+    await inLanes(readsAtOnce, fresh, async (object) => {
+      digests.set(object, await readObject(deps, { ...from, object }, keepFor));
+      crashPoint('freeze-object-kept');
+      progress.filesDone += 1;
+      progress.bytesDone += object.size;
+      options.progress?.({ ...progress });
+      if (Date.now() - noted < noteEveryMs) return;
+      noted = Date.now();
+      noting = noting.then(() => noteDown(deps, tenant, place, objects, digests, options.mode));
+      await noting;
+    });
+  } catch (error) {
+    // What was read counts for the next try, whatever ended this one.
+    await noting.then(() => noteDown(deps, tenant, place, objects, digests, options.mode)).catch(() => undefined);
+    throw error;
+  }
+  await noting;
+  return digests;
+}
+
+const sum = (objects: readonly ListedObject[]) => objects.reduce((bytes, object) => bytes + object.size, 0);
+
+async function noteDown(
+  deps: ReadDeps,
+  tenant: string,
+  place: Place,
+  objects: readonly ListedObject[],
+  digests: ReadonlyMap<ListedObject, Digest>,
+  mode: SnapshotMode,
+  snapshot?: Digest,
+): Promise<void> {
+  const memory: Remembered = { snapshot, mode, objects: new Map() };
+  for (const object of objects) {
+    const { key, size, versionId } = object;
+    const digest = digests.get(object);
+    if (digest && versionId) memory.objects.set(objectKey(key, versionId), { key, versionId, size, sha256: digest });
+  }
+  await remember(deps.store, tenant, place, memory);
+}
+
+function fileOf(
+  object: ListedObject,
+  digests: ReadonlyMap<ListedObject, Digest>,
+  bucket: string,
+  mode: SnapshotMode,
+): SnapshotFile {
+  const { path, size, key, versionId } = object;
+  const digest = digests.get(object);
+  if (!digest) throw new Error(`${key} was not read`);
+  const file: SnapshotFile = { path, size, sha256: digest };
+  return mode === 'reference' && versionId ? { ...file, location: { bucket, key, versionId } } : file;
+}

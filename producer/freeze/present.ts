@@ -1,0 +1,56 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import type { Contents } from '@hotcell/outside/content.ts';
+import { youngEnough } from '@hotcell/outside/keep.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { inLanes } from './lanes.ts';
+
+const headsAtOnce = 32;
+/** Fewer questions than this are not worth a listing. */
+const few = 64;
+/** One question costs about as much as being told of so many keys in a listing. */
+const keysPerQuestion = 6;
+
+type Found = (digest: Digest, object: { size: number; modified: Date | undefined }) => void;
+
+/**
+ * Which of these contents does the tenant have already? Never another tenant: each has its own. Told by listing, in the
+ * order of keys, as long as that is cheaper; what is left is asked one by one. Answers
+ * with their sizes.
+ */
+export async function presentContents(
+  { store, contents }: { store: Store; contents: Contents },
+  tenant: string,
+  digests: Iterable<Digest>,
+  trustsOld: boolean,
+): Promise<Map<Digest, number>> {
+  const present = new Map<Digest, number>();
+  const found: Found = (digest, { size, modified }) => {
+    if (trustsOld || youngEnough(modified)) present.set(digest, size);
+  };
+  const left = await byListing(store, tenant, [...new Set(digests)], found);
+  await inLanes(headsAtOnce, left, async (digest) => {
+    const head = await contents.own.head(store.record, recordKeys.cas(tenant, digest));
+    if (head) found(digest, head);
+  });
+  return present;
+}
+
+/** What the listing did not get to. */
+async function byListing(
+  store: Store,
+  tenant: string,
+  asked: readonly Digest[],
+  found: Found,
+): Promise<readonly Digest[]> {
+  if (asked.length < few) return asked;
+  const byKey = new Map(asked.map((digest) => [recordKeys.cas(tenant, digest), digest]));
+  let listed = 0;
+  for await (const object of store.list(store.record, recordKeys.casPrefix(tenant))) {
+    const digest = byKey.get(object.key);
+    if (digest) found(digest, object);
+    if (++listed === asked.length * keysPerQuestion)
+      return [...byKey].filter(([other]) => other > object.key).map(([, later]) => later);
+  }
+  return [];
+}

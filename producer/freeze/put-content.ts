@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import type { Contents } from '@hotcell/outside/content.ts';
+import { PreconditionFailed, type Store } from '@hotcell/outside/store.ts';
+
+export interface ContentDeps {
+  store: Store;
+  contents: Contents;
+}
+
+/** Up to here a content is held in memory and put in one request, its digest being part of the request's signature. */
+export const smallBytes = 8 * 1024 * 1024;
+
+/** Put a small content under its digest, once. `anew` puts it also when something is there, as a new version. */
+export async function putSmall(
+  { store, contents }: ContentDeps,
+  tenant: string,
+  digest: Digest,
+  bytes: Uint8Array,
+  anew: boolean,
+): Promise<void> {
+  const key = recordKeys.cas(tenant, digest);
+  await contents.own.put(store.record, key, bytes, hexOf(digest), { ifAbsent: !anew });
+}
+
+/** Put a content of any size; nothing of it is seen unless its bytes are those of the digest. */
+export async function putStream(
+  { store }: ContentDeps,
+  tenant: string,
+  digest: Digest,
+  chunks: AsyncIterable<Uint8Array>,
+  anew: boolean,
+): Promise<void> {
+  try {
+    await store.upload(store.record, recordKeys.cas(tenant, digest), verified(chunks, digest), { ifAbsent: !anew });
+  } catch (error) {
+    // Somebody else brought the same bytes meanwhile.
+    if (!(error instanceof PreconditionFailed)) throw error;
+  }
+}
+
+/** Passes on what comes and ends in an error, before the last of it is sent, if it was not what it should be. */
+export async function* verified(chunks: AsyncIterable<Uint8Array>, digest: Digest): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  let held: Uint8Array | undefined;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    if (held) yield held;
+    held = chunk;
+  }
+  const found: Digest = `sha256:${hash.digest('hex')}`;
+  if (found !== digest)
+    throw new HotcellError(
+      'snapshot_refused',
+      `the bytes that came have the digest ${found} and not ${digest}: the file changed while it was read, or the upload was damaged; try again`,
+    );
+  if (held) yield held;
+}

@@ -1,0 +1,84 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, mkdirSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { Sink, StoreBytes } from '@hotcell/outside/store-bytes.ts';
+import type { ListedObject } from './listing.ts';
+import { type ContentDeps, putSmall, putStream, smallBytes } from './put-content.ts';
+
+const tries = 4;
+
+export interface ReadDeps extends ContentDeps {
+  /** A folder of this process's own, for big objects between reading and putting them. */
+  spool: string;
+}
+
+/**
+ * Read one object, once, by its version, hashing while it comes, and keep its bytes in the tenant's contents unless it
+ * is only referred to. What is too big for memory waits on our disk: its name is known only when it is read to its end.
+ */
+export async function readObject(
+  deps: ReadDeps,
+  from: { store: StoreBytes; bucket: string; object: ListedObject },
+  keepFor: { tenant: string; anew: boolean } | undefined,
+): Promise<Digest> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await readOnce(deps, from, keepFor);
+    } catch (error) {
+      if (!(error instanceof HotcellError) || error.code !== 'store_unavailable' || attempt === tries) throw error;
+      await pause(100 * 2 ** attempt * (0.5 + Math.random()));
+    }
+  }
+}
+
+async function readOnce(
+  deps: ReadDeps,
+  from: { store: StoreBytes; bucket: string; object: ListedObject },
+  keepFor: { tenant: string; anew: boolean } | undefined,
+): Promise<Digest> {
+  if (!keepFor) return read(from, () => undefined);
+  const { tenant, anew } = keepFor;
+  if (from.object.size <= smallBytes) {
+    const chunks: Buffer[] = [];
+    const digest = await read(from, (chunk) => void chunks.push(chunk));
+    await putSmall(deps, tenant, digest, Buffer.concat(chunks), anew);
+    return digest;
+  }
+  mkdirSync(deps.spool, { recursive: true, mode: 0o700 });
+  const path = join(deps.spool, randomUUID());
+  await using file = await open(path, 'wx+', 0o600);
+  // Without a name already: whatever becomes of us, nothing of it stays.
+  rmSync(path);
+  const digest = await read(from, async (chunk) => void (await file.writeFile(chunk)));
+  await putStream(deps, tenant, digest, createReadStream('', { fd: file.fd, autoClose: false, start: 0 }), anew);
+  return digest;
+}
+
+async function read(
+  { store, bucket, object }: { store: StoreBytes; bucket: string; object: ListedObject },
+  sink: Sink,
+): Promise<Digest> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const { key, size, versionId, etag } = object;
+  const taken: Sink = (chunk) => {
+    bytes += chunk.length;
+    if (bytes > size) return undefined;
+    hash.update(chunk);
+    return sink(chunk);
+  };
+  const changed = (how: string) =>
+    new HotcellError(
+      'conflict',
+      `s3://${bucket}/${key} ${how} while it was frozen: nothing of this freeze counts; try again when it is at rest`,
+    );
+  const head = await store.read(bucket, key, taken, { versionId });
+  if (!head) throw changed('was deleted');
+  if (bytes !== size) throw changed(`changed its size from ${size} to ${bytes} bytes`);
+  if (head.etag !== etag) throw changed('was written again');
+  return `sha256:${hash.digest('hex')}`;
+}

@@ -1,0 +1,57 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { Contents } from '@hotcell/outside/content.ts';
+import { pointsTo, readName } from '@hotcell/outside/names-record.ts';
+import { useSnapshot } from '@hotcell/outside/snapshot-record.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { freezeOutputs } from '../freeze/outputs.ts';
+import { freezePrefix } from '../freeze/prefix.ts';
+import { sourceForm } from './source.ts';
+
+export interface ResolveDeps {
+  store: Store;
+  contents: Contents;
+  /** A folder of this process's own, for big objects between reading and putting them. */
+  spool: string;
+}
+export interface Resolved {
+  snapshot: Digest;
+  locations: Digest;
+  files: number;
+  bytes: number;
+}
+
+/** From what a submitter names to what a run is pinned to. It happens once, when the run is accepted, and never later. */
+export async function resolveInput(deps: ResolveDeps, tenant: string, source: string): Promise<Resolved> {
+  const form = sourceForm(source);
+  switch (form.kind) {
+    case 'id':
+      return inUse(deps.store, tenant, form.id, `there is no snapshot ${form.id}`);
+    case 'name': {
+      const id = await idOfName(deps.store, tenant, form.name);
+      return inUse(deps.store, tenant, id, `the name ${form.name} points to ${id}, which was collected as garbage`);
+    }
+    case 'outputs':
+      return freezeOutputs(deps.store, tenant, form.run);
+    case 's3':
+      return freezePrefix(deps, tenant, form, { mode: 'copy', by: 'run' });
+  }
+}
+
+export async function idOfName(store: Store, tenant: string, name: string): Promise<Digest> {
+  const found = await readName(store, tenant, name);
+  if (!found)
+    throw new HotcellError(
+      'not_found',
+      `there is no snapshot of the name ${name}: ./hotcell snapshot names lists them`,
+    );
+  return pointsTo(found);
+}
+
+async function inUse(store: Store, tenant: string, id: Digest, otherwise: string): Promise<Resolved> {
+  const record = await useSnapshot(store, tenant, id);
+  if (!record)
+    throw new HotcellError('not_found', `${otherwise}: freeze its source again with ./hotcell snapshot create`);
+  const { snapshot, locations, files, bytes } = record;
+  return { snapshot, locations, files, bytes };
+}
