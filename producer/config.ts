@@ -9,7 +9,9 @@ export const producerSettings = z.object({
   HOTCELL_STATE_DIR: z.string().min(1, 'a folder of the producer’s own; what lies in it can be thrown away'),
   HOTCELL_POLICIES: z.string().min(1, 'the folder of the policies'),
   HOTCELL_IMAGES_LOCK: z.string().min(1, 'the file images.lock, written by every build of images'),
-  HOTCELL_MOST_QUEUED: z.coerce.number().int().min(1).default(250_000),
+  HOTCELL_QUEUE_MAX: z.coerce.number().int().min(1).default(200_000),
+  /** Stores outside that the operator opened to be frozen from: a file, see docs. */
+  HOTCELL_SOURCES: z.string().min(1).optional(),
   HOTCELL_TICKET_KEY: z.string().min(1, 'the private key that signs tickets: Ed25519, PKCS#8, PEM'),
 });
 export type ProducerSettings = z.output<typeof producerSettings>;

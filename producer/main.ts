@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TicketSigner } from '@hotcell/contract/tickets.ts';
 import { armCrashPoint } from '@hotcell/outside/crash.ts';
+import { Contents, loadSources } from '@hotcell/outside/content.ts';
 import { Live } from '@hotcell/outside/live.ts';
 import { openLog } from '@hotcell/outside/log.ts';
 import { probeAtStart } from '@hotcell/outside/probe.ts';
@@ -19,7 +20,7 @@ import { PolicyPins } from './policies/pin.ts';
 import { PolicyShelf } from './policies/shelf.ts';
 import { keepReadModel } from './readmodel/keep.ts';
 import { ReadModel } from './readmodel/model.ts';
-import { startReconciler } from './reconcile.ts';
+import { Reconciler } from './reconcile.ts';
 
 /** What runs when we are asked to end is given so long; what was accepted is in the bucket anyway. */
 const drainMs = 10_000;
@@ -35,7 +36,6 @@ async function main(): Promise<void> {
   const { HOTCELL_LISTEN_HOST: host, HOTCELL_LISTEN_PORT: port } = settings;
   const server = await buildServer(parts);
   const address = await server.listen({ host, port });
-  stack.use(startReconciler(parts));
   stack.use(keepReadModel(parts));
   parts.log.info({ address }, 'the producer answers');
   await ended(draining);
@@ -80,15 +80,18 @@ async function openParts(
   await mkdir(settings.HOTCELL_STATE_DIR, { recursive: true });
   const model = stack.use(ReadModel.open(join(settings.HOTCELL_STATE_DIR, 'runs.sqlite')));
   const news = stack.use(await News.open({ live, store, model, log }));
+  const contents = stack.use(new Contents(storeOf(settings), loadSources(settings.HOTCELL_SOURCES)));
   const imagesLock = settings.HOTCELL_IMAGES_LOCK;
-  return {
+  const parts = {
     settings,
     installation,
     log,
     store,
     live,
     queues,
-    bounds: new Bounds(queues, settings.HOTCELL_MOST_QUEUED),
+    contents,
+    spool: join(settings.HOTCELL_STATE_DIR, 'spool'),
+    bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),
     tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
     policies: new PolicyShelf({ folder: settings.HOTCELL_POLICIES, imagesLock }),
     pins: stack.use(new PolicyPins(store, { imagesLock })),
@@ -98,4 +101,5 @@ async function openParts(
     metrics: new Metrics(),
     draining,
   };
+  return { ...parts, reconciler: stack.use(new Reconciler(parts)) };
 }

@@ -1,4 +1,5 @@
 import type { TicketSigner } from '@hotcell/contract/tickets.ts';
+import type { Contents } from '@hotcell/outside/content.ts';
 import type { Live } from '@hotcell/outside/live.ts';
 import type { Logger } from '@hotcell/outside/log.ts';
 import type { Queues } from '@hotcell/outside/queue.ts';
@@ -11,6 +12,7 @@ import type { Bounds } from './bounds.ts';
 import type { PolicyPins } from './policies/pin.ts';
 import type { PolicyShelf } from './policies/shelf.ts';
 import type { ReadModel } from './readmodel/model.ts';
+import type { Reconciler } from './reconcile.ts';
 
 /** What the producer is made of; opened once, in `main.ts`, and handed to whoever needs it. */
 export interface Parts {
@@ -20,6 +22,9 @@ export interface Parts {
   store: Store;
   live: Live;
   queues: Queues;
+  contents: Contents;
+  /** A folder of this process's own, for big objects between reading and putting them. */
+  spool: string;
   bounds: Bounds;
   tickets: TicketSigner;
   policies: PolicyShelf;
@@ -28,6 +33,7 @@ export interface Parts {
   model: ReadModel;
   news: News;
   metrics: Metrics;
+  reconciler: Reconciler;
   /** Aborted when this process is asked to end: whoever waits is answered with what there is. */
   draining: AbortSignal;
 }

@@ -13,7 +13,9 @@ import { bodyLimitBytes, parseBody } from './body.ts';
 import { healthRoutes } from './health.ts';
 import { logRoutes } from './logs.ts';
 import { outputRoutes } from './outputs.ts';
+import { policyRoutes } from './policies.ts';
 import { problemOf } from './problem.ts';
+import { rebuildRoutes } from './rebuild.ts';
 import { runRoutes } from './runs.ts';
 import { workerRoutes } from './workers.ts';
 
@@ -71,6 +73,8 @@ export async function buildServer(parts: Parts): Promise<App> {
     outputRoutes(routes, parts);
     workerRoutes(routes, parts);
     apiKeyRoutes(routes, parts);
+    policyRoutes(routes, parts);
+    rebuildRoutes(routes, parts);
   });
   return app;
 }

@@ -17,19 +17,20 @@ export type Freeze = (path: string) => Promise<string>;
 
 /** From the command line to what the API is asked; everything that is read here is read before anything is sent. */
 export async function buildRequest(files: readonly string[], options: RunOptions, freeze: Freeze): Promise<RunRequest> {
+  const { file = [], param = [], input = [], env = [], label = [] } = options;
   const blocks = await blocksOf(files, options);
-  const bundled = await Promise.all(options.file.map(bundle));
+  const bundled = await Promise.all(file.map(bundle));
   const limits = limitsOf(options);
   return {
     blocks,
     ...(bundled.length > 0 && { files: bundled }),
-    ...(options.param.length > 0 && { params: Object.fromEntries(options.param.map(typed)) }),
+    ...(param.length > 0 && { params: Object.fromEntries(param.map(typed)) }),
     ...(options.policy !== undefined && { policy: options.policy }),
     ...(options.image !== undefined && { image: options.image }),
-    ...(options.input.length > 0 && { inputs: await inputsOf(options.input, freeze) }),
+    ...(input.length > 0 && { inputs: await inputsOf(input, freeze) }),
     ...(Object.keys(limits).length > 0 && { limits }),
-    ...(options.env.length > 0 && { env: Object.fromEntries(options.env) }),
-    ...(options.label.length > 0 && { labels: Object.fromEntries(options.label) }),
+    ...(env.length > 0 && { env: Object.fromEntries(env) }),
+    ...(label.length > 0 && { labels: Object.fromEntries(label) }),
     ...(options.priority !== undefined && { priority: options.priority }),
     ...(options.publish !== undefined && { publish: options.publish }),
   };

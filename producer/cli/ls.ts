@@ -9,7 +9,7 @@ import { aNumber, type Pair, pairOption } from './run-options.ts';
 
 interface Options {
   status?: string;
-  label: Pair[];
+  label?: Pair[];
   since?: string;
   limit: number;
 }
@@ -70,7 +70,7 @@ function queryOf(options: Options, limit: number, cursor: string): URLSearchPara
   const query = new URLSearchParams({ limit: String(limit) });
   if (cursor !== '') query.set('cursor', cursor);
   if (options.status !== undefined) query.set('status', options.status);
-  for (const [name, value] of options.label) query.append('label', `${name}=${value}`);
+  for (const [name, value] of options.label ?? []) query.append('label', `${name}=${value}`);
   if (options.since !== undefined) query.set('since', sinceOf(options.since).toISOString());
   return query;
 }

@@ -5,14 +5,14 @@ export interface RunOptions {
   lang?: string;
   policy?: string;
   image?: string;
-  input: Pair[];
+  input?: Pair[];
   timeout?: number;
   memory?: string;
   cpus?: number;
-  file: string[];
-  param: Pair[];
-  env: Pair[];
-  label: Pair[];
+  file?: string[];
+  param?: Pair[];
+  env?: Pair[];
+  label?: Pair[];
   priority?: number;
   publish?: string;
   idempotencyKey?: string;
@@ -20,9 +20,9 @@ export interface RunOptions {
 
 export type Pair = readonly [name: string, value: string];
 
-const collect = (value: string, before: string[]) => [...before, value];
+const collect = (value: string, before: string[] = []) => [...before, value];
 
-function collectPair(value: string, before: Pair[]): Pair[] {
+function collectPair(value: string, before: Pair[] = []): Pair[] {
   const at = value.indexOf('=');
   if (at < 1) throw new InvalidArgumentError(`${value} is not of the form NAME=VALUE.`);
   return [...before, [value.slice(0, at), value.slice(at + 1)]];
@@ -34,8 +34,7 @@ export function aNumber(value: string): number {
   return number;
 }
 
-export const pairOption = (flags: string, description: string) =>
-  new Option(flags, description).argParser(collectPair).default([], '');
+export const pairOption = (flags: string, description: string) => new Option(flags, description).argParser(collectPair);
 
 /** What `run` and `submit` take to say what is asked for. */
 export function takeRequest(command: Command): Command {
@@ -55,9 +54,7 @@ export function takeRequest(command: Command): Command {
     .option('--memory <size>', 'memory limit, for example 512m')
     .option('--cpus <number>', 'CPU limit, for example 1.5', aNumber)
     .addOption(
-      new Option('--file <path>', 'a file that lies beside the blocks in /work and is not executed')
-        .argParser(collect)
-        .default([], ''),
+      new Option('--file <path>', 'a file that lies beside the blocks in /work and is not executed').argParser(collect),
     )
     .addOption(pairOption('--param <key=value>', 'in /inputs/params.json; JSON where it is JSON, else a text'))
     .addOption(pairOption('--env <key=value>', 'a variable that the policy lets a job set'))

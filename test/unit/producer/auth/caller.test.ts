@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiKey, apiKeyIdOf, newApiKey } from '@hotcell/contract/apikey.ts';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { ApiKeyRecord, type Role } from '@hotcell/contract/records.ts';
+import { callerFrom, mayActAs } from '@hotcell/producer/auth/caller.ts';
+
+const recordOf = (tenant: string, role: Role) => newApiKey({ tenant, role, label: '' }).record;
+
+test('a new key is recognised by its hash alone, and its record holds nothing that opens anything', () => {
+  const { key, record } = newApiKey({ tenant: 'a', role: 'reader', label: 'x', expiresAt: new Date(0) });
+  assert.ok(ApiKey.safeParse(key).success);
+  assert.deepEqual(ApiKeyRecord.parse(record), record);
+  assert.equal(record.id, apiKeyIdOf(key));
+  assert.equal(record.sha256, sha256(key));
+  assert.ok(!JSON.stringify(record).includes(key.slice(3)));
+  assert.notEqual(newApiKey({ tenant: 'a', role: 'reader', label: 'x' }).key, key);
+});
+
+test('everybody acts for the tenant of their key; only the operator for another', () => {
+  assert.equal(callerFrom(recordOf('finance', 'submitter'), undefined).tenant, 'finance');
+  assert.equal(callerFrom(recordOf('finance', 'submitter'), 'finance').tenant, 'finance');
+  assert.equal(callerFrom(recordOf('default', 'admin'), 'finance').tenant, 'finance');
+  for (const [tenant, role] of [
+    ['finance', 'admin'],
+    ['default', 'submitter'],
+    ['default', 'reader'],
+  ] as const)
+    assert.throws(
+      () => callerFrom(recordOf(tenant, role), 'other'),
+      (error) => error instanceof HotcellError && error.code === 'forbidden',
+    );
+});
+
+test('a tenant that is no name is refused, also to the operator', () => {
+  for (const tenant of ['', '..', 'a/b', 'A', 'x'.repeat(64)])
+    assert.throws(() => callerFrom(recordOf('default', 'admin'), tenant), HotcellError);
+});
+
+test('an admin may do what a submitter may, and a submitter what a reader may, and not the other way', () => {
+  const may = (role: Role) =>
+    (['reader', 'submitter', 'admin'] as const).map((needed) =>
+      mayActAs(callerFrom(recordOf('a', role), undefined), needed),
+    );
+  assert.deepEqual(may('reader'), [true, false, false]);
+  assert.deepEqual(may('submitter'), [true, true, false]);
+  assert.deepEqual(may('admin'), [true, true, true]);
+});
