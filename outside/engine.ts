@@ -9,7 +9,10 @@ import { explainEngineError, statusOf } from './engine-errors.ts';
 /** How long one call may take before the engine counts as not answering. Generous: a busy machine is not a broken one. */
 const boundMs = { look: 20_000, change: 60_000, start: 120_000 };
 
-export type CreateOptions = Omit<Docker.ContainerCreateOptions, 'name' | 'abortSignal'>;
+export type CreateOptions = Omit<Docker.ContainerCreateOptions, 'name' | 'abortSignal' | 'HostConfig'> & {
+  // Of the API, and not yet in its types.
+  HostConfig?: Docker.HostConfig & { CgroupnsMode?: 'private' | 'host' };
+};
 export type Inspected = Docker.ContainerInspectInfo;
 export type InspectedImage = Docker.ImageInspectInfo;
 export interface Listed {

@@ -1,0 +1,131 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { KillReason as FrameKillReason, HostFrame } from '@hotcell/contract/frames.ts';
+import type { Posture } from '@hotcell/contract/posture.ts';
+import type { CellEvent, Job, KillReason, SealedCell } from '../parts.ts';
+import type { CellDeps } from './deps.ts';
+import { destroyCell } from './destroy.ts';
+import { cellEvents } from './event-stream.ts';
+import { jobFrames } from './hand-over.ts';
+import type { Leased } from './lease.ts';
+import type { Talk } from './talk.ts';
+
+const frameReasons: Readonly<Record<KillReason, FrameKillReason>> = {
+  cancelled: 'cancelled',
+  lost_claim: 'claimLost',
+  draining: 'draining',
+};
+/** Init's own time to kill everything, over the policy's grace, before the engine is asked to. */
+const killSlackMs = 10_000;
+/** The engine sees a container's end up to a second after its stream's. */
+const deathMs = 20_000;
+
+/** A cell that has shown its posture, and what one job does in it. */
+export class Cell implements SealedCell {
+  readonly id: string;
+  readonly container: string;
+  readonly posture: Posture;
+  readonly warm = false;
+  readonly #leased: Leased;
+  readonly #talk: Talk;
+  readonly #deps: CellDeps;
+  #used = false;
+  #startedAt: Date | undefined;
+  #killed: KillReason | undefined;
+  #killTimer: NodeJS.Timeout | undefined;
+  #destroyed: Promise<void> | undefined;
+
+  constructor(leased: Leased, talk: Talk, posture: Posture, deps: CellDeps) {
+    this.id = leased.id;
+    this.container = leased.name;
+    this.posture = posture;
+    this.#leased = leased;
+    this.#talk = talk;
+    this.#deps = deps;
+  }
+
+  async *run(job: Job): AsyncGenerator<CellEvent> {
+    if (this.#used) throw new HotcellError('cell_failed', 'a cell is used once');
+    this.#used = true;
+    let failure: unknown;
+    const handedOver = this.#handOver(job).catch((error: unknown) => {
+      failure = error;
+      // What could not be said ends the conversation. What was not heard ends by itself, with init's last words.
+      if (!isUnheard(error)) this.#talk.close();
+    });
+    try {
+      const { log } = this.#leased.plan;
+      const startedAt = () => this.#startedAt ?? new Date();
+      if (yield* cellEvents(this.#talk, job.blocks, startedAt, log.pastLimit === 'stop')) return;
+      await handedOver;
+      if (failure !== undefined && !isUnheard(failure)) throw failure;
+      yield await howItDied(this.#leased, this.#deps);
+    } finally {
+      clearTimeout(this.#killTimer);
+      this.#talk.close();
+    }
+  }
+
+  kill(reason: KillReason): void {
+    if (this.#killed !== undefined) return;
+    this.#killed = reason;
+    // Before the start a kill has no place in the protocol: it follows it at once.
+    if (this.#startedAt === undefined) return;
+    this.#talk.send([this.#killFrame(reason)]).catch((error: unknown) => {
+      // A cell that does not listen any more is one that ends; if it does not, the timer sees to it.
+      this.#deps.log.debug({ container: this.container, err: error }, 'a kill was not heard');
+    });
+  }
+
+  destroy(): Promise<void> {
+    clearTimeout(this.#killTimer);
+    this.#talk.close();
+    this.#destroyed ??= destroyCell(this.#leased, this.#deps);
+    return this.#destroyed;
+  }
+
+  async #handOver(job: Job): Promise<void> {
+    await this.#talk.send(this.#withStart(jobFrames(this.#leased.plan, job)));
+  }
+
+  /** Nothing is awaited between START's making and its writing: a kill from then on comes behind it. */
+  *#withStart(frames: Iterable<HostFrame>): Generator<HostFrame> {
+    for (const frame of frames) {
+      if (frame.type === 'start') this.#startedAt = new Date();
+      const before = this.#killed;
+      yield frame;
+      if (frame.type === 'start' && before !== undefined) yield this.#killFrame(before);
+    }
+  }
+
+  /** With it the fallback is armed. */
+  #killFrame(reason: KillReason): HostFrame {
+    this.#forceAfter(this.#leased.plan.limits.graceSeconds * 1000 + killSlackMs);
+    return { type: 'kill', reason: frameReasons[reason] };
+  }
+
+  /** The fallback: `docker kill`, when init was asked and has said nothing for long although we listen. */
+  #forceAfter(ms: number): void {
+    this.#killTimer = setTimeout(() => {
+      const left = killSlackMs - this.#talk.silentMs();
+      if (left > 0) return this.#forceAfter(left);
+      this.#deps.log.warn({ container: this.container }, 'init did not end its job: the engine is asked to kill it');
+      this.#deps.engine.kill(this.#leased.container).catch((error: unknown) => {
+        this.#deps.log.error({ container: this.container, err: error }, 'the engine did not kill a cell');
+      });
+    }, ms);
+  }
+}
+
+/** The cell stopped reading: it says itself why, or is dead. */
+function isUnheard(error: unknown): boolean {
+  return error instanceof HotcellError && error.code === 'cell_failed';
+}
+
+/** The stream ended before init's last word. */
+async function howItDied(leased: Leased, { engine }: CellDeps): Promise<CellEvent> {
+  const exitCode = await engine.wait(leased.container, deathMs);
+  if (exitCode === undefined)
+    throw new HotcellError('stream_broken', 'the connection to the cell was lost while it was running');
+  const inspected = await engine.inspect(leased.container);
+  return { type: 'died', exitCode, engineSaysOom: inspected?.State.OOMKilled ?? false, oomKills: 0 };
+}

@@ -1,0 +1,118 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { CellFrame, RunEnd } from '@hotcell/contract/frames.ts';
+import { type CellEvent, OutputLost, type PreparedBlock } from '../parts.ts';
+import { blockEndOf, errnoName, errorOf, outOfOrder, refusedOf } from './events.ts';
+import type { Talk } from './talk.ts';
+
+/** Init's frames as events, in order. True when init said its last word, false when the stream ended before it. */
+export async function* cellEvents(
+  talk: Talk,
+  blocks: readonly PreparedBlock[],
+  startedAt: () => Date,
+  logLimitEnds: boolean,
+): AsyncGenerator<CellEvent, boolean> {
+  const at = (us: number) => new Date(startedAt().getTime() + us / 1000);
+  let listed = 0;
+  for (let frame = await talk.next(); frame !== undefined; frame = await talk.next()) {
+    switch (frame.type) {
+      case 'blockStarted':
+        yield { type: 'block_started', index: frame.index, at: at(frame.atUs) };
+        break;
+      case 'log':
+        yield {
+          type: 'log',
+          block: frame.index,
+          stream: frame.stream,
+          at: at(frame.atUs),
+          bytes: asBuffer(frame.bytes),
+        };
+        break;
+      case 'logLimit':
+        yield { type: 'log_limit', at: at(frame.atUs), ends: logLimitEnds };
+        break;
+      case 'logTail':
+        yield { type: 'log_gap', droppedBytes: frame.droppedStdout + frame.droppedStderr };
+        break;
+      case 'blockEnded':
+        yield { type: 'block_ended', at: at(frame.atUs), end: blockEndOf(frame, blocks[frame.index]) };
+        break;
+      case 'outputEntry': {
+        const data = new OutputData(talk, frame.size);
+        yield { type: 'output', path: asBuffer(frame.path), size: frame.size, data };
+        if (!data.read) throw new HotcellError('stream_broken', 'an output was not read to its end');
+        break;
+      }
+      case 'outputRefused':
+        listed++;
+        yield refusedOf(frame);
+        break;
+      case 'end':
+        yield* unlisted(frame.end, listed);
+        yield { type: 'end', usage: usageOf(frame.end) };
+        return true;
+      case 'error':
+        throw errorOf(frame);
+      default:
+        throw outOfOrder(frame);
+    }
+  }
+  return false;
+}
+
+/** What END says of outputs that no frame named. */
+function* unlisted(end: RunEnd, listed: number): Generator<CellEvent> {
+  const refused = (reason: string, limit: 'outputBytes' | 'outputFiles' | null): CellEvent => ({
+    type: 'output_refused',
+    path: Buffer.from('…'),
+    reason,
+    limit,
+  });
+  const more = end.outputsRefused - listed;
+  const limit = end.outputFilesExceeded ? 'outputFiles' : end.outputBytesExceeded ? 'outputBytes' : null;
+  if (more > 0) yield refused(`${more} more were refused`, limit);
+  if (end.outputsIncomplete)
+    yield refused('the collector was killed for lack of memory: there may have been more outputs', null);
+}
+
+function usageOf(end: RunEnd): Extract<CellEvent, { type: 'end' }>['usage'] {
+  return {
+    wallMs: Math.round(end.wallUs / 1000),
+    cpuMs: Math.round((end.account.cpuUs ?? 0) / 1000),
+    peakMemoryBytes: end.account.peakMemoryBytes ?? end.account.maxRssBytes ?? 0,
+  };
+}
+
+/** One output's bytes, as they come. Read once. */
+class OutputData implements AsyncIterable<Buffer> {
+  readonly #talk: Talk;
+  readonly #size: number;
+  read = false;
+
+  constructor(talk: Talk, size: number) {
+    this.#talk = talk;
+    this.#size = size;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    let seen = 0;
+    for (let frame = await this.#talk.next(); frame !== undefined; frame = await this.#talk.next()) {
+      if (frame.type === 'outputData') {
+        seen += frame.bytes.length;
+        if (seen > this.#size) throw outOfOrder(frame);
+        yield asBuffer(frame.bytes);
+      } else if (frame.type === 'outputEnd') {
+        this.read = true;
+        if (!frame.ok) throw new OutputLost(`it could not be read to its end (${errnoName(frame.errno)})`);
+        if (seen !== this.#size) throw outOfOrder(frame);
+        return;
+      } else throw frame.type === 'error' ? errorOf(frame) : outOfOrder(frame);
+    }
+    // How it died, and whether that was the job's doing, is told next.
+    this.read = true;
+    throw new OutputLost('the cell died while it was being read');
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

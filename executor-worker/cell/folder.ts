@@ -1,0 +1,35 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Mount } from '../parts.ts';
+import { hostname } from './options.ts';
+
+/** The files that stand in for an image's: naming no host, no resolver, and the job's user. */
+function contents(uid: number): Readonly<Record<string, string>> {
+  return {
+    hosts: '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n',
+    hostname: `${hostname}\n`,
+    'resolv.conf': '# This cell has no network: nothing is resolved.\n',
+    passwd: `root:x:0:0:root:/root:/usr/sbin/nologin\njob:x:${uid}:${uid}:job:/work:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
+    group: `root:x:0:\njob:x:${uid}:\nnogroup:x:65534:\n`,
+  };
+}
+
+export const folderOfCells = (stateDir: string) => join(stateDir, 'cells');
+
+/** A cell's own folder on the host, which no cell can write: what is mounted into it, read-only. */
+export async function makeFolder(stateDir: string, id: string, uid: number): Promise<Mount[]> {
+  const folder = join(folderOfCells(stateDir), id);
+  await mkdir(join(folder, 'inputs'), { recursive: true, mode: 0o755 });
+  const files = Object.entries(contents(uid));
+  await Promise.all(files.map(([name, text]) => writeFile(join(folder, name), text, { mode: 0o444 })));
+  return files.map(([name]) => ({ source: join(folder, name), target: `/etc/${name}` }));
+}
+
+/** What `/inputs` is for a run without any. */
+export function noInputs(stateDir: string, id: string): Mount {
+  return { source: join(folderOfCells(stateDir), id, 'inputs'), target: '/inputs' };
+}
+
+export async function removeFolder(stateDir: string, id: string): Promise<void> {
+  await rm(join(folderOfCells(stateDir), id), { recursive: true, force: true });
+}

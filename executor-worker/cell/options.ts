@@ -1,0 +1,140 @@
+import type { CreateOptions } from '@hotcell/outside/engine.ts';
+import type { CellPlan, Mount } from '../parts.ts';
+import { deadlineOf, memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './bounds.ts';
+
+/** Where a cell is made, and by whom. */
+export interface CellSite {
+  /** The cell's own id, random: names its folder on the host. */
+  id: string;
+  uid: number;
+  installation: string;
+  worker: string;
+  createdAt: Date;
+  /** The image's own id, which the engine runs, and the names of the variables it would set. */
+  imageId: string;
+  imageVariables: readonly string[];
+  /** Files of the host that every cell gets: read-only, by the place where they appear. */
+  files: readonly Mount[];
+  /** Text of the profile for this runtime and architecture. */
+  seccomp: string;
+}
+
+export const hostname = 'cell';
+export const initPath = '/cell-init';
+export const initCapabilities = ['KILL', 'SETGID', 'SETPCAP', 'SETUID'] as const;
+
+export const containerName = (uid: number) => `hotcell-cell-${uid}`;
+
+/** What init says to Docker's names of runtimes. */
+const runtimeNames = { runc: 'runc', gvisor: 'runsc' } as const;
+
+/** Docker's own list, which the API's would replace, and what else tells of the host rather than of the cell. */
+const maskedPaths = [
+  ...['/proc/acpi', '/proc/asound', '/proc/kcore', '/proc/keys', '/proc/key-users', '/proc/latency_stats'],
+  ...['/proc/timer_list', '/proc/timer_stats', '/proc/sched_debug', '/proc/scsi', '/proc/interrupts', '/proc/cmdline'],
+  ...['/proc/config.gz', '/proc/kallsyms', '/proc/modules', '/proc/diskstats', '/proc/partitions', '/proc/swaps'],
+  '/proc/sys/kernel/random/boot_id',
+  ...[
+    '/sys/firmware',
+    '/sys/devices',
+    '/sys/block',
+    '/sys/class',
+    '/sys/bus',
+    '/sys/module',
+    '/sys/kernel',
+    '/sys/fs/ext4',
+  ],
+  '/dev/mqueue',
+];
+const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+
+function tmpfsOptions(one: Tmpfs): string {
+  const flags = one.exec ? 'rw,exec,nosuid,nodev' : 'rw,noexec,nosuid,nodev';
+  return `${flags},size=${one.bytes},nr_inodes=${one.inodes},mode=${one.mode}`;
+}
+
+export function labelsOf(plan: CellPlan, site: CellSite): Record<string, string> {
+  // All of them, always: what we leave out, an image's own labels could say.
+  return {
+    'hotcell.managed': '1',
+    'hotcell.installation': site.installation,
+    'hotcell.role': 'cell',
+    'hotcell.worker': site.worker,
+    'hotcell.deadline': deadlineOf(plan.limits, site.createdAt).toISOString(),
+    'hotcell.cell': site.id,
+    'hotcell.run': plan.run,
+    'hotcell.attempt': String(plan.attempt),
+  };
+}
+
+/** Policy → container: everything the engine is told about a cell. Pure, and the only place that says it. */
+export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions {
+  const { limits } = plan;
+  const memory = memoryOf(plan);
+  return {
+    Image: site.imageId,
+    Entrypoint: [initPath],
+    Cmd: [],
+    User: '0:0',
+    WorkingDir: '/',
+    // A name without a value takes the variable away: init and the engine's own helpers see none of the image's.
+    Env: [...site.imageVariables],
+    Hostname: hostname,
+    Domainname: '',
+    Healthcheck: { Test: ['NONE'] },
+    StopSignal: 'SIGKILL',
+    Labels: labelsOf(plan, site),
+    NetworkDisabled: true,
+    Tty: false,
+    OpenStdin: true,
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    HostConfig: {
+      Runtime: runtimeNames[plan.runtime],
+      NetworkMode: 'none',
+      IpcMode: 'private',
+      CgroupnsMode: 'private',
+      PidMode: '',
+      UTSMode: '',
+      UsernsMode: '',
+      Privileged: false,
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      CapAdd: [...initCapabilities],
+      SecurityOpt: ['no-new-privileges', `seccomp=${site.seccomp}`],
+      MaskedPaths: maskedPaths,
+      ReadonlyPaths: readonlyPaths,
+      Tmpfs: Object.fromEntries(Object.entries(tmpfsOf(limits)).map(([path, one]) => [path, tmpfsOptions(one)])),
+      Mounts: [...site.files, ...plan.mounts].map(({ source, target }) => ({
+        Type: 'bind' as const,
+        Source: source,
+        Target: target,
+        ReadOnly: true,
+        BindOptions: { Propagation: 'rprivate' as const },
+      })),
+      Memory: memory,
+      MemorySwap: memory,
+      CpuPeriod: 100_000,
+      CpuQuota: Math.max(1000, Math.round(limits.cpus * 100_000)),
+      PidsLimit: pidsOf(plan),
+      OomScoreAdj: 500,
+      // Init cannot raise a limit, only lower it for its children. FSIZE and NPROC are the job's alone.
+      Ulimits: rlimitsOf(limits)
+        .filter(({ name }) => name !== 'fsize' && name !== 'nproc')
+        .map(({ name, value }) => ({ Name: name, Soft: value, Hard: value })),
+      Sysctls: {
+        'kernel.shmmax': String(limits.scratchBytes),
+        'kernel.shmall': String(Math.ceil(limits.scratchBytes / 4096)),
+        // A segment that nobody has attached is gone, so that no job leaves memory behind that init cannot empty.
+        'kernel.shm_rmid_forced': '1',
+        'fs.mqueue.queues_max': '0',
+      },
+      LogConfig: { Type: 'none', Config: {} },
+      RestartPolicy: { Name: 'no' },
+      AutoRemove: false,
+      Init: false,
+    },
+  };
+}

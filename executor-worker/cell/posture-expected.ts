@@ -1,0 +1,49 @@
+import { hexOf } from '@hotcell/contract/digest.ts';
+import type { Rlimit } from '@hotcell/contract/frames.ts';
+import type { CellPlan } from '../parts.ts';
+import { memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './bounds.ts';
+import type { CellDeps } from './deps.ts';
+import type { Leased } from './lease.ts';
+import { hostname } from './options.ts';
+
+/** What the kernel has to say inside a cell of this plan. */
+export interface ExpectedPosture {
+  runtime: CellPlan['runtime'];
+  machine: string;
+  uid: number;
+  env: Readonly<Record<string, string>>;
+  hostname: string;
+  rlimits: readonly Rlimit[];
+  memoryBytes: number;
+  pids: number;
+  cpus: number;
+  tmpfs: Readonly<Record<string, Tmpfs>>;
+  /** Where something of the host is mounted: all of it read-only. */
+  readOnly: readonly string[];
+  masked: readonly string[];
+  initSha256: string;
+}
+
+export function expectedPosture(
+  leased: Pick<Leased, 'plan' | 'uid' | 'options'>,
+  env: Readonly<Record<string, string>>,
+  deps: Pick<CellDeps, 'machine' | 'init'>,
+): ExpectedPosture {
+  const { plan, uid, options } = leased;
+  const host = options.HostConfig ?? {};
+  return {
+    runtime: plan.runtime,
+    machine: deps.machine,
+    uid,
+    env,
+    hostname,
+    rlimits: rlimitsOf(plan.limits),
+    memoryBytes: memoryOf(plan),
+    pids: pidsOf(plan),
+    cpus: plan.limits.cpus,
+    tmpfs: tmpfsOf(plan.limits),
+    readOnly: (host.Mounts ?? []).map(({ Target }) => Target),
+    masked: [...(host.MaskedPaths ?? []), ...(host.ReadonlyPaths ?? [])],
+    initSha256: hexOf(deps.init.digest),
+  };
+}

@@ -1,0 +1,117 @@
+import { rlimitNumbers } from '@hotcell/contract/frames.ts';
+import { type PostureKey, type PostureRecord, postureFields } from '@hotcell/contract/frames-posture.ts';
+import { deviceDifferences, fdDifferences } from './posture-devices.ts';
+import type { ExpectedPosture } from './posture-expected.ts';
+import { cgroupDifferences } from './posture-limits.ts';
+import { mountDifferences } from './posture-mounts.ts';
+
+/** The records of one kind. */
+export type Records<K extends PostureKey> = Extract<PostureRecord, { key: K }>[];
+
+const none = '0'.repeat(16);
+/** KILL, SETGID, SETUID, SETPCAP. */
+const ofInit = '00000000000001e0';
+/** What the sentry of an older gVisor does not have to tell. */
+const unreadableInGvisor: readonly PostureKey[] = ['lsm'];
+
+/** Between what a cell must be and what the kernel told from inside it. Pure; empty when there is no difference. */
+export function insideDifferences(records: readonly PostureRecord[], expected: ExpectedPosture): string[] {
+  const of = <K extends PostureKey>(key: K) => records.filter((one) => one.key === key) as Records<K>;
+  return [
+    ...untold(of, expected),
+    ...identity(of, expected),
+    ...network(of),
+    ...mountDifferences(of('mount'), expected),
+    ...limits(of, expected),
+    ...deviceDifferences(of('device'), expected.runtime),
+    ...fdDifferences(of('fd')),
+    ...surroundings(of, expected),
+    ...init(of, expected),
+  ];
+}
+
+type Of = <K extends PostureKey>(key: K) => Records<K>;
+
+/** Of these there is exactly one in every cell; what is not told is not known to be right. */
+const once = ['ids', 'caps', 'noNewPrivs', 'seccomp', 'cwd', 'hostname', 'kernel', 'oomScoreAdj', 'init'] as const;
+
+function* untold(of: Of, { runtime }: ExpectedPosture): Generator<string> {
+  const nameOf = (number: number) =>
+    Object.entries(postureFields).find(([, { key }]) => key === number)?.[0] ?? `record ${number}`;
+  for (const key of once) if (of(key).length !== 1) yield `${key} was told ${of(key).length} times`;
+  for (const record of of('more')) yield `there is more of ${nameOf(record.of)} than can be told`;
+  for (const record of of('unreadable')) {
+    const name = nameOf(record.of);
+    // Without a security module in the host's kernel there is nothing to read: recorded, not judged.
+    const known = name === 'lsm' || (runtime === 'gvisor' && unreadableInGvisor.some((one) => one === name));
+    if (!known) yield `${name} could not be read (errno ${record.errno})`;
+  }
+}
+
+function* identity(of: Of, { uid }: ExpectedPosture): Generator<string> {
+  for (const { key: _, ...ids } of of('ids'))
+    for (const [name, value] of Object.entries(ids))
+      if (value !== uid) yield `${name} is ${value} and should be ${uid}`;
+  for (const { gid } of of('group')) if (gid !== uid) yield `it is in the group ${gid}`;
+  for (const { key: _, ...sets } of of('caps'))
+    for (const [name, mask] of Object.entries(sets))
+      if (mask !== none) yield `the ${name} capabilities are ${mask} and should be none`;
+  for (const { value } of of('noNewPrivs')) if (value !== 1) yield 'new privileges can be gained';
+  for (const { mode } of of('seccomp')) if (mode !== 2) yield `no seccomp filter is in force (mode ${mode})`;
+}
+
+function* network(of: Of): Generator<string> {
+  const names = new Set([...of('interface'), ...of('procInterface')].map(({ name }) => name));
+  if (of('interface').length !== of('procInterface').length) yield 'the two lists of network interfaces differ';
+  for (const name of names) if (name !== 'lo') yield `there is a network interface ${name}`;
+  // Its own loopback's routes: the interface is the last word of a line of IPv6, the first of one of IPv4.
+  for (const { family, line } of of('route')) {
+    const words = line.trim().split(/\s+/);
+    if ((family === 6 ? words.at(-1) : words[0]) !== 'lo') yield `there is a route: ${line}`;
+  }
+}
+
+function* limits(of: Of, expected: ExpectedPosture): Generator<string> {
+  for (const { name, value } of expected.rlimits) {
+    const found = of('rlimit').find(({ resource }) => resource === rlimitNumbers[name]);
+    if (found?.soft !== value || found.hard !== value)
+      yield `the limit ${name} is ${found?.soft ?? 'untold'} (at most ${found?.hard ?? 'untold'}) and should be ${value}`;
+  }
+  yield* cgroupDifferences(of('cgroup'), expected);
+}
+
+function* surroundings(of: Of, expected: ExpectedPosture): Generator<string> {
+  const wanted = new Set(Object.entries(expected.env).map(([name, value]) => `${name}=${value}`));
+  for (const { entry } of of('env')) {
+    // Records are printable ASCII: what is not is compared in the same form.
+    const found = [...wanted].find((one) => printable(one) === entry);
+    if (found === undefined || !wanted.delete(found)) yield `the environment has ${entry.replace(/=.*/s, '')}`;
+  }
+  for (const missing of wanted) yield `the environment lacks ${missing.replace(/=.*/s, '')}`;
+  for (const { path } of of('cwd')) if (path !== '/work') yield `it starts in ${path}`;
+  for (const { name } of of('hostname')) if (name !== expected.hostname) yield `the host name is ${name}`;
+  for (const { machine } of of('kernel')) if (machine !== expected.machine) yield `the machine is ${machine}`;
+  for (const { value } of of('oomScoreAdj'))
+    if (value !== '1000') yield `its own processes are not the first to be killed for memory (${value})`;
+}
+
+function* init(of: Of, { initSha256 }: ExpectedPosture): Generator<string> {
+  for (const one of of('init')) {
+    if (one.sha256 !== initSha256) yield `init is ${one.sha256} and should be ${initSha256}`;
+    if (one.uid !== 0) yield `init has the uid ${one.uid}`;
+    if (one.inheritable !== none) yield `init hands on the capabilities ${one.inheritable}`;
+    for (const set of [one.permitted, one.effective, one.bounding])
+      if (set !== ofInit) yield `init has the capabilities ${set} and should have ${ofInit}`;
+  }
+}
+
+/** As init writes text: printable ASCII, everything else and the backslash as \xNN. At most what a field holds. */
+function printable(text: string): string {
+  let out = '';
+  for (const byte of Buffer.from(text))
+    out +=
+      byte >= 0x20 && byte < 0x7f && byte !== 0x5c
+        ? String.fromCharCode(byte)
+        : `\\x${byte.toString(16).padStart(2, '0')}`;
+  return out;
+}

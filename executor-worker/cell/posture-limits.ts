@@ -1,0 +1,41 @@
+import type { ExpectedPosture } from './posture-expected.ts';
+import type { Records } from './posture-inside.ts';
+
+/** What the cgroup says of its limits, in the words of either version. Under gVisor that is the sentry's own: not asked. */
+export function* cgroupDifferences(records: Records<'cgroup'>, expected: ExpectedPosture): Generator<string> {
+  if (expected.runtime === 'gvisor') return;
+  const files = new Map(records.map(({ file, value }) => [file, value]));
+  const wanted = files.has('memory.max') ? unified(expected) : hierarchies(expected);
+  for (const [file, { value, optional }] of Object.entries(wanted)) {
+    const found = files.get(file);
+    if (found === undefined && optional) continue;
+    if (found !== value) yield `${file} is ${found ?? 'untold'} and should be ${value}`;
+  }
+}
+
+interface Wanted {
+  value: string;
+  /** Kernels without an account of swap have no such file; then there is no swap to be had either way. */
+  optional?: true;
+}
+
+const quota = (cpus: number) => Math.max(1000, Math.round(cpus * 100_000));
+
+function unified({ memoryBytes, pids, cpus }: ExpectedPosture): Record<string, Wanted> {
+  return {
+    'memory.max': { value: String(memoryBytes) },
+    'memory.swap.max': { value: '0', optional: true },
+    'cpu.max': { value: `${quota(cpus)} 100000` },
+    'pids.max': { value: String(pids) },
+  };
+}
+
+function hierarchies({ memoryBytes, pids, cpus }: ExpectedPosture): Record<string, Wanted> {
+  return {
+    'memory/memory.limit_in_bytes': { value: String(memoryBytes) },
+    'memory/memory.memsw.limit_in_bytes': { value: String(memoryBytes), optional: true },
+    'cpu/cpu.cfs_quota_us': { value: String(quota(cpus)) },
+    'cpu/cpu.cfs_period_us': { value: '100000' },
+    'pids/pids.max': { value: String(pids) },
+  };
+}

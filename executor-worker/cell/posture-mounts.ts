@@ -1,0 +1,65 @@
+import type { ExpectedPosture } from './posture-expected.ts';
+import type { Records } from './posture-inside.ts';
+
+type Mount = Records<'mount'>[number];
+
+/** The kernel's own file systems: which of them may be where. Only root could write to those that are writable. */
+const ownFilesystems: Readonly<Record<string, readonly string[]>> = {
+  '/proc': ['proc'],
+  '/dev': ['tmpfs'],
+  '/dev/pts': ['devpts'],
+  '/dev/mqueue': ['mqueue'],
+  '/sys': ['sysfs'],
+  '/sys/fs/cgroup': ['tmpfs', 'cgroup2'],
+};
+
+/** Every mount is one that we know, and every one that we asked for is there. */
+export function* mountDifferences(mounts: Records<'mount'>, expected: ExpectedPosture): Generator<string> {
+  const points = new Set(mounts.map(({ point }) => point));
+  for (const point of ['/', ...Object.keys(expected.tmpfs), ...expected.readOnly])
+    if (!points.has(point)) yield `nothing is mounted at ${point}`;
+  for (const mount of mounts) {
+    const problem = problemOf(mount, expected);
+    if (problem !== undefined) yield `the mount ${mount.point} ${problem}`;
+  }
+}
+
+function problemOf(mount: Mount, expected: ExpectedPosture): string | undefined {
+  const { point, fstype } = mount;
+  const tmpfs = expected.tmpfs[point];
+  if (tmpfs) return scratchProblem(mount, tmpfs, expected.runtime);
+  if (point === '/' || expected.readOnly.includes(point)) return isReadOnly(mount) ? undefined : 'is writable';
+  if (ownFilesystems[point]?.includes(fstype)) return undefined;
+  if (point.startsWith('/sys/fs/cgroup/') && fstype === 'cgroup')
+    // The sentry's are its own: they bound nothing on the host, and belong to its root.
+    return isReadOnly(mount) || expected.runtime === 'gvisor' ? undefined : 'is writable';
+  if (expected.masked.includes(point)) return isMask(mount) ? undefined : 'is not masked';
+  return `is not one of ours (${fstype})`;
+}
+
+function scratchProblem(
+  mount: Mount,
+  wanted: ExpectedPosture['tmpfs'][string],
+  runtime: ExpectedPosture['runtime'],
+): string | undefined {
+  const options = new Set(mount.options.split(','));
+  if (mount.fstype !== 'tmpfs') return `is ${mount.fstype} and should be tmpfs`;
+  if (mount.bytes !== wanted.bytes) return `holds ${mount.bytes} bytes and should hold ${wanted.bytes}`;
+  if (options.has('noexec') === wanted.exec) return `should ${wanted.exec ? 'let' : 'not let'} programs run`;
+  // gVisor has no bound of inodes, and says nothing of nosuid and nodev: it honours neither setuid nor devices there.
+  if (runtime === 'gvisor') return undefined;
+  if (mount.inodes !== wanted.inodes) return `holds ${mount.inodes} files and should hold ${wanted.inodes}`;
+  for (const option of ['nosuid', 'nodev']) if (!options.has(option)) return `is not ${option}`;
+  return undefined;
+}
+
+function isReadOnly({ options }: Mount): boolean {
+  return options.split(',').includes('ro');
+}
+
+/** Over a folder lies an empty, read-only tmpfs; over a file /dev/null; what is only protected is the same, read-only. */
+function isMask(mount: Mount): boolean {
+  const { fstype, root } = mount;
+  if (fstype === 'tmpfs') return root === '/null' || isReadOnly(mount);
+  return fstype === 'proc' && isReadOnly(mount);
+}

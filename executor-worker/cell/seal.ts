@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { CellFrame, HostFrame } from '@hotcell/contract/frames.ts';
+import { frameLimits } from '@hotcell/contract/frames.ts';
+import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
+import type { Posture } from '@hotcell/contract/posture.ts';
+import type { CellPlan, SealedCell } from '../parts.ts';
+import { settableRlimits, waitingMs } from './bounds.ts';
+import { Cell } from './cell.ts';
+import type { CellDeps } from './deps.ts';
+import { destroyCell } from './destroy.ts';
+import { errorOf, outOfOrder } from './events.ts';
+import { environmentOf } from './image.ts';
+import { type Leased, lease } from './lease.ts';
+import { expectedPosture } from './posture-expected.ts';
+import { insideFacts, worthOf } from './posture-facts.ts';
+import { insideDifferences } from './posture-inside.ts';
+import { outsideDifferences, outsideFacts } from './posture-outside.ts';
+import { seccompProfile } from './seccomp.ts';
+import { Talk } from './talk.ts';
+
+/** From the container's start to the end of its posture. A busy machine takes one or two seconds. */
+const sealMs = 90_000;
+
+/** A cell that is proven shut: only then there is something to hand code to. */
+export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCell> {
+  const image = await deps.images.vetted(plan.image);
+  const seccomp = await seccompProfile(plan.runtime, deps.machine);
+  const leased = await lease(plan, image, seccomp, deps);
+  let talk: Talk | undefined;
+  try {
+    talk = new Talk(await deps.engine.attach(leased.container));
+    await deps.engine.start(leased.container);
+    const posture = await proven(talk, leased, deps);
+    return new Cell(leased, talk, posture, deps);
+  } catch (error) {
+    talk?.close();
+    await destroyCell(leased, deps).catch((left: unknown) => {
+      // Why there is no cell is what the caller has to hear; the reaper takes what is left of it.
+      deps.log.error({ container: leased.name, err: left }, 'a cell that could not be sealed is left');
+    });
+    throw error;
+  }
+}
+
+async function proven(talk: Talk, leased: Leased, deps: CellDeps): Promise<Posture> {
+  const nonce = randomBytes(frameLimits.nonceBytes);
+  const env = environmentOf(leased.plan, leased.image);
+  const [records, made, version] = await Promise.all([
+    within(sealMs, takePosture(talk, leased, env, nonce), leased, talk, deps),
+    deps.engine.inspect(leased.container),
+    deps.engine.version(),
+  ]);
+  if (made === undefined) throw new HotcellError('cell_failed', `the container ${leased.name} is gone`);
+  const expected = expectedPosture(leased, env, deps);
+  const differences = [...outsideDifferences(leased.options, made), ...insideDifferences(records, expected)];
+  if (differences.length > 0)
+    throw new HotcellError(
+      'posture_differs',
+      `the cell is not what the policy says, and got no code: ${differences.join('; ')}`,
+      { issues: differences.map((message) => ({ path: 'posture', message })) },
+    );
+  return {
+    inside: insideFacts(records),
+    outside: outsideFacts(made, version.engine),
+    worth: worthOf(leased.plan.runtime),
+  };
+}
+
+async function takePosture(
+  talk: Talk,
+  leased: Leased,
+  env: Readonly<Record<string, string>>,
+  nonce: Buffer,
+): Promise<PostureRecord[]> {
+  await talk.send(helloFrames(leased, env, nonce));
+  const ready = await talk.next();
+  if (ready?.type !== 'ready') throw unexpected(ready);
+  const records: PostureRecord[] = [];
+  for (;;) {
+    const frame = await talk.next();
+    if (frame?.type === 'posture') {
+      records.push(frame.record);
+      continue;
+    }
+    if (frame?.type !== 'postureEnd') throw unexpected(frame);
+    // The answer to this question, and all of it.
+    if (!nonce.equals(frame.nonce) || frame.records !== records.length)
+      throw new HotcellError('posture_differs', 'the posture that came is not the one that was asked for');
+    return records;
+  }
+}
+
+function* helloFrames(leased: Leased, env: Readonly<Record<string, string>>, nonce: Buffer): Generator<HostFrame> {
+  const { uid, plan } = leased;
+  yield { type: 'hello', uid, gid: uid, lifetimeMs: waitingMs, rlimits: settableRlimits(plan) };
+  for (const [name, value] of Object.entries(env)) yield { type: 'env', name, value };
+  yield { type: 'seal', nonce };
+}
+
+function unexpected(frame: CellFrame | undefined): HotcellError {
+  if (frame === undefined) return new HotcellError('cell_failed', 'the cell ended before it said what it is');
+  return frame.type === 'error' ? errorOf(frame) : outOfOrder(frame);
+}
+
+/** Bounded; and when it fails, with what the runtime says of a cell that never came to speak. */
+async function within<T>(ms: number, work: Promise<T>, leased: Leased, talk: Talk, deps: CellDeps): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new HotcellError('cell_failed', `the cell said nothing of itself within ${ms / 1000} s`)),
+    ms,
+  );
+  try {
+    return await Promise.race([work, late.promise]);
+  } catch (error) {
+    if (!(error instanceof HotcellError) || error.code !== 'cell_failed') throw error;
+    const exitCode = await deps.engine.wait(leased.container, 1000).catch(() => undefined);
+    const how = exitCode === undefined ? '' : `; its init ended with exit code ${exitCode}`;
+    const said = talk.stderr === '' ? '' : `: ${talk.stderr}`;
+    throw new HotcellError('cell_failed', `${error.message}${how}${said}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
