@@ -41,9 +41,13 @@ static void status_read(void) {
 }
 
 void pump(uint64_t wake_at) {
-    out_flush();
     uint64_t now = now_us();
     if (now >= cell.lifetime_at) die();
+    // Whoever waits for the queue to empty must not go on waiting once it has.
+    if (out_pending()) {
+        out_flush();
+        if (!out_pending()) return;
+    }
     // A descriptor that is not wanted is not polled at all: its POLLHUP would turn the wait into a spin. Not so stdin
     // and stdout, whose end is the cell's.
     bool logs = log_wanted(now, &wake_at);
@@ -70,4 +74,5 @@ void pump(uint64_t wake_at) {
     if (polled[P_STDOUT].revents & READY_EVENTS) log_read(0);
     if (polled[P_STDERR].revents & READY_EVENTS) log_read(1);
     if (polled[P_RELAY].revents & READY_EVENTS) relay_read();
+    out_flush();
 }
