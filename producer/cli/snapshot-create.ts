@@ -1,0 +1,98 @@
+import { Digest } from '@hotcell/contract/digest.ts';
+import { type ErrorCode, errorCodes, HotcellError } from '@hotcell/contract/errors.ts';
+import { formatBytes } from '@hotcell/contract/humans.ts';
+import { parseAs, parseJsonAs } from '@hotcell/contract/parse.ts';
+import { SnapshotName } from '@hotcell/contract/names.ts';
+import { SnapshotMode } from '@hotcell/contract/snapshot-records.ts';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import type { Http } from '../sdk/http.ts';
+import { linesOf } from '../sdk/lines.ts';
+import { uploadSnapshot } from '../sdk/upload.ts';
+import { openClient } from './client.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { tellerFor } from './teller.ts';
+import { isLocal, progressTo } from './upload.ts';
+
+const Created = z.looseObject({ id: Digest, name: z.string().optional(), files: z.number(), bytes: z.number() });
+type Created = z.infer<typeof Created>;
+const Line = z.union([
+  z.looseObject({ type: z.literal('progress'), files: z.number(), filesDone: z.number(), bytesDone: z.number() }),
+  Created.extend({ type: z.literal('snapshot') }),
+  z.looseObject({
+    type: z.literal('error'),
+    code: z.string(),
+    detail: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })),
+  }),
+]);
+
+interface Options {
+  name?: string;
+  mode?: SnapshotMode;
+}
+
+export function defineCreate(command: Command): void {
+  command
+    .argument('<source>', 'a folder, a file, s3://bucket/prefix, RUN:outputs, or a snapshot to be given a name')
+    .option('--name <name>', 'move this name to the snapshot')
+    .addOption(
+      new Option('--mode <mode>', 'of s3://: copy the bytes, or refer to their versions').choices(SnapshotMode.options),
+    );
+  examples(command, [
+    'snapshot create ./data --name daily-sales',
+    'snapshot create s3://lake/sales/2026/ --mode reference',
+    'snapshot create 0198…:outputs --name cleaned',
+  ]);
+  command.action(async (source: string, options: Options) => {
+    const globals = globalsOf(command);
+    if (options.name !== undefined) parseAs(SnapshotName, options.name, '--name');
+    const { note } = tellerFor(globals);
+    const { http } = await openClient(globals);
+    const created = isLocal(source)
+      ? await uploadLocal(http, source, options, note)
+      : await freezeThere(http, source, options, note);
+    const { id, name, files, bytes } = created;
+    if (globals.json) return printJson({ id, ...(name === undefined ? {} : { name }), files, bytes });
+    note(`${files} files, ${formatBytes(bytes)}${name === undefined ? '' : `, now ${name}`}`);
+    process.stdout.write(`${id}\n`);
+  });
+}
+
+async function uploadLocal(
+  http: Http,
+  source: string,
+  options: Options,
+  note: (line: string) => void,
+): Promise<Created> {
+  if (options.mode === 'reference')
+    throw new HotcellError('invalid', '--mode reference needs a bucket that keeps versions: what lies here is copied');
+  return uploadSnapshot(http, source, { name: options.name, progress: progressTo(note) });
+}
+
+async function freezeThere(
+  http: Http,
+  source: string,
+  options: Options,
+  note: (line: string) => void,
+): Promise<Created> {
+  const answer = await http.stream('POST', '/v1/snapshots', {
+    json: { source, ...options },
+    headers: { accept: 'application/x-ndjson' },
+  });
+  const tell = progressTo(note);
+  for await (const text of linesOf(answer)) {
+    const line = parseJsonAs(Line, text, 'a line of the freeze', 'internal');
+    if (line.type === 'snapshot') return line;
+    if (line.type === 'error') throw new HotcellError(codeOf(line.code), line.detail, { issues: line.errors });
+    tell({ step: 'reading', done: line.filesDone, of: line.files, bytes: line.bytesDone });
+  }
+  throw new HotcellError(
+    'internal',
+    'the answer broke off before the freeze was done: ask again, it goes on where it was',
+  );
+}
+
+function codeOf(code: string): ErrorCode {
+  return Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'internal';
+}
