@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import type { Effective } from '@hotcell/contract/admission.ts';
+import { languages } from '@hotcell/contract/languages.ts';
+import type { Steps } from '@hotcell/executor-worker/worker.ts';
+import type { CellEvent, CellPlan, Job, KillReason, SealedCell } from '@hotcell/executor-worker/parts.ts';
+
+export const echoQueue = 'echo';
+const mib = 1024 * 1024;
+
+export const echoLimits = {
+  timeoutSeconds: 60,
+  blockTimeoutSeconds: 60,
+  graceSeconds: 1,
+  memoryBytes: 64 * mib,
+  cpus: 0.1,
+  pids: 64,
+  openFiles: 64,
+  fileBytes: mib,
+  logBytes: mib,
+  outputBytes: mib,
+  outputFiles: 10,
+  scratchBytes: mib,
+  scratchInodes: 100,
+};
+
+/**
+ * In place of a cell, so that what stands around it can be tried hundreds of times. What it does is the code itself:
+ * `print TEXT`, `output TEXT`, `exit CODE`, `hold` (until it is killed), `break` (the platform's fault), in lines.
+ */
+export const echoSteps: Steps = {
+  judge: async (spec): Promise<Effective> => ({
+    limits: { ...echoLimits, ...(spec.limits as Partial<typeof echoLimits>) },
+    image: spec.image,
+    runtime: 'runc',
+    env: {},
+    imageEnv: [],
+    languages,
+    seccomp: {},
+    logs: { pastLimit: 'truncate' },
+    queue: echoQueue,
+    priority: spec.priority,
+  }),
+  stage: async () => ({ mounts: [], inputs: [], [Symbol.asyncDispose]: async () => {} }),
+  seal: async (plan) => new EchoCell(plan),
+};
+
+class EchoCell implements SealedCell {
+  readonly id: string;
+  readonly container: string;
+  readonly warm = false;
+  readonly posture = { inside: {}, outside: {}, worth: 'none: it only echoes' };
+  readonly #killed = new AbortController();
+
+  constructor({ run, attempt }: CellPlan) {
+    this.id = `echo-${run}-${attempt}`;
+    this.container = this.id;
+  }
+
+  async *run(job: Job): AsyncGenerator<CellEvent> {
+    for (const { index, code } of job.blocks) {
+      yield { type: 'block_started', index, at: new Date() };
+      let exitCode = 0;
+      for (const line of (code ?? Buffer.alloc(0)).toString().split('\n')) {
+        const [word, ...rest] = line.split(' ');
+        const text = rest.join(' ');
+        const at = new Date();
+        if (word === 'print')
+          yield { type: 'log', block: index, stream: 'stdout', at, bytes: Buffer.from(`${text}\n`) };
+        else if (word === 'output') yield outputOf(text);
+        else if (word === 'exit') exitCode = Number(text);
+        else if (word === 'hold' && !this.#killed.signal.aborted) await once(this.#killed.signal, 'abort');
+        else if (word === 'break') {
+          yield { type: 'died', exitCode: 1, engineSaysOom: false, oomKills: 0 };
+          return;
+        }
+      }
+      const killed = this.#killed.signal.aborted;
+      const usage = { wallMs: 1, cpuMs: 1, peakMemoryBytes: 1, logBytes: 0 };
+      yield {
+        type: 'block_ended',
+        at: new Date(),
+        end: {
+          index,
+          exitCode: killed ? null : exitCode,
+          signal: killed ? 9 : null,
+          timedOut: false,
+          oomKills: 0,
+          startError: null,
+          ...usage,
+        },
+      };
+      if (exitCode !== 0 || killed) break;
+    }
+    yield { type: 'end', usage: { wallMs: 1, cpuMs: 1, peakMemoryBytes: 1 } };
+  }
+
+  kill(reason: KillReason): void {
+    this.#killed.abort(reason);
+  }
+
+  async destroy(): Promise<void> {
+    this.#killed.abort('destroyed');
+  }
+}
+
+function outputOf(text: string): CellEvent {
+  const bytes = Buffer.from(text);
+  const data = (async function* () {
+    yield bytes;
+  })();
+  return { type: 'output', path: Buffer.from('out.txt'), size: bytes.length, data };
+}

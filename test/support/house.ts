@@ -1,0 +1,173 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { digestOf, sha256 } from '@hotcell/contract/digest.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
+import { TicketSigner } from '@hotcell/contract/tickets.ts';
+import { readWorkerSettings } from '@hotcell/executor-worker/config.ts';
+import { serve } from '@hotcell/executor-worker/serve.ts';
+import type { Steps } from '@hotcell/executor-worker/worker.ts';
+import { sequence } from '@hotcell/notary/sequence.ts';
+import { Live } from '@hotcell/outside/live.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+import { Queues } from '@hotcell/outside/queue.ts';
+import { Store } from '@hotcell/outside/store.ts';
+import { type Accepted, type AcceptDeps, accept } from '@hotcell/producer/accept.ts';
+import { Bounds } from '@hotcell/producer/bounds.ts';
+import { Reconciler } from '@hotcell/producer/reconcile.ts';
+import { ensureBuckets } from '@hotcell/setup/store/buckets.ts';
+import type { Account } from '@hotcell/setup/settings/installation.ts';
+import type { Bed } from './bed.ts';
+import { echoQueue, echoSteps } from './echo.ts';
+
+export const logLevel = process.env['HOTCELL_TEST_LOG'] ?? 'silent';
+
+/** Two buckets, queues and keys that nobody else has: so that everything left over in them is this test's. */
+export interface House extends AsyncDisposable {
+  readonly id: string;
+  readonly tenant: string;
+  readonly producer: AcceptDeps;
+  /** Everything may be looked at through this one. */
+  readonly store: Store;
+  /** The environment of a process in this house. */
+  settings(account: Account, more?: Readonly<Record<string, string>>): Promise<Record<string, string>>;
+  submit(code: string, more?: Partial<Asked>): Promise<Accepted>;
+  worker(
+    name: string,
+    more?: { env?: Readonly<Record<string, string>>; steps?: Steps; store?: Store },
+  ): Promise<Running>;
+  reconciler(): Reconciler;
+  /** One pass of the notary. */
+  sequence(): Promise<number>;
+}
+
+interface Asked {
+  spec: Partial<Spec>;
+  key: string;
+  queue: string;
+}
+
+export interface Running extends AsyncDisposable {
+  /** As SIGTERM does. */
+  stop(): Promise<void>;
+}
+
+export interface HouseSettings {
+  redisUrl?: string;
+  /** The store's address, when it is not the bed's own: a proxy before it. */
+  endpoint?: string;
+  /** How many may wait. */
+  mostQueued?: number;
+}
+
+export async function openHouse(
+  bed: Bed,
+  { redisUrl, endpoint, mostQueued = 100_000 }: HouseSettings = {},
+): Promise<House> {
+  const id = `t${randomBytes(5).toString('hex')}`;
+  const { installation } = bed;
+  const buckets = { record: `${id}-record`, work: `${id}-work` };
+  await ensureBuckets({ ...installation, store: { ...installation.store, ...buckets } });
+  const url = redisUrl ?? installation.redisUrl;
+  const keys = generateKeyPairSync('ed25519');
+  const pems = {
+    private: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    public: keys.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
+  const log = openLog('test', logLevel);
+  const stack = new AsyncDisposableStack();
+  const settings: House['settings'] = async (account, more = {}) => ({
+    ...(await bed.settings(account)),
+    HOTCELL_INSTALLATION: id,
+    HOTCELL_RECORD_BUCKET: buckets.record,
+    HOTCELL_WORK_BUCKET: buckets.work,
+    HOTCELL_REDIS_URL: url,
+    HOTCELL_LOG_LEVEL: logLevel,
+    ...(endpoint ? { HOTCELL_S3_ENDPOINT: endpoint } : {}),
+    ...(account === 'worker'
+      ? {
+          HOTCELL_TICKET_PUBLIC_KEY: pems.public,
+          HOTCELL_QUEUES: echoQueue,
+          HOTCELL_STATE_DIR: '/nonexistent',
+          HOTCELL_CPUS: '4',
+          HOTCELL_MEMORY_BYTES: String(2 ** 30),
+        }
+      : {}),
+    ...(account === 'producer' ? { HOTCELL_TICKET_KEY: pems.private } : {}),
+    ...more,
+  });
+  const storeOf = async (account: Account): Promise<Store> => {
+    const env = await settings(account);
+    return stack.use(
+      new Store({
+        endpoint: env['HOTCELL_S3_ENDPOINT'] ?? '',
+        region: env['HOTCELL_S3_REGION'] ?? '',
+        accessKey: env['HOTCELL_S3_ACCESS_KEY'] ?? '',
+        secretKey: env['HOTCELL_S3_SECRET_KEY'] ?? '',
+        ...buckets,
+      }),
+    );
+  };
+  const queues = stack.use(new Queues({ url, installation: id }));
+  const producer: AcceptDeps = {
+    installation: id,
+    store: await storeOf('producer'),
+    live: stack.use(await Live.open({ url, installation: id })),
+    queues,
+    tickets: new TicketSigner(pems.private),
+    bounds: new Bounds(queues, mostQueued),
+    log,
+  };
+  const notary = await storeOf('notary');
+  const tenant = bed.tenant();
+  return {
+    id,
+    tenant,
+    producer,
+    store: stack.use(new Store({ ...installation.store, ...buckets })),
+    settings,
+    submit: (code, more = {}) =>
+      accept(producer, {
+        spec: { ...specFor(tenant, code), ...more.spec },
+        queue: more.queue ?? echoQueue,
+        idempotency: more.key ? { key: more.key, body: digestOf(code) } : undefined,
+      }),
+    async worker(name, more = {}) {
+      const env = readWorkerSettings(await settings('worker', { HOTCELL_WORKER_NAME: name, ...more.env }));
+      const ends = new AbortController();
+      const live = await Live.open({ url: env.HOTCELL_REDIS_URL, installation: id });
+      const store = more.store ?? (await storeOf('worker'));
+      const parts = { settings: env, store, live, log: log.child({ worker: name }), steps: more.steps ?? echoSteps };
+      const served = serve(parts, ends.signal).finally(() => live[Symbol.asyncDispose]());
+      const stop = async () => {
+        ends.abort();
+        await served;
+      };
+      const running: Running = { stop, [Symbol.asyncDispose]: stop };
+      return stack.use(running);
+    },
+    reconciler: () => stack.use(new Reconciler(producer)),
+    sequence: () => sequence({ store: notary, log }, new AbortController().signal),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+const nothing = sha256('');
+
+export function specFor(tenant: string, code: string): Omit<Spec, 'run' | 'acceptedAt'> {
+  return {
+    version: 1,
+    tenant,
+    requester: { key: 'test', role: 'submitter' },
+    blocks: [{ language: 'sh', code }],
+    files: [],
+    params: null,
+    policy: { name: 'echo', digest: nothing },
+    image: { ref: 'echo', digest: nothing },
+    runtime: 'runc',
+    inputs: [],
+    limits: {},
+    env: {},
+    labels: {},
+    priority: 5,
+    warnings: [],
+  };
+}

@@ -1,0 +1,71 @@
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { Result } from '@hotcell/contract/result.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import type { House } from './house.ts';
+import { until } from './until.ts';
+
+/** The run's result, as soon as it is there. */
+export function resultOf(house: House, run: string, boundMs?: number): Promise<Result> {
+  const key = recordKeys.result(house.tenant, run);
+  return until(`a result of ${run}`, () => house.store.getJson(Result, house.store.record, key), boundMs);
+}
+
+/** Everything in a bucket under a prefix. */
+export async function keysOf(store: Store, bucket: string, prefix = ''): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(bucket, prefix)) keys.push(key);
+  return keys;
+}
+
+/**
+ * What was promised, from the buckets alone: what is not as it should be, in words. Every accepted run has exactly one
+ * result, which its own digests explain; and nothing of any run is left in the work bucket.
+ */
+export async function broken(house: House, accepted: readonly string[]): Promise<string[]> {
+  const { store, tenant } = house;
+  const found: string[] = [];
+  for (const run of accepted) found.push(...(await brokenRun(store, tenant, run)));
+  for (const key of await keysOf(store, store.work))
+    if (!key.startsWith('idempotency/')) found.push(`${key} is left in the work bucket`);
+  return found;
+}
+
+async function brokenRun(store: Store, tenant: string, run: string): Promise<string[]> {
+  const key = recordKeys.result(tenant, run);
+  const versions: string[] = [];
+  for await (const version of store.listVersions(store.record, key)) versions.push(version.versionId);
+  if (versions.length !== 1) return [`${run} has ${versions.length} versions of a result`];
+  const bytes = await store.getBytes(store.record, key);
+  const result = parseJsonAs(Result, (bytes ?? '').toString(), key);
+  const found: string[] = [];
+  const spec = await store.getBytes(store.record, recordKeys.spec(tenant, run));
+  if (result.spec !== null && (!spec || sha256(spec) !== result.spec))
+    found.push(`${run} has another spec than it says`);
+  for (const file of result.outputs.files) {
+    const content = await store.getBytes(store.record, recordKeys.cas(tenant, file.sha256));
+    if (!content || sha256(content) !== file.sha256) found.push(`${run}: the output ${file.path} is not what it says`);
+  }
+  const last = result.attempts.at(-1);
+  if (result.logs.sha256 && last) {
+    const log = await store.getBytes(store.record, recordKeys.log(tenant, run, last.attempt));
+    if (!log || sha256(log) !== result.logs.sha256) found.push(`${run}: the log is not what the result says`);
+  }
+  const numbers = result.attempts.map((attempt) => attempt.attempt);
+  if (numbers.some((number, i) => number !== i + 1)) found.push(`${run}: attempts ${numbers.join(', ')}`);
+  const before = result.attempts.slice(0, -1).filter((attempt) => !attempt.error);
+  if (before.length > 0) found.push(`${run}: nothing says why attempt ${before[0]?.attempt} did not count`);
+  const { acceptedAt, finishedAt } = result.timings;
+  if (acceptedAt > finishedAt) found.push(`${run} was finished before it was accepted`);
+  return found;
+}
+
+/** No attempt is claimed any more, and the notary has nothing to do. */
+export async function cleared(house: House): Promise<void> {
+  await until('the work bucket is empty', async () => {
+    await house.sequence();
+    const left = await keysOf(house.store, house.store.work);
+    return left.every((key) => key.startsWith('idempotency/')) || undefined;
+  });
+}

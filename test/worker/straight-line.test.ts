@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { AttemptRecord } from '@hotcell/contract/records.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { broken, cleared, resultOf } from '../support/promise.ts';
+
+let bed: Bed;
+let house: House;
+
+before(async () => {
+  bed = await openBed();
+  house = await openHouse(bed);
+  await house.worker('one');
+});
+after(async () => {
+  await house[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+test('an accepted run is executed, committed once, and leaves nothing behind', async () => {
+  const { run, already } = await house.submit('print hello\noutput something');
+  assert.equal(already, false);
+  const result = await resultOf(house, run);
+  assert.equal(result.outcome, 'succeeded');
+  assert.equal(result.outputs.files[0]?.path, 'out.txt');
+  assert.deepEqual(
+    result.attempts.map(({ attempt, worker, outcome }) => ({ attempt, worker, outcome })),
+    [{ attempt: 1, worker: 'one', outcome: 'succeeded' }],
+  );
+  await cleared(house);
+  assert.deepEqual(await broken(house, [run]), []);
+});
+
+test('what the program did is committed and not tried again', async () => {
+  const { run } = await house.submit('exit 3');
+  const result = await resultOf(house, run);
+  assert.equal(result.outcome, 'failed');
+  assert.equal(result.exitCode, 3);
+  assert.equal(result.attempts.length, 1);
+});
+
+test('a program is tried again as often as its submitter asked', async () => {
+  const { run } = await house.submit('exit 3', { spec: { retry: { on: ['failed'], max: 1 } } });
+  const result = await resultOf(house, run);
+  assert.equal(result.outcome, 'failed');
+  assert.deepEqual(
+    result.attempts.map((attempt) => attempt.outcome),
+    ['failed', 'failed'],
+  );
+});
+
+test('a run that the platform fails three times is lost, with the cause of every attempt', async () => {
+  const { run } = await house.submit('break');
+  const result = await resultOf(house, run);
+  assert.equal(result.outcome, 'lost');
+  assert.equal(result.attempts.length, 3);
+  assert.ok(result.attempts.every((attempt) => attempt.error?.message.includes('the cell died')));
+  assert.match(result.reason, /attempt 1 on one: .*attempt 3 on one: .*rerun/s);
+  const { store, tenant } = house;
+  const record = await store.getJson(AttemptRecord, store.record, recordKeys.attemptRecord(tenant, run, 1));
+  assert.equal(record?.error.code, 'cell_failed');
+});
