@@ -31,6 +31,8 @@ export interface CellPlan {
   /** The variables the policy let the job set, and those it lets through from the image. */
   env: Readonly<Record<string, string>>;
   imageEnv: readonly string[];
+  /** The system calls' profiles that the policy pins: name (`runc-x86_64`) → digest of its text. */
+  seccomp: Readonly<Record<string, string>>;
 }
 
 export interface Interpreter {

@@ -1,7 +1,8 @@
-import type { Digest } from '@hotcell/contract/digest.ts';
 import type { Engine } from '@hotcell/outside/engine.ts';
 import type { Logger } from '@hotcell/outside/log.ts';
+import type { SealedCell } from '../parts.ts';
 import type { Images } from './image.ts';
+import type { InitFile } from './init.ts';
 
 /** What making cells needs of the worker. */
 export interface CellDeps {
@@ -11,11 +12,10 @@ export interface CellDeps {
   worker: string;
   /** The same path on the host and here. Owned by one worker alone. */
   stateDir: string;
-  /** cell-init on the host, and its digest. */
-  init: { path: string; digest: Digest };
+  init: InitFile;
   /** The kernel's name of the engine's machine. */
   machine: string;
-  /** The cells this worker has, by their own ids: the reaper leaves their folders alone. */
-  live: Set<string>;
+  /** The cells this worker has, by their own ids, from before their folder is made until nothing of them is left. */
+  live: Map<string, SealedCell | undefined>;
   log: Logger;
 }

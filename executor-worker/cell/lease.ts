@@ -37,7 +37,7 @@ const tries = 1000;
 
 export async function lease(plan: CellPlan, image: VettedImage, seccomp: string, deps: CellDeps): Promise<Leased> {
   const id = randomBytes(8).toString('hex');
-  deps.live.add(id);
+  deps.live.set(id, undefined);
   try {
     for (let attempt = 0; attempt < tries; attempt++) {
       const uid = nextUid();

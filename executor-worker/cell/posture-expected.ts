@@ -1,8 +1,7 @@
-import { hexOf } from '@hotcell/contract/digest.ts';
+import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import type { Rlimit } from '@hotcell/contract/frames.ts';
 import type { CellPlan } from '../parts.ts';
 import { memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './bounds.ts';
-import type { CellDeps } from './deps.ts';
 import type { Leased } from './lease.ts';
 import { hostname } from './options.ts';
 
@@ -27,13 +26,14 @@ export interface ExpectedPosture {
 export function expectedPosture(
   leased: Pick<Leased, 'plan' | 'uid' | 'options'>,
   env: Readonly<Record<string, string>>,
-  deps: Pick<CellDeps, 'machine' | 'init'>,
+  machine: string,
+  init: Digest,
 ): ExpectedPosture {
   const { plan, uid, options } = leased;
   const host = options.HostConfig ?? {};
   return {
     runtime: plan.runtime,
-    machine: deps.machine,
+    machine,
     uid,
     env,
     hostname,
@@ -44,6 +44,6 @@ export function expectedPosture(
     tmpfs: tmpfsOf(plan.limits),
     readOnly: (host.Mounts ?? []).map(({ Target }) => Target),
     masked: [...(host.MaskedPaths ?? []), ...(host.ReadonlyPaths ?? [])],
-    initSha256: hexOf(deps.init.digest),
+    initSha256: hexOf(init),
   };
 }

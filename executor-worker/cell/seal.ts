@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { CellFrame, HostFrame } from '@hotcell/contract/frames.ts';
 import { frameLimits } from '@hotcell/contract/frames.ts';
@@ -24,15 +25,19 @@ const sealMs = 90_000;
 
 /** A cell that is proven shut: only then there is something to hand code to. */
 export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCell> {
+  // Before the container is made: what is mounted then is at least as new, and a newer one is a difference.
+  const init = await deps.init.digest();
   const image = await deps.images.vetted(plan.image);
-  const seccomp = await seccompProfile(plan.runtime, deps.machine);
+  const seccomp = await seccompProfile(plan, deps.machine);
   const leased = await lease(plan, image, seccomp, deps);
   let talk: Talk | undefined;
   try {
     talk = new Talk(await deps.engine.attach(leased.container));
     await deps.engine.start(leased.container);
-    const posture = await proven(talk, leased, deps);
-    return new Cell(leased, talk, posture, deps);
+    const posture = await proven(talk, leased, init, deps);
+    const cell = new Cell(leased, talk, posture, deps);
+    deps.live.set(leased.id, cell);
+    return cell;
   } catch (error) {
     talk?.close();
     await destroyCell(leased, deps).catch((left: unknown) => {
@@ -43,7 +48,7 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
   }
 }
 
-async function proven(talk: Talk, leased: Leased, deps: CellDeps): Promise<Posture> {
+async function proven(talk: Talk, leased: Leased, init: Digest, deps: CellDeps): Promise<Posture> {
   const nonce = randomBytes(frameLimits.nonceBytes);
   const env = environmentOf(leased.plan, leased.image);
   const [records, made, version] = await Promise.all([
@@ -52,7 +57,7 @@ async function proven(talk: Talk, leased: Leased, deps: CellDeps): Promise<Postu
     deps.engine.version(),
   ]);
   if (made === undefined) throw new HotcellError('cell_failed', `the container ${leased.name} is gone`);
-  const expected = expectedPosture(leased, env, deps);
+  const expected = expectedPosture(leased, env, deps.machine, init);
   const differences = [...outsideDifferences(leased.options, made), ...insideDifferences(records, expected)];
   if (differences.length > 0)
     throw new HotcellError(
