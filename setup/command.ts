@@ -60,6 +60,10 @@ export async function command(argv: Argv, options: Options = {}): Promise<Ended>
 export async function must(argv: Argv, options: Options = {}): Promise<string> {
   const { code, stdout, stderr } = await command(argv, options);
   if (code === 0) return stdout;
-  const said = (stderr.trim() || stdout.trim()).split('\n').slice(-8).join('\n');
-  throw new HotcellError('internal', `\`${argv.join(' ')}\` ended with ${code}:\n${said}`);
+  throw failed(argv, code, stderr.trim() || stdout.trim());
+}
+
+export function failed(argv: Argv, code: number, output: string): HotcellError {
+  const said = output.trim().split('\n').slice(-8).join('\n');
+  return new HotcellError('internal', `\`${argv.join(' ')}\` ended with ${code}:\n${said}`);
 }

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { must } from '../command.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { command, failed, must } from '../command.ts';
 import { daemonJsonPath } from './facts.ts';
 import { withRunsc } from './daemon-json.ts';
 
@@ -7,11 +8,25 @@ type Say = (line: string) => void;
 
 const apt = { DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_SUSPEND: '1' };
 // Another package manager at work is waited for; a mirror that stumbles once is asked again.
-const aptOptions = ['-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3'];
+const lockSeconds = 300;
+const aptOptions = ['-o', `DPkg::Lock::Timeout=${lockSeconds}`, '-o', 'Acquire::Retries=3'];
 
 export async function repairPackages(say: Say): Promise<void> {
-  await must(['dpkg', '--configure', '-a', '--force-confold'], { say, env: apt });
+  await configurePackages(say);
   await must(['apt-get', ...aptOptions, '-y', '--fix-broken', 'install'], { say, env: apt });
+}
+
+/** dpkg itself does not wait for another one at work, as apt does: one that was interrupted may still be ending. */
+async function configurePackages(say: Say): Promise<void> {
+  const argv = ['dpkg', '--configure', '-a', '--force-confold'] as const;
+  const end = performance.now() + lockSeconds * 1000;
+  for (;;) {
+    const { code, stderr } = await command(argv, { say, env: apt });
+    if (code === 0) return;
+    const locked = /lock was locked by another process/.test(stderr);
+    if (!locked || performance.now() > end) throw failed(argv, code, stderr);
+    await sleep(1000);
+  }
 }
 
 /** The mirror this machine already uses, so that a machine behind one keeps to it. */
