@@ -2,7 +2,14 @@ import { frameLimits } from '@hotcell/contract/frames.ts';
 import { type PostureKind, type PostureRecord, postureFields } from '@hotcell/contract/frames-posture.ts';
 import { broken, Reader } from './reader.ts';
 
-const byKey = new Map(Object.entries(postureFields).map(([name, { key, fields }]) => [key, { name, fields }]));
+const byKey = new Map(
+  Object.entries(postureFields).map(
+    ([name, { key, fields }]): [number, { name: string; fields: Readonly<Record<string, PostureKind>> }] => [
+      key,
+      { name, fields },
+    ],
+  ),
+);
 const numberKind = 1;
 const bytesKind = 2;
 
