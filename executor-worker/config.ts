@@ -27,6 +27,14 @@ export const workerSettings = z.object({
     .positive()
     .default(Math.max(gib, Math.floor(memory * 0.75))),
   HOTCELL_RUNS: z.coerce.number().int().min(1).max(1024).default(64),
+  /** How much of the disk staged inputs may take. */
+  HOTCELL_CACHE_BYTES: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(20 * gib),
+  /** The operator's list of buckets that inputs may be read from. */
+  HOTCELL_SOURCES: z.string().optional(),
   HOTCELL_DRAIN_SECONDS: z.coerce.number().int().min(0).default(20),
 });
 export type WorkerSettings = z.output<typeof workerSettings>;

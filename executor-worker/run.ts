@@ -129,7 +129,7 @@ async function claim(worker: Worker, known: Known, watch: Watch, again: boolean)
 }
 
 function seal(worker: Worker, known: Known, effective: Effective, staged: StagedInputs): Promise<SealedCell> {
-  const { limits, runtime, image, env, imageEnv, logs } = effective;
+  const { limits, runtime, image, env, imageEnv, logs, seccomp } = effective;
   return worker.steps.seal({
     run: known.ticket.run,
     attempt: known.claim?.attempt ?? 0,
@@ -140,6 +140,7 @@ function seal(worker: Worker, known: Known, effective: Effective, staged: Staged
     mounts: staged.mounts,
     env,
     imageEnv,
+    seccomp,
   });
 }
 

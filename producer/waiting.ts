@@ -7,9 +7,14 @@ export async function waitingOf(
   { queues, live }: { queues: Queues; live: Live },
   { run, queue }: { run: string; queue: string },
 ): Promise<Waiting> {
-  const [place, workers] = await Promise.all([queues.place(queue, run), live.workers()]);
+  const [place, workers, [beat]] = await Promise.all([
+    queues.place(queue, run),
+    live.workers(),
+    live.statusesOf([run]),
+  ]);
   const serving = workers.filter((worker) => worker.state === 'ready' && worker.queues.includes(queue));
   const position = place.at === 'waiting' ? place.before : null;
+  if (beat?.waiting) return { ...beat.waiting, position };
   if (place.at === 'missing')
     return { code: 'recovering', message: 'it is accepted, and its ticket is being made again', position };
   if (place.at === 'delayed')

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -26,10 +25,9 @@ export function spawnNode(file: string, env: Readonly<Record<string, string>>): 
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
-  const ended = once(child, 'close').then(([code, signal]: [number | null, NodeJS.Signals | null]) => ({
-    code,
-    signal,
-  }));
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
   return {
     process: child,
     said: () => said,

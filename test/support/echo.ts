@@ -35,6 +35,7 @@ export const echoSteps: Steps = {
     env: {},
     imageEnv: [],
     languages,
+    inputs: { verifyEachUse: false },
     seccomp: {},
     logs: { pastLimit: 'truncate' },
     queue: echoQueue,

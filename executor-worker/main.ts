@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { judgeInputs } from '@hotcell/contract/admission.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { Contents, loadSources } from '@hotcell/outside/content.ts';
+import { armCrashPoint } from '@hotcell/outside/crash.ts';
+import { Live } from '@hotcell/outside/live.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+import { PinnedPolicies } from '@hotcell/outside/policy-record.ts';
+import { probeAtStart } from '@hotcell/outside/probe.ts';
+import { Store } from '@hotcell/outside/store.ts';
+import { openCells } from './cell/open.ts';
+import { readWorkerSettings } from './config.ts';
+import { keepHouse } from './housekeeping.ts';
+import { InputCache } from './inputs/cache.ts';
+import { judgePinned } from './policies.ts';
+import { serve } from './serve.ts';
+import { stageInputs } from './stage.ts';
+import type { Steps } from './worker.ts';
+
+const settings = readWorkerSettings(process.env);
+armCrashPoint(settings.HOTCELL_CRASH_AT);
+const log = openLog('executor-worker', settings.HOTCELL_LOG_LEVEL);
+const ends = new AbortController();
+for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ends.abort());
+
+const { HOTCELL_INSTALLATION: installation, HOTCELL_REDIS_URL: url, HOTCELL_STATE_DIR: stateDir } = settings;
+const reach = {
+  endpoint: settings.HOTCELL_S3_ENDPOINT,
+  region: settings.HOTCELL_S3_REGION,
+  accessKey: settings.HOTCELL_S3_ACCESS_KEY,
+  secretKey: settings.HOTCELL_S3_SECRET_KEY,
+  record: settings.HOTCELL_RECORD_BUCKET,
+};
+const storeSettings = { ...reach, work: settings.HOTCELL_WORK_BUCKET };
+await probeAtStart({ store: storeSettings, redisUrl: url }, 30_000);
+using store = new Store(storeSettings);
+await using live = await Live.open({ url, installation });
+using policies = new PinnedPolicies(store);
+await using contents = new Contents(reach, loadSources(settings.HOTCELL_SOURCES));
+const cache = { folder: join(stateDir, 'cache'), maxBytes: settings.HOTCELL_CACHE_BYTES };
+await using inputs = await InputCache.open(cache, contents, log);
+const worker = settings.HOTCELL_WORKER_NAME;
+const { HOTCELL_DOCKER_HOST: dockerHost } = settings;
+await using cells = await openCells({ dockerHost, installation, worker, stateDir, log });
+
+const steps: Steps = {
+  judge: async (spec) => judgePinned(await policies.get(spec.policy.digest), spec),
+  async stage(spec, effective, signal) {
+    const staged = await stageInputs({ store, inputs }, spec, { signal, ...effective.inputs });
+    const issues = judgeInputs((await policies.get(spec.policy.digest)).policy, staged.inputs);
+    if (issues.length === 0) return staged;
+    await staged[Symbol.asyncDispose]();
+    const shown = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    throw new HotcellError('policy_refused', `the policy does not let these inputs in: ${shown}`, { issues });
+  },
+  seal: (plan) => cells.open(plan),
+};
+
+const house = keepHouse({ live, log }, (isAlive) => cells.reap(isAlive), ends.signal);
+await serve({ settings, store, live, log, steps }, ends.signal);
+await house;
