@@ -21,6 +21,8 @@ const commands: Readonly<Record<string, Entry>> = {
   get: { summary: "a run's output files, every byte checked", load: () => import('./get.ts') },
   cancel: { summary: 'end a run, at whatever stage it is', load: () => import('./cancel.ts') },
   rerun: { summary: 'the same once more', load: () => import('./rerun.ts') },
+  snapshot: { summary: 'freeze data, and look at what is frozen', load: () => import('./snapshot.ts') },
+  gc: { summary: 'remove contents and snapshots that nothing points to', load: () => import('./gc.ts') },
   apikey: { summary: 'make, list and revoke API keys', load: () => import('./apikey.ts') },
   image: { summary: 'build images, and list what is in them', load: () => import('./image.ts') },
   rebuild: {
