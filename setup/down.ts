@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { command, must } from './command.ts';
 import type { Progress } from './progress.ts';
+import { removeFlaggedView } from './services/flagged-view.ts';
 import { letGoOfImages, removeUnheldImages } from './services/images.ts';
 import { stopParts } from './services/parts.ts';
 import { findInstallation, type Installation, placesIn } from './settings/installation.ts';
@@ -34,6 +35,7 @@ async function removeCells({ id }: Installation, progress: Progress): Promise<vo
   });
 }
 
-async function removeHome({ home }: Installation): Promise<void> {
-  await rm(home, { recursive: true, force: true });
+async function removeHome(installation: Installation): Promise<void> {
+  await removeFlaggedView(installation);
+  await rm(installation.home, { recursive: true, force: true });
 }

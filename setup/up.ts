@@ -1,6 +1,7 @@
 import { probeAtStart } from '@hotcell/outside/probe.ts';
 import { ensureEngine } from './engine/ensure.ts';
 import type { Progress } from './progress.ts';
+import { ensureFlaggedView } from './services/flagged-view.ts';
 import { haveImages } from './services/images.ts';
 import { furnishStore, startServices } from './services/parts.ts';
 import { type Installation, placesIn, settingsOf } from './settings/installation.ts';
@@ -25,6 +26,7 @@ export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { 
     const parts = [...(own.valkey ? (['valkey'] as const) : []), ...(own.store ? (['store'] as const) : [])];
     await startServices(installation, ids, parts, progress);
     await furnishStore(installation);
+    await ensureFlaggedView(installation);
     await probeAtStart({ store, redisUrl }, 10_000);
     await startServices(installation, ids, ['producer', 'executor-worker', 'notary'], progress);
     return installation;

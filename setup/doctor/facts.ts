@@ -26,6 +26,8 @@ export interface Facts {
   ports: PortFact[];
   imagesMissing: string[];
   installation: { id: string; home: string; running: string[]; unwell: string[]; expected: string[] } | undefined;
+  /** Whether staged inputs are nosuid, nodev and noexec in cells; undefined where nothing is set up. */
+  flaggedView: { path: string; there: boolean } | undefined;
   /** What the probe said of each; empty when it passed, undefined when nothing runs that could be asked. */
   store: string | undefined;
   queue: string | undefined;

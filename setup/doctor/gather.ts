@@ -16,6 +16,7 @@ import {
   type Installation,
   settingsOf,
 } from '../settings/installation.ts';
+import { hasFlaggedView, stagedInputs } from '../services/flagged-view.ts';
 import { describeHolder, holderOf, isFree } from '../settings/ports.ts';
 import { accountKeys } from '../store/accounts.ts';
 import { neededImages } from '../up.ts';
@@ -90,7 +91,8 @@ async function sharedKeys(installation: Installation): Promise<string[]> {
 const isWell = (row: ServiceRow) => row.State === 'running' && row.Health !== 'unhealthy';
 
 async function installationFacts(installation: Installation | undefined, rows: readonly ServiceRow[]) {
-  if (!installation) return { installation: undefined, store: undefined, queue: undefined, sharedKeys: [] };
+  if (!installation)
+    return { installation: undefined, flaggedView: undefined, store: undefined, queue: undefined, sharedKeys: [] };
   const running = rows.filter(isWell).map((row) => row.Service);
   const { own, store, redisUrl, id, home } = installation;
   const storeRuns = !own.store || running.includes('store');
@@ -98,6 +100,7 @@ async function installationFacts(installation: Installation | undefined, rows: r
   const unwell = rows.filter((row) => !isWell(row)).map((row) => row.Service);
   return {
     installation: { id, home, running, unwell, expected: expectedServices(installation) },
+    flaggedView: { path: stagedInputs(installation), there: await hasFlaggedView(installation) },
     store: storeRuns ? await complaint(probeStore(store)) : undefined,
     queue: queueRuns ? await complaint(probeQueue(redisUrl)) : undefined,
     sharedKeys: await sharedKeys(installation),

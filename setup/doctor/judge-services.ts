@@ -1,4 +1,5 @@
 import { type Check, fail, ok, warn } from './check.ts';
+import { commandForView } from '../services/flagged-view.ts';
 import type { Facts } from './facts.ts';
 
 const start = './hotcell up';
@@ -19,6 +20,22 @@ export function judgeServices({ installation }: Facts): Check {
   const missing = expected.filter((name) => !running.includes(name));
   if (missing.length > 0) return warn('services', `not running: ${missing.join(', ')}`, `\`${start}\``);
   return ok('services', `${running.join(', ')} run`);
+}
+
+/** Read-only they are anywhere; these flags take away more, and only root can give them. */
+export function judgeView({ flaggedView, tools }: Facts): Check[] {
+  if (!flaggedView) return [];
+  if (flaggedView.there) return [ok('inputs', 'mounted into cells with nosuid, nodev and noexec')];
+  const message = 'mounted into cells read-only, but without nosuid, nodev and noexec';
+  if (tools.platform !== 'linux')
+    return [
+      warn(
+        'inputs',
+        `${message}: the engine's virtual machine cannot be given that mount`,
+        'for these run Hotcell on Linux',
+      ),
+    ];
+  return [warn('inputs', message, `\`sudo ${start}\`, or \`${commandForView(flaggedView.path)}\``)];
 }
 
 /** Store and queue have proven what is relied on, or said what they lack. */

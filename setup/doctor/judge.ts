@@ -10,7 +10,7 @@ import {
   judgePorts,
   oldKernel,
 } from './judge-machine.ts';
-import { judgeImages, judgeProbes, judgeServices } from './judge-services.ts';
+import { judgeImages, judgeProbes, judgeServices, judgeView } from './judge-services.ts';
 
 /** From what was found to what it means: no looking, no changing, so that every case can be tried without the machine. */
 export function judge(facts: Facts): Check[] {
@@ -28,6 +28,7 @@ export function judge(facts: Facts): Check[] {
     judgePorts(facts),
     ...judgeImages(facts),
     judgeServices(facts),
+    ...judgeView(facts),
     ...judgeProbes(facts),
   ];
 }

@@ -42,7 +42,9 @@ async function variables(installation: Installation, images: ServiceImages): Pro
   const { uid, gid } = serviceUser();
   const { store, ports, worker } = installation;
   const engine = await engineThatAnswers();
-  const lock = (await textIfThere(placesIn(installation.home).imagesLock)) ?? '';
+  const places = placesIn(installation.home);
+  const lock = (await textIfThere(places.imagesLock)) ?? '';
+  const sources = (await textIfThere(places.sources)) ?? '';
   return {
     HOTCELL_INSTALLATION: installation.id,
     HOTCELL_HOME: installation.home,
@@ -52,7 +54,7 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     HOTCELL_IMAGE_VALKEY: images.valkey ?? noImage,
     HOTCELL_IMAGE_STORE: images.store ?? noImage,
     HOTCELL_IMAGE_SERVICE: images.service ?? noImage,
-    HOTCELL_IMAGES_DIGEST: sha256(lock),
+    HOTCELL_FILES_DIGEST: sha256(lock + sources),
     HOTCELL_PORT_API: String(ports.api),
     HOTCELL_PORT_S3: String(ports.s3),
     HOTCELL_PORT_REDIS: String(ports.redis),

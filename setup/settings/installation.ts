@@ -39,6 +39,8 @@ export const placesIn = (home: string) => ({
   ticketKey: join(home, 'keys', 'ticket.pem'),
   ticketPublicKey: join(home, 'keys', 'ticket.pub.pem'),
   secrets: join(home, 'secrets'),
+  /** The operator's list of buckets outside that inputs may be read from. */
+  sources: join(home, 'secrets', 'sources.yaml'),
   secret: (name: string) => join(home, 'secrets', name),
   storeData: join(home, 'data', 'store'),
   valkeyData: join(home, 'data', 'valkey'),

@@ -62,6 +62,7 @@ const well: Facts = {
     unwell: [],
     expected: ['valkey', 'store', 'producer', 'executor-worker', 'notary'],
   },
+  flaggedView: { path: '/srv/hotcell/worker/cache', there: true },
   store: '',
   queue: '',
   sharedKeys: [],
@@ -85,6 +86,7 @@ const bare: Facts = {
   buildxVersion: '',
   runscVersion: '',
   installation: undefined,
+  flaggedView: undefined,
   store: undefined,
   queue: undefined,
 };
@@ -249,6 +251,14 @@ describe('doctor', () => {
   test('what the probe says of store and queue is passed on', () => {
     only({ ...well, store: 'the bucket has no Object Lock' }, 'store', 'fail');
     assert.match(only({ ...well, queue: 'maxmemory-policy: is allkeys-lru' }, 'queue', 'fail').message, /allkeys-lru/);
+  });
+
+  test('inputs without the flags of their mount are noticed, with the command that gives them', () => {
+    const flaggedView = { path: '/srv/hotcell/worker/cache', there: false };
+    assert.match(
+      only({ ...well, flaggedView }, 'inputs', 'warn').fix ?? '',
+      /mount -o remount,bind,nosuid,nodev,noexec/,
+    );
   });
 
   test('processes that share the operator’s keys to an outside store are named', () => {
