@@ -53,18 +53,9 @@ export class FrameOrder {
         this.#block++;
         return 'between';
       }
-      default:
-        return this.#afterBlocks(frame);
-    }
-  }
-
-  #afterBlocks(frame: CellFrame): Phase | undefined {
-    // Past the limit the tail always comes, be it empty.
-    const collecting = this.#in('tail', 'outputs') || (this.#in('between') && !this.#limited);
-    switch (frame.type) {
       case 'outputEntry':
         this.#outputLeft = frame.size;
-        return collecting ? 'output' : undefined;
+        return this.#collecting ? 'output' : undefined;
       case 'outputData':
         this.#outputLeft -= frame.bytes.length;
         if (this.#outputLeft < 0) throw broken('an output has more bytes than were announced');
@@ -74,15 +65,18 @@ export class FrameOrder {
         return this.#in('output') ? 'outputs' : undefined;
       case 'outputRefused':
         if (++this.#refused > limits.refusals) throw broken('more refused outputs are listed than may be');
-        return collecting ? 'outputs' : undefined;
+        return this.#collecting ? 'outputs' : undefined;
       case 'end':
         if (frame.end.blocks !== this.#block) throw broken(`END says ${frame.end.blocks} blocks, ${this.#block} came`);
-        return collecting ? 'over' : undefined;
+        return this.#collecting ? 'over' : undefined;
       case 'error':
         return 'over';
-      default:
-        return undefined;
     }
+  }
+
+  /** Past the log's limit the tail always comes first, be it empty. */
+  get #collecting(): boolean {
+    return this.#in('tail', 'outputs') || (this.#in('between') && !this.#limited);
   }
 
   #in(...phases: Phase[]): boolean {

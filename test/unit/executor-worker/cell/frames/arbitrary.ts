@@ -46,14 +46,16 @@ const record: fc.Arbitrary<PostureRecord> = fc.oneof(
   }),
 );
 
-const posture = fc.tuple(fc.array(record, { minLength: 1, maxLength: 8 }), bytes(32)).map(([records, nonce]) => [
-  ...records.map((one): CellFrame => ({ type: 'posture', record: one })),
-  {
-    type: 'postureEnd',
-    nonce: Buffer.concat([nonce, Buffer.alloc(32)]).subarray(0, 32),
-    records: records.length,
-  } as CellFrame,
-]);
+const posture = fc
+  .tuple(fc.array(record, { minLength: 1, maxLength: 8 }), bytes(32))
+  .map(([records, nonce]): CellFrame[] => [
+    ...records.map((one): CellFrame => ({ type: 'posture', record: one })),
+    {
+      type: 'postureEnd',
+      nonce: Buffer.concat([nonce, Buffer.alloc(32)]).subarray(0, 32),
+      records: records.length,
+    },
+  ]);
 
 const logs = (index: number) =>
   fc.array(
@@ -106,9 +108,9 @@ const refused = fc
 
 const limited = (blocks: number) =>
   fc.tuple(number, number, number, logs(blocks - 1)).map(([atUs, stdout, stderr, chunks]) => ({
-    limit: { type: 'logLimit', atUs, bytes: stdout } as CellFrame,
+    limit: { type: 'logLimit', atUs, bytes: stdout } satisfies CellFrame,
     tail: [
-      { type: 'logTail', droppedStdout: stdout, droppedStderr: stderr } as CellFrame,
+      { type: 'logTail', droppedStdout: stdout, droppedStderr: stderr } satisfies CellFrame,
       ...chunks.map((chunk): CellFrame => ({ ...chunk, tail: true })),
     ],
   }));
@@ -155,7 +157,7 @@ export const conversation: fc.Arbitrary<CellFrame[]> = fc.integer({ min: 1, max:
       // What follows the limit in the same stream must not be log any more.
       const quiet = at >= 0 ? body.filter((frame, index) => index < at || frame.type !== 'log') : body;
       return [
-        { type: 'ready', version: 1, machine: 'x86_64' } as CellFrame,
+        { type: 'ready', version: 1, machine: 'x86_64' } satisfies CellFrame,
         ...postures.flat(),
         ...quiet,
         ...tail,
