@@ -4,6 +4,7 @@ import type { Accepted } from './accept.ts';
 import { ask } from './ask.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Parts } from './parts.ts';
+import { requestOf } from './policies/past.ts';
 import { noSuchRun, specOf } from './view.ts';
 
 /** The same request again, judged anew against the policy of today; a label says which run it repeats. */
@@ -13,23 +14,14 @@ export async function rerun(
 ): Promise<Accepted> {
   const spec = await specOf(parts, caller.tenant, run);
   if (!spec) throw noSuchRun(run);
-  return await ask(parts, { body: requestOf(spec, latestInputs), caller });
+  const { policy } = await parts.pins.get(spec.policy.digest);
+  // It is to run now, whenever the first one was to.
+  const { notBefore: _, ...request } = requestOf(spec, policy);
+  const inputs = latestInputs ? latestOf(spec) : request.inputs;
+  return await ask(parts, { body: { ...request, inputs, labels: { ...spec.labels, 'rerun-of': run } }, caller });
 }
 
-function requestOf(spec: Spec, latestInputs: boolean): RunRequest {
-  const source = (input: Spec['inputs'][number]) => (latestInputs && input.source) || input.snapshot;
-  return {
-    blocks: spec.blocks,
-    files: spec.files,
-    params: spec.params,
-    policy: spec.policy.name,
-    image: spec.image.ref,
-    inputs: Object.fromEntries(spec.inputs.map((input) => [input.name, source(input)])),
-    limits: spec.limits,
-    env: spec.env,
-    labels: { ...spec.labels, 'rerun-of': spec.run },
-    priority: spec.priority,
-    ...(spec.publish !== undefined && { publish: spec.publish }),
-    ...(spec.retry !== undefined && { retry: spec.retry }),
-  };
+/** What was named then, to be looked up again; what was an id stays that id. */
+function latestOf(spec: Spec): RunRequest['inputs'] {
+  return Object.fromEntries(spec.inputs.map((input) => [input.name, input.source ?? input.snapshot]));
 }

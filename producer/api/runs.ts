@@ -1,3 +1,4 @@
+import { parseAs } from '@hotcell/contract/parse.ts';
 import { RunStatus, Outcome, Result } from '@hotcell/contract/result.ts';
 import { RunRequest } from '@hotcell/contract/spec.ts';
 import { RunView } from '@hotcell/contract/view.ts';
@@ -59,11 +60,14 @@ export function runRoutes(app: App, parts: Parts): void {
     },
     async (request, reply) => {
       const caller = callerOf(request);
-      const idempotencyKey = IdempotencyKey.parse(request.headers['idempotency-key']);
+      const idempotencyKey = parseAs(IdempotencyKey, request.headers['idempotency-key'], 'the Idempotency-Key');
       const { run } = await ask(parts, { body: request.body, caller, idempotencyKey });
       reply.header('location', `/v1/runs/${run}`);
       const result = await resultWithin(parts, request, reply, { tenant: caller.tenant, run });
-      return result ? reply.code(200).send(result) : reply.code(202).send({ run, status: 'queued' });
+      if (result) return reply.code(200).send(result);
+      return reply
+        .code(202)
+        .send(waitOf(request) > 0 ? await viewOf(parts, caller.tenant, run) : { run, status: 'queued' });
     },
   );
 
@@ -118,7 +122,7 @@ export function runRoutes(app: App, parts: Parts): void {
         summary: 'End a run, at whatever stage it is',
         tags: ['runs'],
         params: RunPath,
-        body: z.strictObject({ reason: z.string().max(1000).optional() }).optional(),
+        body: z.strictObject({ reason: z.string().max(1000).optional() }).nullish(),
         response: { 200: RunView, 404: Problem, 409: Problem },
       },
     },
@@ -138,7 +142,7 @@ export function runRoutes(app: App, parts: Parts): void {
         summary: 'The same once more, on the same inputs or on what their names point to now',
         tags: ['runs'],
         params: RunPath,
-        body: z.strictObject({ latestInputs: z.boolean().optional() }).optional(),
+        body: z.strictObject({ latestInputs: z.boolean().optional() }).nullish(),
         response: { 202: Accepted, 404: Problem, 422: Problem },
       },
     },

@@ -17,6 +17,7 @@ import { policyRoutes } from './policies.ts';
 import { problemOf } from './problem.ts';
 import { rebuildRoutes } from './rebuild.ts';
 import { runRoutes } from './runs.ts';
+import { snapshotRoutes } from './snapshots.ts';
 import { workerRoutes } from './workers.ts';
 
 const headers = {
@@ -74,6 +75,7 @@ export async function buildServer(parts: Parts): Promise<App> {
     workerRoutes(routes, parts);
     apiKeyRoutes(routes, parts);
     policyRoutes(routes, parts);
+    snapshotRoutes(routes, parts);
     rebuildRoutes(routes, parts);
   });
   return app;

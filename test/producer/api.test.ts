@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { Result } from '@hotcell/contract/result.ts';
+import { z } from 'zod';
+import { type Bed, openBed } from '../support/bed.ts';
+import { echoOn } from '../support/echo-on.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { type RunningProducer, startProducer } from '../support/producer.ts';
+
+let bed: Bed;
+let house: House;
+let producer: RunningProducer;
+
+before(async () => {
+  bed = await openBed();
+  house = await openHouse(bed);
+  producer = await startProducer(bed, house);
+  await house.worker('one', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
+});
+after(async () => {
+  await producer[Symbol.asyncDispose]();
+  await house.sequence();
+  await house[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+const Problem = z.looseObject({
+  status: z.number(),
+  code: z.string(),
+  detail: z.string(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })),
+  requestId: z.string(),
+  retryable: z.boolean(),
+});
+
+const requestFor = (code: string, more: object = {}) => JSON.stringify({ blocks: [{ language: 'sh', code }], ...more });
+
+async function problemOf(answer: Response): Promise<z.output<typeof Problem>> {
+  assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
+  const problem = Problem.parse(await answer.json());
+  assert.equal(problem.status, answer.status);
+  assert.equal(problem.requestId, answer.headers.get('x-request-id'));
+  return problem;
+}
+
+async function finished(code: string, more: object = {}): Promise<z.output<typeof Result>> {
+  const answer = await producer.ask('POST', '/v1/runs', {
+    body: requestFor(code, more),
+    headers: { prefer: 'wait=120' },
+  });
+  assert.equal(answer.status, 200);
+  return Result.parse(await answer.json());
+}
+
+test('a run is accepted with 202 and a Location, and is there', async () => {
+  const answer = await producer.ask('POST', '/v1/runs', { body: requestFor('print hello') });
+  assert.equal(answer.status, 202);
+  const { run } = z.object({ run: z.string() }).parse(await answer.json());
+  assert.equal(answer.headers.get('location'), `/v1/runs/${run}`);
+  const shown = await producer.ask('GET', `/v1/runs/${run}`, { headers: { prefer: 'wait=120' } });
+  const result = Result.parse(await shown.json());
+  assert.equal(result.outcome, 'succeeded');
+  assert.equal(result.run, run);
+  const stored = await house.store.getJson(Result, house.store.record, recordKeys.result(house.tenant, run));
+  assert.deepEqual(stored, result);
+});
+
+test('who prefers to wait is answered when the run is finished, or then with what there is', async () => {
+  assert.equal((await finished('exit 3')).exitCode, 3);
+  const answer = await producer.ask('POST', '/v1/runs', { body: requestFor('hold'), headers: { prefer: 'wait=1' } });
+  assert.equal(answer.status, 202);
+  assert.equal(answer.headers.get('preference-applied'), 'wait=1');
+  const { run } = z.object({ run: z.string() }).parse(await answer.json());
+  await producer.ask('POST', `/v1/runs/${run}/cancel`, { body: JSON.stringify({ reason: 'it would hold for ever' }) });
+  const shown = await producer.ask('GET', `/v1/runs/${run}`, { headers: { prefer: 'wait=120' } });
+  const result = Result.parse(await shown.json());
+  assert.equal(result.outcome, 'cancelled');
+  assert.match(result.reason, /it would hold for ever/);
+  const again = await producer.ask('POST', `/v1/runs/${run}/cancel`);
+  assert.equal((await problemOf(again)).code, 'finished_already');
+});
+
+test('without a key that is in use nothing answers, but for whether the process lives', async () => {
+  const expired = await producer.key('admin');
+  const id = sha256(expired).slice('sha256:'.length, 'sha256:'.length + 16);
+  const stored = await house.store.getBytes(house.store.record, recordKeys.apiKey(id));
+  const record = JSON.parse(String(stored));
+  await house.store.put(
+    house.store.record,
+    recordKeys.apiKey(id),
+    JSON.stringify({ ...record, expiresAt: '2020-01-01T00:00:00.000Z' }),
+  );
+  const paths = [
+    '/v1/runs',
+    '/v1/workers',
+    '/v1/apikeys',
+    '/v1/policies',
+    '/v1/snapshots',
+    '/metrics',
+    '/openapi.json',
+    '/nothing',
+  ];
+  for (const path of paths)
+    for (const authorization of ['', 'Bearer nope', `Bearer hc_${'A'.repeat(43)}`, `Bearer ${expired}`, 'Basic Zm9v']) {
+      const answer = await producer.ask('GET', path, { headers: { authorization } });
+      assert.equal(answer.status, 401, `${path} with ${authorization}`);
+      assert.equal((await problemOf(answer)).code, 'unauthenticated');
+    }
+  for (const path of ['/healthz', '/readyz'])
+    assert.equal((await producer.ask('GET', path, { headers: { authorization: '' } })).status, 200);
+});
+
+test('a body that is no request is refused with every field named', async () => {
+  const refused = async (body: string) => await problemOf(await producer.ask('POST', '/v1/runs', { body }));
+  for (const body of ['', '{', '[]', '{"__proto__":{}}', '"x"', requestFor('x', { network: 'host' })]) {
+    const problem = await refused(body);
+    assert.deepEqual([problem.status, problem.code], [400, 'invalid'], body);
+  }
+  const paths = (
+    await refused('{"blocks":[{"language":"sh","code":1}],"limits":{"cpus":"many"},"volumes":[]}')
+  ).errors.map(({ path }) => path);
+  for (const path of ['blocks[0]', 'limits.cpus', 'volumes'])
+    assert.ok(
+      paths.some((named) => named.startsWith(path)),
+      `${path} in ${paths.join()}`,
+    );
+  const deep = `{"blocks":[{"language":"sh","code":"x"}],"params":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  assert.equal((await refused(deep)).status, 400);
+});
+
+test('a body that is too large is refused, and the process goes on', async () => {
+  const answer = await producer.ask('POST', '/v1/runs', { body: new Uint8Array(65 * 1024 * 1024).fill(0x20) });
+  assert.equal((await problemOf(answer)).code, 'too_large');
+  assert.equal((await producer.ask('GET', '/healthz')).status, 200);
+});
+
+test('a refusal by the policy names every reason, and is a record under an id of its own', async () => {
+  const body = requestFor('x', {
+    limits: { cpus: 64, timeoutSeconds: 100_000 },
+    inputs: { a: 'no-such-name' },
+    labels: { team: 'a' },
+  });
+  const problem = await problemOf(await producer.ask('POST', '/v1/runs', { body }));
+  assert.deepEqual([problem.status, problem.code, problem.retryable], [422, 'policy_refused', false]);
+  assert.deepEqual(problem.errors.map(({ path }) => path).toSorted(), [
+    'inputs.a',
+    'limits.cpus',
+    'limits.timeoutSeconds',
+  ]);
+  const run = z.string().parse(problem['run']);
+  const result = Result.parse(await (await producer.ask('GET', `/v1/runs/${run}`)).json());
+  assert.equal(result.outcome, 'rejected');
+  assert.deepEqual(result.errors, problem.errors);
+  const list = await producer.ask('GET', '/v1/runs?status=rejected&label=team=a');
+  assert.deepEqual(
+    z
+      .object({ runs: z.array(z.object({ run: z.string() }).loose()) })
+      .parse(await list.json())
+      .runs.map((row) => row.run),
+    [run],
+  );
+});
+
+test('the same Idempotency-Key and request give the same run, another request is refused', async () => {
+  const ask = async (code: string) =>
+    await producer.ask('POST', '/v1/runs', { body: requestFor(code), headers: { 'idempotency-key': 'once' } });
+  const both = await Promise.all([ask('print once'), ask('print once')]);
+  const runs = await Promise.all(
+    both.map(async (answer) => z.object({ run: z.string() }).parse(await answer.json()).run),
+  );
+  assert.equal(runs[0], runs[1]);
+  const other = await problemOf(await ask('print twice'));
+  assert.deepEqual([other.status, other.code, other['run']], [422, 'idempotency_mismatch', runs[0]]);
+  const bad = await producer.ask('POST', '/v1/runs', { body: requestFor('x'), headers: { 'idempotency-key': 'a b' } });
+  assert.equal((await problemOf(bad)).status, 400);
+  await producer.ask('GET', `/v1/runs/${runs[0]}`, { headers: { prefer: 'wait=120' } });
+});
+
+test('one tenant sees nothing of another, whatever it asks', async () => {
+  const { run } = await finished('print mine\noutput mine');
+  const other = await producer.key('admin', bed.tenant());
+  for (const [method, path] of [
+    ['GET', ''],
+    ['GET', '/logs'],
+    ['GET', '/events'],
+    ['GET', '/outputs'],
+    ['GET', '/outputs/out.txt'],
+    ['GET', '/policy'],
+    ['POST', '/cancel'],
+    ['POST', '/rerun'],
+  ] as const) {
+    const answer = await producer.ask(method, `/v1/runs/${run}${path}`, { key: other });
+    assert.equal((await problemOf(answer)).code, 'not_found', path);
+  }
+  assert.deepEqual(await (await producer.ask('GET', '/v1/runs', { key: other })).json(), { runs: [], next: null });
+  const named = await producer.ask('GET', '/v1/runs', { key: other, headers: { 'hotcell-tenant': house.tenant } });
+  assert.equal((await problemOf(named)).code, 'forbidden');
+  for (const path of ['/v1/workers']) assert.equal((await producer.ask('GET', path, { key: other })).status, 403);
+});
+
+test('a reader reads and a submitter submits, and neither does more', async () => {
+  const reader = await producer.key('reader');
+  const { run } = await finished('print x');
+  assert.equal((await producer.ask('GET', `/v1/runs/${run}`, { key: reader })).status, 200);
+  const asked = await producer.ask('POST', '/v1/runs', { key: reader, body: requestFor('print x') });
+  assert.ok([403, 422].includes(asked.status), String(asked.status));
+  for (const [method, path] of [
+    ['POST', `/v1/runs/${run}/cancel`],
+    ['POST', `/v1/runs/${run}/rerun`],
+    ['GET', '/v1/apikeys'],
+    ['GET', '/v1/workers'],
+  ] as const)
+    assert.equal((await problemOf(await producer.ask(method, path, { key: reader }))).status, 403, path);
+  assert.equal((await producer.ask('GET', '/v1/apikeys')).status, 403);
+});
+
+test('keys are made, listed without what opens anything, and are no good soon after they are revoked', async () => {
+  const admin = await producer.key('admin');
+  const body = JSON.stringify({ role: 'reader', label: 'dashboard' });
+  const made = await producer.ask('POST', '/v1/apikeys', { key: admin, body });
+  assert.equal(made.status, 201);
+  const { id, key } = z.object({ id: z.string(), key: z.string() }).parse(await made.json());
+  assert.equal((await producer.ask('GET', '/v1/runs', { key })).status, 200);
+  const listed = await (await producer.ask('GET', '/v1/apikeys', { key: admin })).text();
+  assert.match(listed, new RegExp(`"id":"${id}"`));
+  assert.doesNotMatch(listed, /"(key|sha256)"/);
+  const foreign = JSON.stringify({ role: 'admin', tenant: 'default' });
+  assert.equal((await producer.ask('POST', '/v1/apikeys', { key: admin, body: foreign })).status, 403);
+  assert.equal((await producer.ask('DELETE', `/v1/apikeys/${id}`, { key: admin })).status, 200);
+  assert.equal((await producer.ask('GET', '/v1/runs', { key })).status, 401);
+});
+
+test('outputs come byte for byte, as downloads; what the store has other bytes for never comes whole', async () => {
+  const { run } = await finished('output precious');
+  const path = `/v1/runs/${run}/outputs/out.txt`;
+  const good = await producer.ask('GET', path);
+  assert.equal(await good.text(), 'precious');
+  assert.match(good.headers.get('content-disposition') ?? '', /^attachment/);
+  assert.equal(good.headers.get('x-content-type-options'), 'nosniff');
+  assert.match(good.headers.get('content-security-policy') ?? '', /sandbox/);
+  assert.equal((await problemOf(await producer.ask('GET', `/v1/runs/${run}/outputs/other.txt`))).code, 'not_found');
+  const { store, tenant } = house;
+  await store.put(store.record, recordKeys.cas(tenant, sha256('precious')), 'preciouX');
+  assert.equal((await problemOf(await producer.ask('GET', path))).code, 'record_damaged');
+});
+
+test('the list shows the newest first, in pages, and every run as its detail does', async () => {
+  const label = { labels: { list: 'pages' } };
+  const runs: string[] = [];
+  for (const code of ['print a', 'exit 4', 'print c']) runs.push((await finished(code, label)).run);
+  const page = async (query: string) =>
+    z
+      .object({
+        runs: z.array(z.looseObject({ run: z.string(), outcome: z.string().nullable(), reason: z.string() })),
+        next: z.string().nullable(),
+      })
+      .parse(await (await producer.ask('GET', `/v1/runs?label=list=pages&${query}`)).json());
+  const first = await page('limit=2');
+  const second = await page(`limit=2&cursor=${first.next}`);
+  assert.deepEqual(
+    [...first.runs, ...second.runs].map((row) => row.run),
+    runs.toReversed(),
+  );
+  assert.equal(second.next, null);
+  for (const row of first.runs) {
+    const detail = Result.parse(await (await producer.ask('GET', `/v1/runs/${row.run}`)).json());
+    assert.deepEqual([row.outcome, row.reason], [detail.outcome, detail.reason]);
+  }
+  assert.deepEqual(
+    (await page('status=failed')).runs.map((row) => row.run),
+    [runs[1]],
+  );
+});
+
+test('the description of the API is OpenAPI 3.1, and says of every route what it takes', async () => {
+  const answer = await producer.ask('GET', '/openapi.json');
+  const described = z
+    .object({
+      openapi: z.literal('3.1.0'),
+      paths: z.record(z.string(), z.record(z.string(), z.looseObject({}))),
+    })
+    .parse(await answer.json());
+  for (const path of [
+    '/v1/runs',
+    '/v1/runs/{run}',
+    '/v1/runs/{run}/logs',
+    '/v1/runs/{run}/outputs/{*}',
+    '/v1/apikeys',
+    '/v1/workers',
+    '/v1/policies',
+  ])
+    assert.ok(path in described.paths, `${path} in ${Object.keys(described.paths).join(' ')}`);
+});
+
+test('figures are given in the form that Prometheus reads', async () => {
+  const text = await (await producer.ask('GET', '/metrics')).text();
+  assert.match(text, /^hotcell_runs_accepted_total \d+$/m);
+  assert.match(text, /^hotcell_workers\{state="ready"\} 1$/m);
+  for (const line of text.trimEnd().split('\n')) assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? [\d.]+)$/);
+});

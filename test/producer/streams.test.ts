@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { bytesOf, LogRow } from '@hotcell/contract/logs.ts';
+import type { Run } from '@hotcell/producer/sdk/index.ts';
+import type { RunEvent } from '@hotcell/producer/sdk/views.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { echoOn } from '../support/echo-on.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { type RunningProducer, startProducer } from '../support/producer.ts';
+
+let bed: Bed;
+let house: House;
+let producer: RunningProducer;
+
+before(async () => {
+  bed = await openBed();
+  house = await openHouse(bed);
+  producer = await startProducer(bed, house);
+  await house.worker('one', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
+});
+after(async () => {
+  await producer[Symbol.asyncDispose]();
+  await house.sequence();
+  await house[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+const submit = async (code: string): Promise<Run> =>
+  await (await producer.client()).submit({ blocks: [{ language: 'sh', code }] });
+const textOf = (rows: readonly LogRow[]) => Buffer.concat(rows.map(bytesOf)).toString();
+const rowsIn = (ndjson: string) =>
+  ndjson
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => LogRow.loose().parse(JSON.parse(line)));
+
+test('the SDK submits, follows, and has the result, whatever the outcome', async () => {
+  const run = await submit('print one\nprint two\nexit 5');
+  assert.equal(textOf(await Array.fromAsync(run.logs())), 'one\ntwo\n');
+  const result = await run.result();
+  assert.deepEqual([result.outcome, result.exitCode], ['failed', 5]);
+  assert.deepEqual(await run.show(), result);
+});
+
+test('everything that happens comes in order: how far the run is, what it writes, last its result', async () => {
+  const run = await submit('print hello');
+  const events = await Array.fromAsync(run.events());
+  assert.equal(events.at(-1)?.type, 'result');
+  assert.equal(events.filter((event) => event.type === 'result').length, 1);
+  assert.equal(textOf(events.filter((event) => event.type === 'log')), 'hello\n');
+  const again = await Array.fromAsync(run.events());
+  assert.equal(textOf(again.filter((event) => event.type === 'log')), 'hello\n');
+});
+
+test('who follows sees rows while the run goes on, and its end when it is cancelled', async () => {
+  const run = await submit('print before\nhold');
+  const seen: RunEvent[] = [];
+  for await (const event of run.events()) {
+    seen.push(event);
+    if (event.type === 'log') await run.cancel('seen enough');
+  }
+  const last = seen.at(-1);
+  assert.ok(last?.type === 'result');
+  assert.equal(last.result.outcome, 'cancelled');
+  assert.ok(seen.some((event) => event.type === 'status' && event.status === 'running'));
+});
+
+test('aborting ends the waiting and leaves the run alone', async () => {
+  const run = await submit('hold');
+  const abort = new AbortController();
+  const waiting = run.result({ signal: abort.signal });
+  abort.abort();
+  await assert.rejects(waiting, { name: 'AbortError' });
+  assert.notEqual((await run.show()).status, 'finished');
+  await run.cancel();
+  assert.equal((await run.result()).outcome, 'cancelled');
+});
+
+test('a log is read on from any row, and by its first and last bytes', async () => {
+  const run = await submit('print 0123456789\nprint abcdefghij');
+  await run.result();
+  const whole = rowsIn(await (await producer.ask('GET', `/v1/runs/${run.id}/logs`)).text());
+  assert.equal(textOf(whole), '0123456789\nabcdefghij\n');
+  const [first] = whole;
+  const rest = rowsIn(await (await producer.ask('GET', `/v1/runs/${run.id}/logs?after=${first?.seq}`)).text());
+  assert.deepEqual(rest, whole.slice(1));
+  const ends = rowsIn(await (await producer.ask('GET', `/v1/runs/${run.id}/logs?tail=4`)).text());
+  assert.equal(textOf(ends), '0123hij\n');
+  assert.deepEqual(
+    ends.map((row) => row['omitted']).filter((omitted) => omitted !== undefined),
+    [14],
+  );
+});
+
+test('as server-sent events each row has its number, the last event says end, and reading resumes', async () => {
+  const run = await submit('print first\nprint second');
+  await run.result();
+  const ask = async (headers: Record<string, string>) =>
+    await (
+      await producer.ask('GET', `/v1/runs/${run.id}/logs`, { headers: { accept: 'text/event-stream', ...headers } })
+    ).text();
+  const all = await ask({});
+  const ids = [...all.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  assert.ok(ids.length > 0 && ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? 0)));
+  assert.match(all, /event: end\ndata: \{\}\n\n$/);
+  const resumed = await ask({ 'last-event-id': String(ids[0]) });
+  assert.deepEqual(
+    [...resumed.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id)),
+    ids.slice(1),
+  );
+});
+
+test('a producer that is asked to end breaks streams off instead of ending them, and ends; the next goes on', async () => {
+  await using second = await startProducer(bed, house);
+  const body = '{"blocks":[{"language":"sh","code":"print x\\nhold"}]}';
+  const { run } = (await (await second.ask('POST', '/v1/runs', { body })).json()) as { run: string };
+  const stream = await second.ask('GET', `/v1/runs/${run}/logs?follow=true`);
+  const broken = assert.rejects(stream.text());
+  second.child.kill('SIGTERM');
+  await broken;
+  assert.deepEqual(await second.child.ended, { code: 0, signal: null });
+  const client = await producer.client();
+  await client.run(run).cancel();
+  assert.equal((await client.run(run).result()).outcome, 'cancelled');
+});

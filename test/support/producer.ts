@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { newApiKey } from '@hotcell/contract/apikey.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import type { Role } from '@hotcell/contract/records.ts';
+import { Hotcell } from '@hotcell/producer/sdk/index.ts';
+import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
+import type { Bed } from './bed.ts';
+import { type Child, spawnNode } from './child.ts';
+import type { House } from './house.ts';
+
+/** The producer as it is started in production, in a house of its own, on a port that the system chose. */
+export interface RunningProducer extends AsyncDisposable {
+  readonly url: string;
+  readonly child: Child;
+  /** A key that is good from now on. */
+  key(role?: Role, tenant?: string): Promise<string>;
+  client(role?: Role, tenant?: string): Promise<Hotcell>;
+  /** One request as any HTTP client makes it. */
+  ask(method: string, path: string, options?: Asking): Promise<Response>;
+}
+
+interface Asking {
+  key?: string;
+  body?: string | Uint8Array<ArrayBuffer>;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+}
+
+export async function startProducer(
+  bed: Bed,
+  house: House,
+  more: Readonly<Record<string, string>> = {},
+): Promise<RunningProducer> {
+  const env = await house.settings('producer', {
+    HOTCELL_LISTEN_PORT: '0',
+    HOTCELL_STATE_DIR: await bed.folder('producer'),
+    HOTCELL_POLICIES: join(checkout, 'policies'),
+    HOTCELL_IMAGES_LOCK: placesIn(bed.installation.home).imagesLock,
+    HOTCELL_LOG_LEVEL: 'info',
+    ...more,
+  });
+  const child = spawnNode('producer/main.ts', env);
+  await child.saying('"address"');
+  const url = /"address":"([^"]+)"/.exec(child.said())?.[1] ?? '';
+  const key = async (role: Role = 'submitter', tenant = house.tenant) => {
+    const made = newApiKey({ tenant, role, label: 'test' });
+    await house.store.put(house.store.record, recordKeys.apiKey(made.record.id), JSON.stringify(made.record));
+    return made.key;
+  };
+  const usual = await key();
+  return {
+    url,
+    child,
+    key,
+    client: async (role, tenant) => new Hotcell({ url, apiKey: await key(role, tenant) }),
+    ask: async (method, path, { key: apiKey = usual, body, headers, signal } = {}) =>
+      await fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body }),
+        ...(signal ? { signal } : {}),
+      }),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}
