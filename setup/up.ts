@@ -3,6 +3,7 @@ import { ensureEngine } from './engine/ensure.ts';
 import type { Progress } from './progress.ts';
 import { ensureFlaggedView } from './services/flagged-view.ts';
 import { haveImages } from './services/images.ts';
+import { expectedServices, runningServices } from './services/compose.ts';
 import { furnishStore, startServices } from './services/parts.ts';
 import { type Installation, placesIn, settingsOf } from './settings/installation.ts';
 import { withLock } from './settings/lock.ts';
@@ -22,13 +23,18 @@ export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { 
     const installation = await prepareInstallation(env);
     const images = await haveImages(installation, neededImages, progress);
     const ids = { valkey: images.valkey.id, store: images.store.id, service: images.service.id };
-    const { own, store, redisUrl } = installation;
-    const parts = [...(own.valkey ? (['valkey'] as const) : []), ...(own.store ? (['store'] as const) : [])];
-    await startServices(installation, ids, parts, progress);
+    const { store, redisUrl } = installation;
+    const running = await runningServices(installation);
+    // When all of them run, one look is enough; otherwise what the others rely on comes first.
+    const all = expectedServices(installation);
+    const parts = all.filter((name) => name === 'valkey' || name === 'store');
+    const isWhole = all.every((name) => running.has(name));
+    await startServices(installation, ids, isWhole ? all : parts, running, progress);
     await furnishStore(installation);
     await ensureFlaggedView(installation);
     await probeAtStart({ store, redisUrl }, 10_000);
-    await startServices(installation, ids, ['producer', 'executor-worker', 'notary'], progress);
+    const rest = all.filter((name) => name !== 'valkey' && name !== 'store');
+    if (!isWhole) await startServices(installation, ids, rest, running, progress);
     return installation;
   });
 }

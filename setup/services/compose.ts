@@ -143,3 +143,8 @@ export async function composeRows(installation: Installation): Promise<ServiceRo
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => Row.parse(JSON.parse(line)));
 }
+
+export async function runningServices(installation: Installation): Promise<ReadonlySet<string>> {
+  const rows = await composeRows(installation);
+  return new Set(rows.filter(({ State }) => State === 'running').map(({ Service }) => Service));
+}

@@ -5,7 +5,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { accountKeys } from '../store/accounts.ts';
 import { ensureAdminKey } from '../store/admin-key.ts';
 import { ensureBuckets } from '../store/buckets.ts';
-import { composeDown, composeRows, composeUp, type ServiceImages, type ServiceName } from './compose.ts';
+import { composeDown, composeUp, runningServices, type ServiceImages, type ServiceName } from './compose.ts';
 import { writeServiceFiles } from './files.ts';
 import { haveImages } from './images.ts';
 
@@ -17,7 +17,7 @@ export async function startParts(
 ): Promise<void> {
   const images = await haveImages(installation, services, progress);
   const ids: ServiceImages = Object.fromEntries(services.map((name) => [name, images[name].id]));
-  await startServices(installation, ids, services, progress);
+  await startServices(installation, ids, services, await runningServices(installation), progress);
   if (services.includes('store')) await furnishStore(installation);
 }
 
@@ -25,11 +25,12 @@ export async function startServices(
   installation: Installation,
   images: ServiceImages,
   services: readonly ServiceName[],
+  running: ReadonlySet<string>,
   progress: Progress,
 ): Promise<void> {
   if (services.length === 0) return;
   await writeServiceFiles(installation);
-  await refuseTakenPorts(installation, services);
+  await refuseTakenPorts(installation, services, running);
   await progress.step(`starting ${services.join(', ')}`, (say) => composeUp(installation, images, services, say));
 }
 
@@ -50,10 +51,11 @@ const portsOf = ({ ports }: Installation): Partial<Record<ServiceName, number>> 
 });
 
 /** Said before anything is started, with the name of who is in the way: the engine only says that somebody is. */
-async function refuseTakenPorts(installation: Installation, services: readonly ServiceName[]): Promise<void> {
-  const running = new Set(
-    (await composeRows(installation)).filter((row) => row.State === 'running').map((row) => row.Service),
-  );
+async function refuseTakenPorts(
+  installation: Installation,
+  services: readonly ServiceName[],
+  running: ReadonlySet<string>,
+): Promise<void> {
   for (const service of services) {
     const port = portsOf(installation)[service];
     if (port === undefined || running.has(service) || (await isFree(port))) continue;
