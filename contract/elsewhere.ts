@@ -124,7 +124,10 @@ function knownAt(path: readonly PropertyKey[], value: unknown): readonly string[
 
 const vocabulary: Vocabulary = {
   fieldsAt: knownAt,
-  shapeOf: (value) => ('argv' in value || 'base64' in value ? 1 : 0),
+  shapeOf: (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return 'argv' in value || 'base64' in value ? 1 : 0;
+  },
   elsewhere,
 };
 

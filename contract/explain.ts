@@ -7,8 +7,8 @@ import { pathOf } from './parse.ts';
 export interface Vocabulary {
   /** What may stand at this place. */
   fieldsAt(path: readonly PropertyKey[], value: unknown): readonly string[];
-  /** Of two shapes, the one that this value was meant to have. */
-  shapeOf(value: object): 0 | 1;
+  /** Of two shapes, the one that this value was meant to have; undefined: nobody can tell. */
+  shapeOf(value: unknown): 0 | 1 | undefined;
   /** Words that mean something elsewhere, and what to do here instead. */
   elsewhere: ReadonlyMap<string, string>;
 }
@@ -24,6 +24,7 @@ function unknownKey(key: string, fields: readonly string[], elsewhere: Vocabular
 }
 
 function wrongType(expected: string, value: unknown): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'is no number that anything can be bounded by';
   const what = value === null ? 'null' : Array.isArray(value) ? 'a list' : `${aOrAn(typeof value)} ${typeof value}`;
   const wanted =
     expected === 'array' ? 'a list' : expected === 'int' ? 'a whole number' : `${aOrAn(expected)} ${expected}`;
@@ -53,10 +54,9 @@ export function explain(error: z.ZodError, value: unknown, vocabulary: Vocabular
       return issue.keys.map((key) => placed([...at, shownKey(key)], unknownKey(key, fields, vocabulary.elsewhere)));
     }
     if (issue.code === 'invalid_union') {
-      const inner = valueAt(at);
       // Of "neither this nor that" only the half that was meant helps.
-      if (typeof inner === 'object' && inner !== null && !Array.isArray(inner))
-        return (issue.errors[vocabulary.shapeOf(inner)] ?? []).flatMap((meant) => explained(meant, at));
+      const shape = vocabulary.shapeOf(valueAt(at));
+      if (shape !== undefined) return (issue.errors[shape] ?? []).flatMap((meant) => explained(meant, at));
     }
     if (issue.code === 'invalid_key') return [placed(at, issue.issues[0]?.message ?? issue.message)];
     if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input'))

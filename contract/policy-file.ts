@@ -17,7 +17,7 @@ const size = z
   });
 
 function limit(name: LimitName) {
-  const value = isBytes(name) ? size : z.number({ error: 'a number' });
+  const value = isBytes(name) ? size : z.number();
   const rule = z
     .strictObject({
       min: value.optional(),
@@ -95,7 +95,8 @@ const noNetwork = 'cannot be said in any policy: a cell has no network; remove t
 const said = (text: string, ...names: string[]) => names.map((name): [string, string] => [name, text]);
 
 const vocabulary: Vocabulary = {
-  shapeOf: () => 1,
+  // A word or a number alone is the short way to say it.
+  shapeOf: (value) => (typeof value === 'object' && value !== null ? 1 : 0),
   elsewhere: new Map([
     ...said(notYet, 'tenants', 'tenant', 'retention', 'concurrency', 'gpus', 'gpu', 'quota', 'budget', 'schedules'),
     ...said(noRights, 'user', 'uid', 'capabilities', 'caps', 'cap_add', 'privileged', 'security_opt', 'devices'),

@@ -99,10 +99,11 @@ function resolveLimits(said: NonNullable<PolicyFile['limits']>, machine: Install
 }
 
 function resolveImages(names: readonly string[], lock: ImagesLock, issues: Issue[]) {
-  const built = Object.keys(lock);
+  // What services are made from is built too, and no cell is made from it.
+  const built = Object.keys(lock).filter((name) => lock[name]?.kind === 'cell');
   return names.flatMap((name, i) => {
     const image = lock[name];
-    if (image)
+    if (image?.kind === 'cell')
       return [{ name, ref: image.ref, digest: image.digest, ...(image.packages && { packages: image.packages }) }];
     const near = nearest(name, built);
     issues.push({

@@ -27,7 +27,7 @@ const flags: readonly Flag[] = [
   },
   {
     name: 'virtual_environment',
-    pattern: /\b(?:virtualenv|-m["', ]{1,4}venv|venv\.create|conda create)\b/,
+    pattern: /\b(?:virtualenv|venv\.create|conda create)\b|-m["', ]{1,4}venv\b/,
     advice: `a virtual environment is of no use: ${sealed}; ${build}`,
   },
   {
@@ -68,8 +68,8 @@ const flags: readonly Flag[] = [
   },
   {
     name: 'runs_built_text',
-    pattern:
-      /\b(?:eval|exec)\((?!["']["']\))|\bnew Function\(|\bmarshal\.loads|\bpickle\.loads?\(|base64 (?:-d|--decode)/,
+    // A method of that name (a data frame's eval, a pattern's exec) is none of it.
+    pattern: /(?<![.\w])(?:eval|exec)\(|\bnew Function\(|\bmarshal\.loads|\bpickle\.loads?\(|base64 (?:-d|--decode)/,
     advice: 'runs text that it makes or decodes: what is run cannot be read here',
   },
   {

@@ -136,8 +136,12 @@ function statedDuties(policy: Policy): Duty[] {
     ...(policy.env.image.length > 0 ? [stated('imageEnv', (test) => said(test)?.imageEnv !== undefined)] : []),
     ...limitNames.map((name) =>
       stated(
-        `default of limits.${name}`,
-        (test) => said(test)?.limits?.[name] !== undefined && test.limits?.[name] === undefined,
+        name === 'blockTimeoutSeconds' ? `default of limits.${name} in the longest run` : `default of limits.${name}`,
+        (test) =>
+          said(test)?.limits?.[name] !== undefined &&
+          test.limits?.[name] === undefined &&
+          // A shorter run would hide it: no block has more time than its run.
+          (name !== 'blockTimeoutSeconds' || test.limits?.timeoutSeconds === policy.limits.timeoutSeconds.max),
       ),
     ),
     stated(

@@ -70,7 +70,7 @@ export interface PlacedTest extends PolicyTest {
 }
 
 const vocabulary: Vocabulary = {
-  shapeOf: () => 1,
+  shapeOf: (value) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? 1 : undefined),
   elsewhere: new Map(),
   fieldsAt: (path) => {
     if (path.length === 0) return ['policy', 'tests'];

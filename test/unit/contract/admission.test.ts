@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { type Admission, admit, judge, judgeInputs } from '@hotcell/contract/admission.ts';
+import { words } from '@hotcell/contract/admission-words.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
+import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
+import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
+import { admitted, builtHere, policyOf, prints, submitter } from '../../support/policies.ts';
+
+const policy = policyOf(
+  {
+    images: ['python'],
+    languages: ['python', 'bash'],
+    limits: {
+      timeoutSeconds: { default: 10, max: 20 },
+      memoryBytes: { default: '64MiB', min: '64MiB', max: '128MiB' },
+    },
+    inputs: { count: 2, bytes: '1MiB', files: 10 },
+    env: { job: ['TZ', 'APP_*'] },
+    labels: { required: ['ticket'] },
+    priority: { min: 1, default: 5, max: 8 },
+    outputs: { publish: ['daily-*'] },
+    retries: 1,
+  },
+  'office',
+);
+const bare = policyOf({}, 'bare');
+const fine = { labels: { ticket: 'OPS-1' } };
+const blocks = (...list: RunRequest['blocks']) => ({ ...fine, blocks: list });
+
+/** What is asked, under which policy: together they say every sentence that there is. */
+const asked: Record<
+  string,
+  { more: Partial<RunRequest>; under?: Policy; role?: 'reader'; bytes?: number; files?: number }
+> = {
+  'too much of everything': {
+    more: { ...fine, limits: { timeoutSeconds: 21, memoryBytes: 134217729, cpus: 0.51, pids: 33 } },
+  },
+  'too little': { more: { ...fine, limits: { memoryBytes: 1000, cpus: 0.001 } } },
+  'a block longer than its run': { more: { ...fine, limits: { timeoutSeconds: 5, blockTimeoutSeconds: 6 } } },
+  'an image with a registry and a tag': { more: { ...fine, image: 'docker.io/library/python:3-slim' } },
+  'an image with flags': { more: { ...fine, image: 'python --privileged' } },
+  'another digest of the image': { more: { ...fine, image: `python@sha256:${'9'.repeat(64)}` } },
+  'a language it does not speak': { more: blocks({ language: 'ruby\u001b[31m', code: '' }) },
+  'a program by argv': { more: blocks({ argv: ['curl'] }) },
+  'file names that leave the work folder': { more: blocks({ language: 'python', code: '# filename: ../x.py\n' }) },
+  'an argument with a NUL': { more: blocks({ argv: ['a\0b'] }), under: policyOf({ argv: true, labels: {} }, 'any') },
+  'variables that are not allowed': {
+    more: { ...fine, env: { LD_PRELOAD: '/inputs/x.so', SECRET: 'x', APP_X: 'a\0b' } },
+  },
+  'too many variables': {
+    more: { ...fine, env: Object.fromEntries(Array.from({ length: 129 }, (_, i) => [`APP_${i}`, 'x'])) },
+  },
+  'too long variables': {
+    more: { ...fine, env: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`APP_${i}`, 'x'.repeat(8000)])) },
+  },
+  'no label': { more: {} },
+  'a priority out of its range': { more: { ...fine, priority: 0 } },
+  'a priority where there is one only': { more: { priority: 9 }, under: bare },
+  'a name to publish': { more: { ...fine, publish: 'weekly-report' } },
+  retries: { more: { ...fine, retry: { on: ['failed'], max: 2 } } },
+  'retries where there are none': { more: { retry: { on: ['failed'], max: 1 } }, under: bare },
+  inputs: { more: { ...fine, inputs: { a: 'x', b: 'x', c: 'x' } }, bytes: 1048577, files: 11 },
+  'inputs where there are none': { more: { inputs: { a: 'x' } }, under: bare, bytes: 5, files: 1 },
+  'with a key that only reads': { more: fine, role: 'reader' },
+  'without anybody to approve': { more: {}, under: policyOf({ approval: { count: 1, by: ['admin'] } }, 'reviewed') },
+};
+
+function verdictOf(name: string): Admission {
+  const { more, under = policy, role = 'submitter', bytes = 0, files = 0 } = asked[name] ?? assert.fail(name);
+  const inputs = more.inputs ? [{ name: 'a', bytes, files }] : [];
+  return admit({ ...prints, ...more }, under, { ...submitter, role }, { inputs });
+}
+
+const specUnder = (under: Policy, more: Partial<Spec> = {}): Spec => {
+  const image = under.images[0] ?? assert.fail();
+  return {
+    version: 1,
+    run: newRunId(),
+    tenant: 'tests',
+    requester: { key: 'tests', role: 'submitter' },
+    acceptedAt: new Date(0).toISOString(),
+    blocks: prints.blocks,
+    files: [],
+    params: {},
+    policy: { name: under.name, digest: policyDigest(under) },
+    image: { ref: image.ref, digest: image.digest },
+    runtime: under.runtime,
+    inputs: [],
+    limits: {},
+    env: {},
+    labels: { ticket: 'OPS-1' },
+    priority: 5,
+    warnings: [],
+    ...more,
+  };
+};
+
+describe('a refusal', () => {
+  test('says in these words what was asked, what is allowed and what to do', () => {
+    const said = Object.keys(asked).map((name) => {
+      const verdict = verdictOf(name);
+      assert.ok(!verdict.admitted, `${name} was admitted`);
+      return `## ${name}\n${verdict.reasons.map(({ path, message }) => `${path}: ${message}\n`).join('')}`;
+    });
+    const golden = readFileSync(join(import.meta.dirname, 'admission.golden.txt'), 'utf8');
+    assert.equal(said.join('\n'), golden);
+  });
+
+  test('is complete: every sentence that can be said is said by one of these requests', () => {
+    const heard = Object.keys(asked).flatMap((name) => {
+      const verdict = verdictOf(name);
+      return verdict.admitted ? [] : verdict.reasons.map(({ message }) => message);
+    });
+    const marks: Record<Exclude<keyof typeof words, `spec${string}`>, string> = {
+      above: 'at most 20 s',
+      below: 'no less than',
+      blockAboveRun: 'the whole run has',
+      image: 'no registry, no tag',
+      imageDigest: 'pins it as',
+      noLanguage: 'write the block in one of these',
+      argv: 'blocks of a language only',
+      nul: 'NUL character, which no program',
+      envNever: 'which no policy allows',
+      env: 'env.job of policy',
+      envCount: 'asked for 129 variables',
+      envBytes: 'of variables, at most',
+      label: 'is missing, and policy',
+      priority: 'ask for that, or leave it out',
+      publish: 'asked to publish',
+      retries: 'ask for fewer',
+      noInputs: 'none: leave them out',
+      inputCount: 'more files into fewer snapshots',
+      inputBytes: 'freeze less',
+      inputFiles: 'freeze fewer',
+      reader: 'may not submit runs',
+      approval: 'approval_unavailable',
+    };
+    for (const [word, mark] of Object.entries(marks))
+      assert.ok(
+        heard.some((message) => message.includes(mark)),
+        `nobody heard: ${word}`,
+      );
+  });
+
+  test('names every reason at once, each with the rule behind it', () => {
+    const verdict = verdictOf('too much of everything');
+    assert.ok(!verdict.admitted);
+    assert.deepEqual(verdict.rules, [
+      'limits.timeoutSeconds.max',
+      'limits.memoryBytes.max',
+      'limits.cpus.max',
+      'limits.pids.max',
+    ]);
+    assert.equal(verdict.reasons.length, verdict.rules.length);
+  });
+
+  test('never repeats control characters or endless text of a submitter', () => {
+    const verdict = admit({ ...prints, ...fine, image: `\u001b]0;x\u0007${'x'.repeat(250)}` }, policy, submitter, {
+      inputs: [],
+    });
+    assert.ok(!verdict.admitted);
+    const [{ message } = assert.fail()] = verdict.reasons;
+    assert.doesNotMatch(message, /\p{Cc}/u);
+    assert.ok(message.length < 400);
+  });
+});
+
+describe('what is admitted', () => {
+  test('has the policy’s word for everything that was not asked for', () => {
+    const { effective } = admitted(policy, fine);
+    assert.equal(effective.limits.timeoutSeconds, 10);
+    assert.equal(effective.limits.blockTimeoutSeconds, 10);
+    assert.equal(effective.priority, 5);
+    assert.equal(effective.queue, 'runc');
+    assert.equal(effective.image.digest, builtHere.images['python']?.digest);
+  });
+
+  test('has exactly what was asked for, where that is within the policy', () => {
+    const limits = { timeoutSeconds: 20, blockTimeoutSeconds: 3, memoryBytes: 100_000_000 };
+    const { effective } = admitted(policy, {
+      ...fine,
+      limits,
+      env: { TZ: 'UTC', APP_MODE: 'x' },
+      publish: 'daily-1',
+      priority: 8,
+    });
+    assert.deepEqual({ ...effective.limits, ...limits }, effective.limits);
+    assert.deepEqual(effective.env, { TZ: 'UTC', APP_MODE: 'x' });
+    assert.equal(effective.priority, 8);
+  });
+
+  test('may be named by the digest that the policy pins, and by no other', () => {
+    const { digest } = builtHere.images['python'] ?? assert.fail();
+    assert.equal(admitted(policy, { ...fine, image: `python@${digest}` }).effective.image.digest, digest);
+  });
+});
+
+describe('the worker’s own judgement', () => {
+  test('comes to what admission came to', () => {
+    const limits = { timeoutSeconds: 20 };
+    const verdict = judge(specUnder(policy, { limits }), policy);
+    assert.ok(verdict.admitted);
+    assert.deepEqual(verdict.effective, admitted(policy, { ...fine, limits }).effective);
+  });
+
+  test('refuses what a spec says beyond the policy, whoever wrote it', () => {
+    const spec = specUnder(policy, {
+      limits: { memoryBytes: 2 ** 40 },
+      env: { LD_PRELOAD: 'x' },
+      runtime: 'gvisor',
+      image: { ref: 'docker.io/evil', digest: `sha256:${'6'.repeat(64)}` },
+      policy: { name: 'analytics', digest: policyDigest(policy) },
+      blocks: [{ argv: ['sh'] }],
+      labels: {},
+      requester: { key: 'x', role: 'reader' },
+    });
+    const verdict = judge(spec, policy);
+    assert.ok(!verdict.admitted);
+    assert.deepEqual(verdict.rules.toSorted(), [
+      'argv',
+      'caller',
+      'env.never',
+      'labels.ticket',
+      'limits.memoryBytes.max',
+      'spec.image',
+      'spec.policy',
+      'spec.runtime',
+    ]);
+  });
+
+  test('weighs the inputs when their manifests are read', () => {
+    assert.deepEqual(judgeInputs(policy, [{ name: 'a', bytes: 1048576, files: 10 }]), []);
+    assert.equal(
+      judgeInputs(policy, [
+        { name: 'a', bytes: 1048570, files: 10 },
+        { name: 'b', bytes: 7, files: 1 },
+      ]).length,
+      2,
+    );
+  });
+});
