@@ -1,4 +1,4 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -48,19 +48,21 @@ async function makeBaseArchive(folder: string, say: Say): Promise<void> {
   await must(['mmdebstrap', ...argv], { say, env });
 }
 
+/** From the same packages the same image, to the bit: one archive with one date for all. */
+export async function makeBaseFromPackages(builder: Builder, say: Say): Promise<Digest> {
+  const context = await mkdtemp(join(builder.scratch, 'base-'));
+  for (const folder of [builder.scratch, context]) await chmod(folder, 0o755);
+  await makeBaseArchive(context, say);
+  const dockerfile = join(checkout, 'images/base/Dockerfile');
+  return await builder.image({ name: 'base', dockerfile, context, arguments: { SOURCE_DATE_EPOCH: epoch } }, say);
+}
+
 /** The base every other image stands on: a public one where a registry answers, otherwise from Debian's packages. */
 export async function makeBase(builder: Builder, say: Say): Promise<Digest> {
-  const recipes = join(checkout, 'images/base');
   say('asking for an image registry');
-  if (await registryIsReachable()) {
-    await must(['docker', 'pull', publicBase], { say });
-    const dockerfile = join(recipes, 'public.Dockerfile');
-    return await builder.image({ name: 'base', dockerfile, context: recipes, arguments: { PUBLIC: publicBase } }, say);
-  }
-  const context = join(builder.scratch, 'base');
-  await mkdir(context, { recursive: true });
-  await chmod(builder.scratch, 0o755);
-  await makeBaseArchive(context, say);
-  const dockerfile = join(recipes, 'Dockerfile');
-  return await builder.image({ name: 'base', dockerfile, context, arguments: { SOURCE_DATE_EPOCH: epoch } }, say);
+  if (!(await registryIsReachable())) return await makeBaseFromPackages(builder, say);
+  await must(['docker', 'pull', publicBase], { say });
+  const context = join(checkout, 'images/base');
+  const dockerfile = join(context, 'public.Dockerfile');
+  return await builder.image({ name: 'base', dockerfile, context, arguments: { PUBLIC: publicBase } }, say);
 }

@@ -28,6 +28,11 @@ export async function nameImage(digest: Digest, ref: string): Promise<void> {
   await must(['docker', 'tag', digest, ref]);
 }
 
+/** An image without a name that nobody wants. One that somebody has given a name meanwhile stays: the engine refuses. */
+export async function discardImage(digest: Digest): Promise<void> {
+  await command(['docker', 'image', 'rm', digest]);
+}
+
 export async function removeName(ref: string): Promise<void> {
   await must(['docker', 'image', 'rm', ref]);
 }

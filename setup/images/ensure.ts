@@ -10,7 +10,7 @@ import { Builder, type Say } from './build.ts';
 import { catalogue, lanesOf, type ShippedImage } from './catalogue.ts';
 import { isTakenOut, takeOutInit } from './cell-init.ts';
 import { contentTag, contextFiles, refOf } from './context.ts';
-import { engineArchitecture, nameImage, presentImages } from './engine.ts';
+import { discardImage, engineArchitecture, nameImage, presentImages } from './engine.ts';
 import { lockImage, readImagesLock, reportPath, writeReport } from './lock.ts';
 import { scanImage } from './scan.ts';
 import { withScratch } from './scratch.ts';
@@ -95,6 +95,7 @@ class Ensuring {
         await nameImage(digest, plan.ref);
         return { id: digest, digest, ref: plan.ref };
       }
+      await discardImage(digest);
       progress.note(`The sources of the image ${name} changed while it was built: once more.`);
     }
     throw new HotcellError('conflict', `the sources of the image ${name} keep changing: try again when they rest`);
