@@ -42,7 +42,7 @@ install_dependencies() {
     beat=$!
     trap 'kill $beat 2>/dev/null' EXIT
     trap 'exit 130' INT TERM
-    (cd "$root" && exec npm ci --no-progress </dev/null >&2) || fail "npm ci failed, see above; try again when it is repaired"
+    (cd "$root" && exec npm ci --no-progress --loglevel=error </dev/null >&2) || fail "npm ci failed, see above; try again when it is repaired"
     kill $beat
     trap - EXIT INT TERM
     [ -x "$node" ] || fail "npm ci left no Node in node_modules/.bin: the npm package \"node\" knows no such machine as this"
