@@ -22,7 +22,7 @@ export type Accepted = z.infer<typeof Accepted>;
 
 export const RunEvent = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('status'), status: RunStatus, reason: z.string().optional() }),
-  LogRow.loose().extend({ type: z.literal('log') }),
+  z.looseObject({ type: z.literal('log'), ...LogRow.shape }),
   z.looseObject({ type: z.literal('result'), result: AnyResult }),
 ]);
 export type RunEvent = z.infer<typeof RunEvent>;
