@@ -134,12 +134,14 @@ export class InputCache implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<Tree> {
     const entries = await load();
+    signal.throwIfAborted();
     const unique = [...new Map(entries.map((entry) => [entry.sha256, entry])).values()];
     using _counted = this.#count(unique.map((entry) => this.places.content(tenant, entry.sha256)));
     const missing = unique.filter((entry) => !this.#has(tenant, entry));
     using _room = await this.#room.promise(missing.reduce((sum, entry) => sum + entry.size, 0));
     await this.#fetchAll(tenant, missing, signal);
-    return this.#stand(tenant, snapshot, entries, signal);
+    // Awaited here: the room and the contents are ours until the tree stands.
+    return await this.#stand(tenant, snapshot, entries, signal);
   }
 
   /** While a tree is being made, nobody takes the contents away that it is going to link. */

@@ -27,6 +27,8 @@ export class Flights<T> {
         // Whoever comes now starts anew instead of joining what is being stopped.
         if (this.#flights.get(key) === flight) this.#flights.delete(key);
         flight.stop.abort(new Error('nobody waits for it any more'));
+        // Whoever left last stays until the work is at rest: what it was doing is cleared up when we say we are done.
+        await flight.promise.catch(() => undefined);
       }
     }
   }

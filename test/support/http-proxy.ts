@@ -14,7 +14,11 @@ export type Fault =
   /** Passed on, done over there, and its answer lost. */
   | { kind: 'lose_answer' }
   /** Half of the answer's body, and then nothing more. */
-  | { kind: 'cut_answer' };
+  | { kind: 'cut_answer' }
+  /** Half of the answer's body, and then silence on a connection that stays open. */
+  | { kind: 'stall_answer' }
+  /** The answer with one bit of its body turned round. */
+  | { kind: 'bend_answer' };
 
 export interface HttpProxy extends AsyncDisposable {
   readonly url: string;
@@ -70,6 +74,17 @@ export async function openHttpProxy(target: string): Promise<HttpProxy> {
         });
         return;
       }
+      if (fault?.kind === 'stall_answer') {
+        answer.once('data', (chunk: Buffer) => {
+          res.write(chunk.subarray(0, Math.ceil(chunk.length / 2)));
+          answer.destroy();
+        });
+        return;
+      }
+      if (fault?.kind === 'bend_answer')
+        answer.once('data', (chunk: Buffer) => {
+          chunk[0] = (chunk[0] ?? 0) ^ 1;
+        });
       answer.pipe(res);
     });
     res.on('close', () => on.destroy());

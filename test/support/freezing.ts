@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import type { Source } from '@hotcell/contract/sources.ts';
+import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
+import { stageInputs } from '@hotcell/executor-worker/stage.ts';
+import { Contents } from '@hotcell/outside/content.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+import { type KeptSnapshot, putSnapshot } from '@hotcell/outside/snapshot-record.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import type { Account } from '@hotcell/setup/settings/installation.ts';
+import type { Bed } from './bed.ts';
+import { type House, logLevel } from './house.ts';
+
+/** Files by their paths. */
+export type Tree = Readonly<Record<string, string | Buffer>>;
+
+/** What this account reads contents with; through a proxy when its address is given. */
+export async function contentsAs(
+  house: House,
+  account: Account,
+  more: { endpoint?: string; sources?: readonly Source[]; silenceMs?: number } = {},
+): Promise<Contents> {
+  const env = await house.settings(account);
+  return new Contents(
+    {
+      endpoint: more.endpoint ?? env['HOTCELL_S3_ENDPOINT'] ?? '',
+      region: env['HOTCELL_S3_REGION'] ?? '',
+      accessKey: env['HOTCELL_S3_ACCESS_KEY'] ?? '',
+      secretKey: env['HOTCELL_S3_SECRET_KEY'] ?? '',
+      record: house.store.record,
+      ...(more.silenceMs === undefined ? {} : { silenceMs: more.silenceMs }),
+    },
+    more.sources,
+  );
+}
+
+/** A snapshot as it stands after a freeze. */
+export async function freezeTree(house: House, tenant: string, tree: Tree, store?: Store): Promise<KeptSnapshot> {
+  await using contents = await contentsAs(house, 'producer');
+  const { record } = house.store;
+  const files = Object.entries(tree).map(([path, content]) => {
+    const bytes = Buffer.from(content);
+    return { path, bytes, size: bytes.length, sha256: sha256(bytes) };
+  });
+  for (const { sha256: digest, bytes } of files)
+    await contents.own.put(record, recordKeys.cas(tenant, digest), bytes, hexOf(digest), { ifAbsent: true });
+  const entries = files.map(({ path, size, sha256: digest }) => ({ path, size, sha256: digest }));
+  return await putSnapshot(store ?? house.producer.store, tenant, entries);
+}
+
+export async function openCache(
+  bed: Bed,
+  contents: Contents,
+  maxBytes = 2 ** 30,
+  folder?: string,
+): Promise<InputCache> {
+  const where = folder ?? join(await bed.folder('cache'), 'cache');
+  return InputCache.open({ folder: where, maxBytes }, contents, openLog('cache', logLevel));
+}
+
+export function staged(
+  house: House,
+  inputs: InputCache,
+  tenant: string,
+  named: Readonly<Record<string, Pick<KeptSnapshot, 'snapshot' | 'locations'>>>,
+  options: Parameters<typeof stageInputs>[2] & { params?: null | { [name: string]: string | number } } = {},
+) {
+  const pinned = Object.entries(named).map(([name, { snapshot, locations }]) => ({ name, snapshot, locations }));
+  const { params = {}, ...rest } = options;
+  return stageInputs({ store: house.store, inputs }, { tenant, inputs: pinned, params }, rest);
+}
