@@ -78,15 +78,10 @@ const flags: readonly Flag[] = [
       /\b(?:AKIA[0-9A-Z]{16}|ASIA[0-9A-Z]{16}|ghp_[A-Za-z0-9]{20}|sk-[A-Za-z0-9]{20}|xox[bp]-[A-Za-z0-9-]{10}|AWS_SECRET_ACCESS_KEY)\b|-----BEGIN [A-Z ]{0,20}PRIVATE KEY|\b(?:password|passwd|secret|api_?key|access_?token)["']? ?[:=] ?["'][^"']{4}/i,
     advice: 'mentions a credential: it would stand in the record for good; a cell needs none, it reaches nothing',
   },
-  {
-    name: 'base64_blob',
-    pattern: /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{512}/,
-    advice:
-      'carries a long encoded blob: bundle it as a file or freeze it as an input, so that it is bound by its own digest',
-  },
 ];
 
 const longLine = 2000;
+const longAdvice = `has more than ${longLine} characters: hard to read for anybody (long_line)`;
 const searched = 256 * 1024;
 const mostWarnings = 32;
 
@@ -101,15 +96,23 @@ function lineOf(text: string, index: number): number {
   return line;
 }
 
+const blob = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{512}/;
+const blobAdvice =
+  'carries a long encoded blob: bundle it as a file or freeze it as an input, so that it is bound by its own digest (base64_blob)';
+
+/** Lines that only a machine can have written; a blob is looked for in these alone. */
 function longLines(text: string): Remark[] {
-  for (let from = 0, line = 1; from <= text.length; line++) {
+  const remarks: Remark[] = [];
+  for (let from = 0, line = 1; from <= text.length && remarks.length < 2; line++) {
     const end = text.indexOf('\n', from);
     const stop = end < 0 ? text.length : end;
-    if (stop - from > longLine)
-      return [{ line, text: `has more than ${longLine} characters: hard to read for anybody (long_line)` }];
+    const is = (advice: string) => remarks.some((remark) => remark.text === advice);
+    if (stop - from > longLine && !is(longAdvice)) remarks.push({ line, text: longAdvice });
+    if (stop - from >= 512 && !is(blobAdvice) && blob.test(text.slice(from, stop)))
+      remarks.push({ line, text: blobAdvice });
     from = stop + 1;
   }
-  return [];
+  return remarks;
 }
 
 function remarksOn(code: string, language: string | undefined): Remark[] {
