@@ -1,5 +1,6 @@
 import { probeAtStart } from '@hotcell/outside/probe.ts';
 import { ensureEngine } from './engine/ensure.ts';
+import { preflight } from './preflight.ts';
 import type { Progress } from './progress.ts';
 import { ensureFlaggedView } from './services/flagged-view.ts';
 import { haveImages } from './services/images.ts';
@@ -19,6 +20,7 @@ export const neededImages = ['valkey', 'store', 'service', 'cell-init', 'python'
 export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { yes: boolean }): Promise<Installation> {
   const { home } = await settingsOf(env);
   await ensureEngine(progress, options);
+  await preflight(home);
   return await withLock(placesIn(home).lock, progress, async () => {
     const installation = await prepareInstallation(env);
     const images = await haveImages(installation, neededImages, progress);

@@ -8,12 +8,11 @@ export interface PortFact {
   holder?: string;
 }
 
-/** Everything `doctor` looks at, gathered first: what it means is decided apart from how it was found out. */
-export interface Facts {
+/** The machine and its engine, whether or not anything of ours is on it. */
+export interface MachineFacts {
   tools: EngineFacts;
   node: string;
   arch: string;
-  kernel: string;
   engine: EngineInfo | undefined;
   /** Where the client asks: `unix:///…`, or somewhere else. */
   endpoint: string;
@@ -23,6 +22,10 @@ export interface Facts {
   disk: { path: string; freeBytes: number }[];
   memory: { totalBytes: number; availableBytes: number };
   now: string;
+}
+
+/** Everything `doctor` looks at, gathered first: what it means is decided apart from how it was found out. */
+export interface Facts extends MachineFacts {
   ports: PortFact[];
   imagesMissing: string[];
   installation: { id: string; home: string; running: string[]; unwell: string[]; expected: string[] } | undefined;

@@ -1,11 +1,5 @@
-import { readFile, stat, statfs } from 'node:fs/promises';
-import { freemem, release, totalmem } from 'node:os';
-import { dirname } from 'node:path';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { probeQueue, probeStore } from '@hotcell/outside/probe.ts';
-import { command } from '../command.ts';
-import { gatherEngineFacts } from '../engine/facts.ts';
-import { askEngine } from '../engine/info.ts';
 import { presentImages } from '../images/engine.ts';
 import { readImagesLock } from '../images/lock.ts';
 import { composeRows, expectedServices, type ServiceRow } from '../services/compose.ts';
@@ -21,35 +15,7 @@ import { describeHolder, holderOf, isFree } from '../settings/ports.ts';
 import { accountKeys } from '../store/accounts.ts';
 import { neededImages } from '../up.ts';
 import type { Facts, PortFact } from './facts.ts';
-
-/** The last line a program prints about itself, or nothing when there is no such program. */
-async function said(...argv: [string, ...string[]]): Promise<string> {
-  const { code, stdout } = await command(argv);
-  return code === 0 ? (stdout.trim().split('\n')[0] ?? '') : '';
-}
-
-/** Free bytes where a folder is, or will be. */
-async function freeAt(path: string): Promise<{ path: string; freeBytes: number }> {
-  let there = path;
-  while (!(await stat(there).catch(() => undefined)) && dirname(there) !== there) there = dirname(there);
-  const { bavail, bsize } = await statfs(there);
-  return { path, freeBytes: bavail * bsize };
-}
-
-async function disks(home: string): Promise<Facts['disk']> {
-  const places = [home];
-  const root = await said('docker', 'info', '--format', '{{.DockerRootDir}}');
-  // An engine in a virtual machine keeps its images where we cannot look.
-  const visible = root !== '' && (await stat(root).catch(() => undefined));
-  if (visible && visible.dev !== (await stat(dirname(home)).catch(() => visible)).dev) places.push(root);
-  return await Promise.all(places.map(freeAt));
-}
-
-async function availableMemory(): Promise<number> {
-  const text = await readFile('/proc/meminfo', 'utf8').catch(() => '');
-  const kib = /^MemAvailable:\s+(\d+) kB$/m.exec(text)?.[1];
-  return kib === undefined ? freemem() : Number(kib) * 1024;
-}
+import { gatherMachine } from './gather-machine.ts';
 
 async function ports(base: number, running: readonly string[]): Promise<PortFact[]> {
   const wanted = [
@@ -109,32 +75,13 @@ async function installationFacts(installation: Installation | undefined, rows: r
 
 export async function gatherFacts(env: NodeJS.ProcessEnv): Promise<Facts> {
   const { home, settings } = await settingsOf(env);
-  const [tools, engine, endpoint, composeVersion, buildxVersion, runscVersion, installation] = await Promise.all([
-    gatherEngineFacts(),
-    askEngine(),
-    said('docker', 'context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'),
-    said('docker', 'compose', 'version', '--short'),
-    said('docker', 'buildx', 'version'),
-    said('runsc', '--version'),
-    findInstallation(env),
-  ]);
-  const rows = installation && engine ? await composeRows(installation) : [];
-  const about = await installationFacts(engine ? installation : undefined, rows);
+  const [machine, found] = await Promise.all([gatherMachine(home), findInstallation(env)]);
+  const installation = machine.engine ? found : undefined;
+  const about = await installationFacts(installation, installation ? await composeRows(installation) : []);
   return {
-    tools,
-    node: process.versions.node,
-    arch: process.arch,
-    kernel: release(),
-    engine,
-    endpoint,
-    composeVersion,
-    buildxVersion,
-    runscVersion,
-    disk: await disks(home),
-    memory: { totalBytes: totalmem(), availableBytes: await availableMemory() },
-    now: new Date().toISOString(),
+    ...machine,
     ports: await ports(settings.HOTCELL_PORT_BASE ?? defaultPortBase, about.installation?.running ?? []),
-    imagesMissing: engine ? await missingImages(home) : [],
+    imagesMissing: machine.engine ? await missingImages(home) : [],
     ...about,
   };
 }

@@ -2,11 +2,11 @@ import { registersRunsc } from '../engine/daemon-json.ts';
 import type { EngineInfo } from '../engine/info.ts';
 import { canInstall, howToGetAnEngine } from '../engine/plan.ts';
 import { type Check, fail, isAtLeast, ok, warn } from './check.ts';
-import type { Facts } from './facts.ts';
+import type { MachineFacts } from './facts.ts';
 
 const repair = './hotcell doctor --fix';
 
-export function judgeEngine(facts: Facts): Check {
+export function judgeEngine(facts: MachineFacts): Check {
   const { tools, engine, endpoint } = facts;
   if (engine) {
     if (!/^(unix|npipe):/.test(endpoint)) {
@@ -33,7 +33,7 @@ export function judgeEngine(facts: Facts): Check {
 }
 
 /** Engines that live in a virtual machine or without root work, but cannot keep every promise. */
-export function judgeKindOfEngine({ engine }: Facts): Check[] {
+export function judgeKindOfEngine({ engine }: MachineFacts): Check[] {
   if (!engine) return [];
   const inside = /Docker Desktop/i.test(engine.operatingSystem) ? 'Docker Desktop' : '';
   const checks: Check[] = [];
@@ -55,7 +55,7 @@ export function judgeKindOfEngine({ engine }: Facts): Check[] {
   return checks;
 }
 
-export function judgeTools({ tools, composeVersion, buildxVersion }: Facts): Check[] {
+export function judgeTools({ tools, composeVersion, buildxVersion }: MachineFacts): Check[] {
   const install = canInstall(tools)
     ? `\`${repair}\``
     : "install Docker's compose and buildx plugins from your distribution";
@@ -71,7 +71,7 @@ export function judgeTools({ tools, composeVersion, buildxVersion }: Facts): Che
 }
 
 /** Known holes, by the version that closed them. Distributions repair older versions too: hence a warning. */
-export function judgeVersions(facts: Facts): Check[] {
+export function judgeVersions(facts: MachineFacts): Check[] {
   const { engine } = facts;
   if (!engine) return [];
   return [runcCheck(engine), engineFixes(engine), gvisorCheck(facts, engine), ok('kernel', `Linux ${engine.kernel}`)];
@@ -94,7 +94,7 @@ function engineFixes({ version }: EngineInfo): Check {
   return warn('engine fixes', message, 'upgrade the engine when your distribution offers it');
 }
 
-function gvisorCheck({ tools, runscVersion }: Facts, { runtimes }: EngineInfo): Check {
+function gvisorCheck({ tools, runscVersion }: MachineFacts, { runtimes }: EngineInfo): Check {
   const add = canInstall(tools) ? `\`${repair}\`` : "install gVisor's runsc and register it in /etc/docker/daemon.json";
   if (!runtimes.includes('runsc'))
     return warn(

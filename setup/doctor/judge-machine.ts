@@ -1,17 +1,17 @@
 import { type Check, fail, gib, isAtLeast, numbersOf, ok, warn } from './check.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, MachineFacts } from './facts.ts';
 
 const gibibyte = 1024 ** 3;
 /** What the images and a first day of runs take. */
 const roomy = 10 * gibibyte;
 const cramped = 2 * gibibyte;
 
-export function judgeNode({ node }: Facts): Check {
+export function judgeNode({ node }: MachineFacts): Check {
   if ((numbersOf(node)[0] ?? 0) >= 24) return ok('node', `Node ${node}`);
   return fail('node', `Node ${node} is older than 24`, 'use ./hotcell, which brings its own');
 }
 
-export function judgeDisk({ disk }: Facts): Check[] {
+export function judgeDisk({ disk }: MachineFacts): Check[] {
   return disk.map(({ path, freeBytes }) => {
     const message = `${gib(freeBytes)} free at ${path}`;
     const fix = 'free some: `docker system df` and `docker builder prune` show and clear what the engine keeps';
@@ -21,7 +21,7 @@ export function judgeDisk({ disk }: Facts): Check[] {
   });
 }
 
-export function judgeMemory({ memory, engine }: Facts): Check {
+export function judgeMemory({ memory, engine }: MachineFacts): Check {
   const total = Math.min(memory.totalBytes, engine?.memoryBytes ?? memory.totalBytes);
   const message = `${gib(total)}, ${gib(memory.availableBytes)} available`;
   if (total < 1.8 * gibibyte)
@@ -38,7 +38,7 @@ export function judgeMemory({ memory, engine }: Facts): Check {
 const madeIn = Date.parse('2026-01-01T00:00:00Z');
 
 /** Signatures, retention and evidence carry times: clocks that differ make the store refuse and the record lie. */
-export function judgeClock({ now, engine }: Facts): Check {
+export function judgeClock({ now, engine }: MachineFacts): Check {
   if (Date.parse(now) < madeIn)
     return fail('clock', `this machine believes it is ${now}`, '`timedatectl set-ntp true`');
   const skew = Math.abs(engine?.clockSkewMs ?? 0);
@@ -61,12 +61,12 @@ export function judgePorts({ ports }: Facts): Check {
   return ok('ports', ports.map(({ port, service, state }) => `${port} ${service} (${state})`).join(', '));
 }
 
-export function judgeArchitecture({ arch, engine }: Facts): Check[] {
+export function judgeArchitecture({ arch, engine }: MachineFacts): Check[] {
   if (['x64', 'arm64'].includes(arch)) return [];
   return engine ? [fail('architecture', `${arch} has no seccomp profile for cells: x86-64 and arm64 have`)] : [];
 }
 
-export const oldKernel = ({ engine }: Facts): Check[] =>
+export const oldKernel = ({ engine }: MachineFacts): Check[] =>
   engine && !isAtLeast(engine.kernel, [5, 10])
     ? [warn('kernel', `Linux ${engine.kernel} gets no more repairs`, 'upgrade to 5.10 or newer')]
     : [];

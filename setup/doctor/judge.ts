@@ -1,5 +1,5 @@
 import type { Check } from './check.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, MachineFacts } from './facts.ts';
 import { judgeEngine, judgeKindOfEngine, judgeTools, judgeVersions } from './judge-engine.ts';
 import {
   judgeArchitecture,
@@ -12,8 +12,8 @@ import {
 } from './judge-machine.ts';
 import { judgeImages, judgeProbes, judgeServices, judgeView } from './judge-services.ts';
 
-/** From what was found to what it means: no looking, no changing, so that every case can be tried without the machine. */
-export function judge(facts: Facts): Check[] {
+/** What the machine and its engine are good for. */
+export function judgeMachine(facts: MachineFacts): Check[] {
   return [
     judgeNode(facts),
     judgeEngine(facts),
@@ -25,6 +25,13 @@ export function judge(facts: Facts): Check[] {
     ...judgeDisk(facts),
     judgeMemory(facts),
     judgeClock(facts),
+  ];
+}
+
+/** From what was found to what it means: no looking, no changing, so that every case can be tried without the machine. */
+export function judge(facts: Facts): Check[] {
+  return [
+    ...judgeMachine(facts),
     judgePorts(facts),
     ...judgeImages(facts),
     judgeServices(facts),

@@ -48,6 +48,7 @@ export async function prepareInstallation(env: NodeJS.ProcessEnv): Promise<Insta
       'invalid',
       `HOTCELL_S3_ENDPOINT names a store outside this installation: set HOTCELL_S3_ACCESS_KEY and HOTCELL_S3_SECRET_KEY for it too`,
     );
+  refuseLoopback(installation);
   await keepConfig(installation, settings);
   await keepAccounts(installation, secret);
   const privateKey = await keptOrMade(places.ticketKey, secretMode, ticketKey);
@@ -55,6 +56,18 @@ export async function prepareInstallation(env: NodeJS.ProcessEnv): Promise<Insta
   await keptOrMade(places.ticketPublicKey, secretMode, () => publicKey);
   await keptOrMade(places.credentials, privateMode, () => `${apiKeyPrefix}${word(32)}\n`);
   return installation;
+}
+
+/** A service in a container that asks its loopback asks itself. */
+function refuseLoopback({ own, store, redisUrl }: Installation): void {
+  for (const [name, isOwn, address] of [
+    ['HOTCELL_S3_ENDPOINT', own.store, store.endpoint],
+    ['HOTCELL_REDIS_URL', own.valkey, redisUrl],
+  ] as const) {
+    if (isOwn || !/^(localhost|127\.|\[::1\])/.test(new URL(address).hostname)) continue;
+    const message = `${name} names this machine's loopback, which services in containers cannot reach: use an address of this machine in its network`;
+    throw new HotcellError('invalid', message);
+  }
 }
 
 async function keepConfig(installation: Installation, settings: Awaited<ReturnType<typeof settingsOf>>['settings']) {

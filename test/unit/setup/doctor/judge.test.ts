@@ -40,7 +40,6 @@ const well: Facts = {
   },
   node: '24.21.0',
   arch: 'x64',
-  kernel: '6.12.48+deb13-amd64',
   engine,
   endpoint: 'unix:///var/run/docker.sock',
   composeVersion: '2.26.1-4',

@@ -113,6 +113,13 @@ describe('an installation on disk', () => {
     });
   });
 
+  test('does not go to a loopback that its containers cannot reach', async () => {
+    await inHome(async (home) => {
+      const redis = prepareInstallation({ HOTCELL_HOME: home, HOTCELL_REDIS_URL: 'redis://localhost:6379' });
+      await assert.rejects(redis, says(/HOTCELL_REDIS_URL names this machine's loopback/));
+    });
+  });
+
   test('with a queue outside does not start its own', async () => {
     await inHome(async (home) => {
       const url = 'rediss://default:secret@queue.example:6380';
