@@ -4,14 +4,16 @@ import { preflight } from './preflight.ts';
 import type { Progress } from './progress.ts';
 import { ensureFlaggedView } from './services/flagged-view.ts';
 import { haveImages } from './services/images.ts';
-import { expectedServices, runningServices } from './services/compose.ts';
-import { furnishStore, startServices } from './services/parts.ts';
+import { expectedServices, runningServices, type ServiceName } from './services/compose.ts';
+import { furnishStore, refuseTakenPorts, startServices } from './services/parts.ts';
 import { type Installation, placesIn, settingsOf } from './settings/installation.ts';
 import { withLock } from './settings/lock.ts';
 import { prepareInstallation } from './settings/prepare.ts';
 
 /** What a started installation has: the services, what every cell begins with, and the images of the shipped languages. */
 export const neededImages = ['valkey', 'store', 'service', 'cell-init', 'python', 'node'] as const;
+
+const isPart = (name: ServiceName) => name === 'valkey' || name === 'store';
 
 /**
  * From whatever is there to an installation that runs. Each step looks first and does only what is missing, so that it
@@ -23,20 +25,20 @@ export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { 
   await preflight(home);
   return await withLock(placesIn(home).lock, progress, async () => {
     const installation = await prepareInstallation(env);
+    const all = expectedServices(installation);
+    const running = await runningServices(installation);
+    // Before minutes of building: what is in the way then is in the way now.
+    await refuseTakenPorts(installation, all, running);
     const images = await haveImages(installation, neededImages, progress);
     const ids = { valkey: images.valkey.id, store: images.store.id, service: images.service.id };
-    const { store, redisUrl } = installation;
-    const running = await runningServices(installation);
+    const start = (services: readonly ServiceName[]) => startServices(installation, ids, services, progress);
     // When all of them run, one look is enough; otherwise what the others rely on comes first.
-    const all = expectedServices(installation);
-    const parts = all.filter((name) => name === 'valkey' || name === 'store');
-    const isWhole = all.every((name) => running.has(name));
-    await startServices(installation, ids, isWhole ? all : parts, running, progress);
+    const first = all.every((name) => running.has(name)) ? all : all.filter(isPart);
+    await start(first);
     await furnishStore(installation);
     await ensureFlaggedView(installation);
-    await probeAtStart({ store, redisUrl }, 10_000);
-    const rest = all.filter((name) => name !== 'valkey' && name !== 'store');
-    if (!isWhole) await startServices(installation, ids, rest, running, progress);
+    await probeAtStart({ store: installation.store, redisUrl: installation.redisUrl }, 10_000);
+    await start(all.filter((name) => !first.includes(name)));
     return installation;
   });
 }

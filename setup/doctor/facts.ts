@@ -14,8 +14,6 @@ export interface MachineFacts {
   node: string;
   arch: string;
   engine: EngineInfo | undefined;
-  /** Where the client asks: `unix:///…`, or somewhere else. */
-  endpoint: string;
   composeVersion: string;
   buildxVersion: string;
   runscVersion: string;

@@ -40,23 +40,20 @@ async function availableMemory(): Promise<number> {
 }
 
 export async function gatherMachine(home: string): Promise<MachineFacts> {
-  const [tools, engine, endpoint, composeVersion, buildxVersion, runscVersion, disk, availableBytes] =
-    await Promise.all([
-      gatherEngineFacts(),
-      askEngine(),
-      said('docker', 'context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'),
-      said('docker', 'compose', 'version', '--short'),
-      said('docker', 'buildx', 'version'),
-      said('runsc', '--version'),
-      disks(home),
-      availableMemory(),
-    ]);
+  const [tools, engine, composeVersion, buildxVersion, runscVersion, disk, availableBytes] = await Promise.all([
+    gatherEngineFacts(),
+    askEngine(),
+    said('docker', 'compose', 'version', '--short'),
+    said('docker', 'buildx', 'version'),
+    said('runsc', '--version'),
+    disks(home),
+    availableMemory(),
+  ]);
   return {
     tools,
     node: process.versions.node,
     arch: process.arch,
     engine,
-    endpoint,
     composeVersion,
     buildxVersion,
     runscVersion,

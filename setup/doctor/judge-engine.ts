@@ -1,13 +1,14 @@
 import { registersRunsc } from '../engine/daemon-json.ts';
 import type { EngineInfo } from '../engine/info.ts';
-import { canInstall, howToGetAnEngine } from '../engine/plan.ts';
+import { backToOwnEngine, canInstall, isChosenElsewhere, howToGetAnEngine } from '../engine/plan.ts';
 import { type Check, fail, isAtLeast, ok, warn } from './check.ts';
 import type { MachineFacts } from './facts.ts';
 
 const repair = './hotcell doctor --fix';
 
 export function judgeEngine(facts: MachineFacts): Check {
-  const { tools, engine, endpoint } = facts;
+  const { tools, engine } = facts;
+  const { endpoint } = tools;
   if (engine) {
     if (!/^(unix|npipe):/.test(endpoint)) {
       const message = `the engine at ${endpoint} is on another machine, but cells mount what workers stage on this one`;
@@ -27,6 +28,8 @@ export function judgeEngine(facts: MachineFacts): Check {
     const fix = '`sudo usermod -aG docker "$USER"`, then log in again (the docker group is as powerful as root)';
     return fail('engine', "permission denied on the engine's socket: this user is not in the docker group", fix);
   }
+  if (isChosenElsewhere(tools))
+    return fail('engine', `no engine answers at ${endpoint}, which was chosen`, backToOwnEngine);
   const fix = canInstall(tools) ? `\`${repair}\`` : howToGetAnEngine(tools);
   if (tools.dockerd) return fail('engine', 'Docker is installed, but it is not running', fix);
   return fail('engine', 'no Docker engine answers', fix);

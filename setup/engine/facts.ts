@@ -7,6 +7,8 @@ export interface EngineFacts {
   distribution: { id: string; codename: string };
   root: boolean;
   systemd: boolean;
+  /** Where the client asks: `unix:///…`, or somewhere else. Empty without a client. */
+  endpoint: string;
   answers: boolean;
   /** Why the engine does not answer, as the client said it. */
   refusal: string;
@@ -49,8 +51,9 @@ export function distributionOf(osRelease: string): { id: string; codename: strin
 }
 
 export async function gatherEngineFacts(): Promise<EngineFacts> {
-  const [info, compose, buildx, audit] = await Promise.all([
+  const [info, context, compose, buildx, audit] = await Promise.all([
     command(['docker', 'info', '--format', '{{.ServerVersion}}']),
+    command(['docker', 'context', 'inspect', '--format', '{{.Endpoints.docker.Host}}']),
     command(['docker', 'compose', 'version', '--short']),
     command(['docker', 'buildx', 'version']),
     command(['dpkg', '--audit']),
@@ -60,6 +63,7 @@ export async function gatherEngineFacts(): Promise<EngineFacts> {
     distribution: distributionOf((await textOf('/etc/os-release')) ?? ''),
     root: process.getuid?.() === 0,
     systemd: await exists('/run/systemd/system'),
+    endpoint: context.stdout.trim(),
     // A client without an engine prints its own part and an empty server version, and may still end with 0.
     answers: info.code === 0 && info.stdout.trim() !== '',
     refusal: info.stderr.trim(),

@@ -64,6 +64,15 @@ function packagesMissing(facts: EngineFacts): string[] {
   return packages.map((name) => (from[name] ? `${name}/${from[name]}` : name));
 }
 
+const ownSockets = ['', 'unix:///var/run/docker.sock', 'unix:///run/docker.sock'];
+
+/** An engine that was chosen and is not this machine's own is not ours to start. */
+export function isChosenElsewhere({ endpoint }: Pick<EngineFacts, 'endpoint'>): boolean {
+  return !ownSockets.includes(endpoint);
+}
+
+export const backToOwnEngine = 'start it, or `unset DOCKER_HOST; docker context use default`';
+
 /** The steps from what is there to an engine that runs; none when nothing is missing. */
 export function planEngine(facts: EngineFacts): EngineStep[] {
   const forbidden = /permission denied/i.test(facts.refusal);
@@ -72,6 +81,11 @@ export function planEngine(facts: EngineFacts): EngineStep[] {
       'run `sudo usermod -aG docker "$USER"` and log in again (membership of the docker group is as much as root)';
     throw new HotcellError('engine_unavailable', `the engine's socket is forbidden to this user: ${fix}`);
   }
+  if (!facts.answers && isChosenElsewhere(facts))
+    throw new HotcellError(
+      'engine_unavailable',
+      `no engine answers at ${facts.endpoint}, which was chosen: ${backToOwnEngine}`,
+    );
   if (!canInstall(facts)) {
     if (facts.answers) return [];
     if (facts.platform === 'linux' && facts.root && facts.dockerd) return [{ kind: 'start' }];

@@ -15,9 +15,11 @@ export async function startParts(
   services: readonly ('valkey' | 'store')[],
   progress: Progress,
 ): Promise<void> {
+  const running = await runningServices(installation);
+  await refuseTakenPorts(installation, services, running);
   const images = await haveImages(installation, services, progress);
   const ids: ServiceImages = Object.fromEntries(services.map((name) => [name, images[name].id]));
-  await startServices(installation, ids, services, await runningServices(installation), progress);
+  await startServices(installation, ids, services, progress);
   if (services.includes('store')) await furnishStore(installation);
 }
 
@@ -25,12 +27,10 @@ export async function startServices(
   installation: Installation,
   images: ServiceImages,
   services: readonly ServiceName[],
-  running: ReadonlySet<string>,
   progress: Progress,
 ): Promise<void> {
   if (services.length === 0) return;
   await writeServiceFiles(installation);
-  await refuseTakenPorts(installation, services, running);
   await progress.step(`starting ${services.join(', ')}`, (say) => composeUp(installation, images, services, say));
 }
 
@@ -51,7 +51,7 @@ const portsOf = ({ ports }: Installation): Partial<Record<ServiceName, number>> 
 });
 
 /** Said before anything is started, with the name of who is in the way: the engine only says that somebody is. */
-async function refuseTakenPorts(
+export async function refuseTakenPorts(
   installation: Installation,
   services: readonly ServiceName[],
   running: ReadonlySet<string>,

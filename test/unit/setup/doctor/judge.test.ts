@@ -28,6 +28,7 @@ const well: Facts = {
     distribution: { id: 'debian', codename: 'trixie' },
     root: true,
     systemd: true,
+    endpoint: 'unix:///var/run/docker.sock',
     answers: true,
     refusal: '',
     dockerd: true,
@@ -41,7 +42,6 @@ const well: Facts = {
   node: '24.21.0',
   arch: 'x64',
   engine,
-  endpoint: 'unix:///var/run/docker.sock',
   composeVersion: '2.26.1-4',
   buildxVersion: 'github.com/docker/buildx 0.13.1+ds1 0.13.1+ds1-3',
   runscVersion: 'runsc version release-20260915.0',
@@ -151,7 +151,16 @@ describe('doctor', () => {
   });
 
   test('an engine on another machine cannot mount what is staged on this one', () => {
-    assert.match(only({ ...well, endpoint: 'tcp://10.0.0.7:2376' }, 'engine', 'fail').message, /another machine/);
+    assert.match(
+      only(withTools(well, { endpoint: 'tcp://10.0.0.7:2376' }), 'engine', 'fail').message,
+      /another machine/,
+    );
+  });
+
+  test('an engine that was chosen and does not answer is named', () => {
+    const check = only(withTools(bare, { endpoint: 'unix:///home/a/.colima/docker.sock' }), 'engine', 'fail');
+    assert.match(check.message, /colima/);
+    assert.match(check.fix ?? '', /docker context use default/);
   });
 
   test('a rootless engine is told what it cannot do', () => {

@@ -11,6 +11,7 @@ const bare: EngineFacts = {
   distribution: { id: 'debian', codename: 'bookworm' },
   root: true,
   systemd: false,
+  endpoint: '',
   answers: false,
   refusal: 'docker: not found',
   dockerd: false,
@@ -75,6 +76,11 @@ describe('the plan for an engine', () => {
       'with a forbidden socket',
       { ...bare, root: false, refusal: 'permission denied while trying to connect' },
       /docker group/,
+    ],
+    [
+      'with another engine chosen',
+      { ...bare, endpoint: 'tcp://10.0.0.7:2376' },
+      /10\.0\.0\.7.*docker context use default/,
     ],
     ['on Fedora as root', { ...bare, distribution: { id: 'fedora', codename: '' } }, /your distribution/],
   ] as const)
