@@ -27,7 +27,7 @@ const files = `
   fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fdatasync fgetxattr flistxattr flock fremovexattr fsetxattr
   fstat fstatfs fsync ftruncate futimesat getcpu getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
   inotify_init1 inotify_rm_watch ioctl lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek lsetxattr
-  lstat memfd_create mkdir mkdirat mknod mknodat newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2
+  lstat memfd_create mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2
   pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv removexattr rename renameat renameat2 rmdir
   sendfile setxattr splice stat statfs statx symlink symlinkat sync sync_file_range syncfs tee truncate umask unlink
   unlinkat utime utimensat utimes write writev`;
@@ -62,7 +62,7 @@ const semaphores = 'semctl semget semop semtimedop';
 /** Of x86-64 alone; arm64 was made without the old forms. */
 const legacy = new Set(
   `access alarm arch_prctl chmod chown creat dup2 epoll_create epoll_wait eventfd fork futimesat get_thread_area
-   getdents getpgrp inotify_init lchown link lstat map_shadow_stack mkdir mknod open pause pipe poll readlink rename
+   getdents getpgrp inotify_init lchown link lstat map_shadow_stack mkdir open pause pipe poll readlink rename
    rmdir select set_thread_area signalfd stat symlink time unlink utime utimes vfork`.split(/\s+/),
 );
 
@@ -70,6 +70,8 @@ const wordsOf = (...lists: string[]) => lists.flatMap((list) => list.trim().spli
 
 /** AF_UNIX, AF_INET, AF_INET6: nothing else gets a socket. Rules of one call are alternatives. */
 const families = [1, 2, 10];
+/** What mknod may make: a plain file (also said as 0), a fifo, a socket. Never a device, not even where gVisor would. */
+const nodes = { mask: 0o170000, kinds: [0, 0o100000, 0o010000, 0o140000] };
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: all of them zero. */
 const namespaceFlags = 0x7e020000;
 /** PER_LINUX, and the question which it is. */
@@ -93,6 +95,12 @@ export function profileFor(runtime: ProfileRuntime, architecture: Architecture):
       ...families.map((value) => allow('socket', [{ index: 0, value, op: 'SCMP_CMP_EQ' }])),
       // A pair is of AF_UNIX or it is nothing.
       allow('socketpair', [{ index: 0, value: 1, op: 'SCMP_CMP_EQ' }]),
+      ...nodes.kinds.flatMap((kind) => [
+        ...(architecture === 'x86_64'
+          ? [allow('mknod', [{ index: 1, value: nodes.mask, valueTwo: kind, op: 'SCMP_CMP_MASKED_EQ' }])]
+          : []),
+        allow('mknodat', [{ index: 2, value: nodes.mask, valueTwo: kind, op: 'SCMP_CMP_MASKED_EQ' }]),
+      ]),
       ...personalities.map((value) => allow('personality', [{ index: 0, value, op: 'SCMP_CMP_EQ' }])),
       allow('clone', [{ index: 0, value: namespaceFlags, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }]),
       // Its flags lie in memory, where no filter can look: with ENOSYS the C library falls back to clone. gVisor does not

@@ -1,0 +1,11 @@
+import { type Attack, python } from '../support/attack.ts';
+
+export const attack: Attack = {
+  lines: '70',
+  tries: 'to open what belongs to the platform or to others on the host',
+  code: python`
+place = where()
+observe(state=opened(place["state"]), engine=opened("/var/lib/docker"), socket=opened("/var/run/docker.sock") if os.path.exists("/var/run/docker.sock") else "ENOENT")
+`,
+  sealed: { state: 'ENOENT', engine: 'ENOENT', socket: 'ENOENT' },
+};

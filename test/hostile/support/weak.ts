@@ -1,0 +1,138 @@
+import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Attached, Engine } from '@hotcell/outside/engine.ts';
+import { type Bed, engineSocket } from '../../support/bed.ts';
+import type { Runtime } from './attack.ts';
+import { helpers, type NamedAttack } from './load.ts';
+
+/** Of the host, for the weak container to find: places and services that no cell may reach. */
+export interface HostThings {
+  port: number;
+  abstract: string;
+  /** A folder of the test's own that stands for the platform's state. */
+  state: string;
+  /** Has a socket in it, and a name that shows in mountinfo. */
+  secretPlace: string;
+  secret: string;
+}
+
+export interface WeakRun extends AsyncDisposable {
+  /** What each attack said, by its name. */
+  said: ReadonlyMap<string, string>;
+}
+
+/** How long one attack may take in the weak container: only a hanging one takes longer. */
+const attackSeconds = 120;
+
+/** The same attacks in a container that was not hardened at all, of the same runtime, with a neighbour as weak. */
+export async function runWeak(
+  bed: Bed,
+  runtime: Runtime,
+  attacks: readonly NamedAttack[],
+  things: HostThings,
+): Promise<ReadonlyMap<string, string>> {
+  const engine = new Engine(engineSocket);
+  const folder = await bed.folder(`weak-${runtime}`);
+  await prepare(folder, attacks, things);
+  const neighbour = await start(engine, bed, runtime, 'neighbour', folder, things);
+  try {
+    const ready = neighbour.lines.next();
+    await neighbour.started();
+    if (!String((await ready).value).startsWith('READY')) throw new Error('the weak neighbour did not start');
+    const main = await start(engine, bed, runtime, 'weak', folder, things);
+    try {
+      await main.started();
+      const said = new Map<string, string>();
+      for await (const line of main.lines) {
+        if (!line.startsWith('{')) continue;
+        const one = JSON.parse(line) as { name: string; said: string };
+        said.set(one.name, one.said);
+      }
+      return said;
+    } finally {
+      await main.gone();
+    }
+  } finally {
+    await neighbour.gone();
+  }
+}
+
+async function prepare(folder: string, attacks: readonly NamedAttack[], things: HostThings): Promise<void> {
+  const programs = await helpers();
+  for (const name of ['attack', 'inputs/data', 'tmp']) await mkdir(join(folder, name), { recursive: true });
+  await chmod(join(folder, 'tmp'), 0o1777);
+  for (const [name, bytes] of Object.entries(programs)) await writeFile(join(folder, 'attack', name), bytes);
+  await writeFile(join(folder, 'inputs/data/hello.txt'), 'hello\n');
+  await writeFile(join(folder, 'tmp/canary'), 'left');
+  await writeFile(join(folder, 'attack/where.json'), JSON.stringify(things));
+  const plan = { seconds: attackSeconds, attacks: attacks.map(({ name, blocks }) => ({ name, blocks })) };
+  await writeFile(join(folder, 'attack/plan.json'), JSON.stringify(plan));
+}
+
+async function start(
+  engine: Engine,
+  bed: Bed,
+  runtime: Runtime,
+  program: 'weak' | 'neighbour',
+  folder: string,
+  things: HostThings,
+) {
+  const bind = (source: string, target: string) => `${source}:${target}`;
+  const id = await engine.create(`hotcell-test-${program}-${runtime}-${bed.installation.id}`, {
+    Image: bed.images.python.digest,
+    Entrypoint: ['python3', `/attack/${program}.py`],
+    Cmd: [],
+    Env: [`HOTCELL_SECRET=${things.secret}`],
+    AttachStdin: true,
+    OpenStdin: true,
+    StdinOnce: true,
+    Labels: {
+      'hotcell.managed': '1',
+      'hotcell.installation': bed.installation.id,
+      'hotcell.role': 'test',
+    },
+    HostConfig: {
+      Runtime: runtime === 'gvisor' ? 'runsc' : 'runc',
+      Privileged: true,
+      GroupAdd: ['4242'],
+      Tmpfs: { '/scratch': 'rw,dev,suid,exec' },
+      NetworkMode: 'host',
+      IpcMode: 'host',
+      UTSMode: 'host',
+      CgroupnsMode: 'host',
+      Binds: [
+        bind(join(folder, 'attack'), '/attack'),
+        bind(join(folder, 'inputs'), '/inputs'),
+        bind(join(folder, 'tmp'), '/tmp'),
+        bind(things.secretPlace, '/mnt/hotcell-secret-place'),
+        bind(things.state, things.state),
+        // Stand-ins, so that the attack finds something there without anything of the host being at stake.
+        bind(things.state, '/var/lib/docker'),
+        bind(join(things.secretPlace, 'socket'), '/run/docker.sock'),
+      ],
+    },
+  });
+  if (id === undefined) throw new Error(`a container of an earlier test is there: hotcell-test-${program}-…`);
+  const attached: Attached = await engine.attach(id);
+  return {
+    lines: linesOf(attached),
+    started: () => engine.start(id),
+    async gone() {
+      attached.close();
+      await engine.remove(id);
+    },
+  };
+}
+
+async function* linesOf(attached: Attached): AsyncGenerator<string> {
+  let rest = '';
+  for await (const { stream, bytes } of attached.output) {
+    if (stream === 'stderr') {
+      process.stderr.write(bytes);
+      continue;
+    }
+    const lines = (rest + bytes.toString()).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}

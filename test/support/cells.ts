@@ -1,0 +1,114 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+import { type Cells, openCells } from '@hotcell/executor-worker/cell/open.ts';
+import type { CellEvent, CellPlan, Job, SealedCell } from '@hotcell/executor-worker/parts.ts';
+import { readSeccomp } from '@hotcell/producer/policies/here.ts';
+import { type Bed, engineSocket } from './bed.ts';
+
+const mib = 1024 * 1024;
+
+export const testLimits: Limits = {
+  timeoutSeconds: 300,
+  blockTimeoutSeconds: 300,
+  graceSeconds: 2,
+  memoryBytes: 1024 * mib,
+  cpus: 2,
+  pids: 128,
+  openFiles: 1024,
+  fileBytes: 512 * mib,
+  logBytes: 4 * mib,
+  outputBytes: 64 * mib,
+  outputFiles: 1000,
+  scratchBytes: 256 * mib,
+  scratchInodes: 20_000,
+};
+
+/** What one cell said and left, from the start of its job to its last word. */
+export interface Told {
+  events: CellEvent[];
+  /** What each block wrote, both streams, by its index. */
+  logs: string[];
+  outputs: Map<string, Buffer>;
+}
+
+/** Cells as a worker makes them, for a test file. */
+export interface TestCells extends AsyncDisposable {
+  cells: Cells;
+  stateDir: string;
+  worker: string;
+  plan(runtime: CellPlan['runtime'], more?: Partial<CellPlan>): CellPlan;
+}
+
+export async function openTestCells(bed: Bed, name: string): Promise<TestCells> {
+  const stateDir = await bed.folder(name);
+  await mkdir(join(stateDir, 'init'));
+  await copyFile(join(bed.initFolder, 'cell-init'), join(stateDir, 'init', 'cell-init'));
+  const worker = `test-${name}`;
+  const cells = await openCells({
+    dockerHost: engineSocket,
+    installation: bed.installation.id,
+    worker,
+    stateDir,
+    log: openLog(worker, 'warn'),
+  });
+  const seccomp = Object.fromEntries(readSeccomp().map(({ name: profile, digest }) => [profile, digest]));
+  return {
+    cells,
+    stateDir,
+    worker,
+    plan: (runtime, more = {}) => ({
+      run: newRunId(),
+      attempt: 1,
+      runtime,
+      image: bed.images.python,
+      limits: testLimits,
+      log: { headBytes: 3 * mib, tailBytes: mib, pastLimit: 'truncate' },
+      mounts: [],
+      env: {},
+      imageEnv: [],
+      seccomp,
+      ...more,
+    }),
+    [Symbol.asyncDispose]: () => cells[Symbol.asyncDispose](),
+  };
+}
+
+/** Run a job to its end in a cell that is there. */
+export async function follow(cell: SealedCell, job: Job): Promise<Told> {
+  const told: Told = { events: [], logs: [], outputs: new Map() };
+  const chunks: Buffer[][] = [];
+  for await (const event of cell.run(job)) {
+    told.events.push(event);
+    if (event.type === 'log') (chunks[event.block] ??= []).push(Buffer.from(event.bytes));
+    if (event.type === 'output') {
+      const bytes: Buffer[] = [];
+      for await (const chunk of event.data) bytes.push(Buffer.from(chunk));
+      told.outputs.set(event.path.toString(), Buffer.concat(bytes));
+    }
+  }
+  told.logs = Array.from(chunks, (one) => Buffer.concat(one ?? []).toString());
+  return told;
+}
+
+/** A cell for one job, gone afterwards. */
+export async function runIn(cells: Cells, plan: CellPlan, job: Job): Promise<Told> {
+  const cell = await cells.open(plan);
+  try {
+    return await follow(cell, job);
+  } finally {
+    await cell.destroy();
+  }
+}
+
+/** How each block ended: its exit code, or what kept it from one. */
+export function ends(told: Told): (number | string)[] {
+  return told.events.flatMap((event) => {
+    if (event.type === 'died') return [`the cell died (${event.exitCode ?? 'no'} exit code)`];
+    if (event.type !== 'block_ended') return [];
+    const { exitCode, signal, startError, timedOut } = event.end;
+    return [timedOut ? 'timed out' : (startError ?? exitCode ?? `signal ${signal}`)];
+  });
+}
