@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onBothRuntimes } from './support/bed.ts';
+import { Init } from './support/init.ts';
+
+const hog = 'x = [bytearray(b"x" * (1 << 20)) for _ in range(1 << 12)]';
+
+onBothRuntimes('the account of a block', (runtime, bed) => {
+  test('has its time, processor time and memory', async () => {
+    await using init = await Init.start(bed(), runtime);
+    const busy =
+      'import time\nb = bytearray(b"x" * 60_000_000)\nend = time.process_time() + 0.5\nwhile time.process_time() < end: pass';
+    const report = await init.run({ blocks: [busy, 'pass'] });
+    const [first, second] = report.of('blockEnded');
+    assert.ok(first && second);
+    assert.ok(first.wallUs >= 500_000, `wall ${first.wallUs}`);
+    assert.ok((first.account.cpuUs ?? 0) >= 400_000, `cpu ${first.account.cpuUs}`);
+    assert.ok((second.account.cpuUs ?? 0) < (first.account.cpuUs ?? 0));
+    assert.ok((report.end.account.cpuUs ?? 0) >= (first.account.cpuUs ?? 0));
+    assert.ok((report.end.account.peakMemoryBytes ?? 0) >= 60_000_000, `memory ${report.end.account.peakMemoryBytes}`);
+  });
+
+  // Under gVisor the memory is the sandbox's, and its end is that of the whole cell: the engine tells it.
+  const outcome =
+    runtime === 'runc' ? 'is told with the kills that the kernel counted' : 'ends the cell without a last word';
+  test(`that uses up the memory ${outcome}`, async () => {
+    await using init = await Init.start(bed(), runtime);
+    const child = `import os, sys\npid = os.fork()\nif pid == 0:\n    ${hog}\nsys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != -9)`;
+    const report = await init.run({ blocks: ['open("/outputs/kept", "w").write("kept")', child, hog] });
+    if (runtime === 'gvisor') {
+      assert.deepEqual(report.of('end'), []);
+      assert.equal(await init.engine.wait(init.container, 60_000), 137);
+      return;
+    }
+    assert.deepEqual(report.ends, [0, 0, { how: 'signalled', signal: 9 }]);
+    assert.deepEqual(report.causes, ['none', 'none', 'none']);
+    const kills = report.of('blockEnded').map(({ account }) => account.oomKills ?? 0);
+    assert.equal(kills[0], 0);
+    assert.ok((kills[1] ?? 0) >= 1 && (kills[2] ?? 0) >= 1, kills.join());
+    assert.equal(report.outputs['kept']?.toString(), 'kept');
+  });
+});
