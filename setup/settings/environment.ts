@@ -18,7 +18,7 @@ const portBase = z
  * What an operator may say about an installation, in the environment or in its config.env. Everything has a default or
  * is generated; setting the store's endpoint or the queue's address moves the installation to one outside.
  */
-const installationSettings = z.object({
+export const installationSettings = z.object({
   HOTCELL_INSTALLATION: commonSettings.HOTCELL_INSTALLATION.optional(),
   HOTCELL_PORT_BASE: portBase.optional(),
   HOTCELL_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
@@ -38,7 +38,7 @@ const installationSettings = z.object({
 });
 
 /** What only the environment says: where the installation is, and as whom the CLI asks. */
-const clientSettings = z.object({
+export const clientSettings = z.object({
   HOTCELL_HOME: text.optional(),
   HOTCELL_API_KEY: text.optional(),
   /** The folder that `policy test` and `policy try` look into. */

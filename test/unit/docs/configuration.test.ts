@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { workerSettings } from '../../../executor-worker/config.ts';
+import { notarySettings } from '../../../notary/config.ts';
+import { producerSettings } from '../../../producer/config.ts';
+import { clientSettings, installationSettings } from '../../../setup/settings/environment.ts';
+import { configuration } from '../../docs/configuration.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8');
+
+describe('the page of settings', () => {
+  test('is as generated: `node test/docs/generate.ts` makes it anew', () => {
+    assert.equal(page, configuration());
+  });
+  for (const schema of [producerSettings, workerSettings, notarySettings, installationSettings, clientSettings])
+    test(`has every one of ${Object.keys(schema.shape).length} settings`, () => {
+      for (const name of Object.keys(schema.shape)) assert.ok(page.includes(`\`${name}\``), name);
+    });
+});
