@@ -1,5 +1,8 @@
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { command, must } from './command.ts';
+import { readImagesLock } from './images/lock.ts';
 import type { Progress } from './progress.ts';
 import { removeFlaggedView } from './services/flagged-view.ts';
 import { letGoOfImages, removeUnheldImages } from './services/images.ts';
@@ -15,11 +18,11 @@ export async function down(env: NodeJS.ProcessEnv, progress: Progress, options: 
     await stopParts(installation, progress);
     await removeCells(installation, progress);
     if (!options.purge) return;
+    await progress.step(`removing ${installation.home}`, async () => await removeHome(installation));
     await progress.step('removing images no other installation holds', async (say) => {
       await letGoOfImages(installation);
       await removeUnheldImages(say);
     });
-    await progress.step(`removing ${installation.home}`, async () => await removeHome(installation));
   });
   return true;
 }
@@ -35,7 +38,39 @@ async function removeCells({ id }: Installation, progress: Progress): Promise<vo
   });
 }
 
+/** What names the installation goes last: a removal that was interrupted is found again and finished. */
 async function removeHome(installation: Installation): Promise<void> {
   await removeFlaggedView(installation);
-  await rm(installation.home, { recursive: true, force: true });
+  const { home } = installation;
+  const { config, imagesLock } = placesIn(home);
+  try {
+    for (const name of await readdir(home)) {
+      const path = join(home, name);
+      if (path !== config && path !== imagesLock) await rm(path, { recursive: true, force: true });
+    }
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    await removeAsRoot(home);
+  }
+  await rm(home, { recursive: true, force: true });
+}
+
+/** The worker is root in its container, and so is what it staged: who started it without root removes it the same way. */
+async function removeAsRoot(home: string): Promise<void> {
+  const image = (await readImagesLock(home))['service']?.digest;
+  if (image === undefined)
+    throw new HotcellError('forbidden', `parts of ${home} belong to root: \`sudo rm -rf ${home}\` removes them`);
+  const program = `for (const name of fs.readdirSync('/home')) fs.rmSync('/home/' + name, { recursive: true, force: true })`;
+  const sealed = [
+    '--network',
+    'none',
+    '--user',
+    '0:0',
+    '--label',
+    'hotcell.managed=1',
+    '--label',
+    'hotcell.role=service',
+  ];
+  await must(['docker', 'run', '--rm', ...sealed, '--volume', `${home}/worker:/home`, image, '--eval', program]);
+  await rm(join(home, 'worker'), { recursive: true, force: true });
 }
