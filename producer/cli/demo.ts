@@ -36,8 +36,9 @@ export function define(command: Command): void {
     say(`\n${tableOf(made.result)}\n${placesOf(made.result, installation)}\nopen ${join(folder, 'revenue.png')}\n`);
 
     say('\n2. A block that tries to carry something out\n\n');
-    // Its log is a page of Python's own: what it comes down to is one sentence.
-    const tried = await phoneHome(client, { ...shown, log: async () => undefined });
+    // Its stderr is a page of Python's own: what it comes down to is one sentence.
+    const log: Shown['log'] = async (row) => (row.stream === 'stdout' ? await shown.log(row) : undefined);
+    const tried = await phoneHome(client, { ...shown, log });
     if (!wasSealed(tried)) throw failed('the block that tries the network', tried.result);
     say(refusalOf(tried));
 

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
 import { type House, openHouse } from '../support/house.ts';
-import { type RunningProducer, startProducer } from '../support/producer.ts';
+import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
 
 let bed: Bed;
 let house: House;
@@ -20,8 +20,7 @@ before(async () => {
   await house.worker('one', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
 });
 after(async () => {
-  await producer[Symbol.asyncDispose]();
-  await house.sequence();
+  await settle(house, producer);
   await house[Symbol.asyncDispose]();
   await bed[Symbol.asyncDispose]();
 });

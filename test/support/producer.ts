@@ -7,6 +7,7 @@ import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';
 import { type Child, spawnNode } from './child.ts';
 import type { House } from './house.ts';
+import { until } from './until.ts';
 
 /** The producer as it is started in production, in a house of its own, on a port that the system chose. */
 export interface RunningProducer extends AsyncDisposable {
@@ -62,4 +63,14 @@ export async function startProducer(
       }),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
+}
+
+/**
+ * Before a house is torn down: nobody makes tickets any more, what is finished is sequenced, and the workers have taken
+ * what recovery had queued once more.
+ */
+export async function settle(house: House, producer: RunningProducer, queue = 'runc'): Promise<void> {
+  await producer[Symbol.asyncDispose]();
+  await house.sequence();
+  await until('no ticket waits any more', async () => (await house.producer.queues.depth(queue)) === 0);
 }
