@@ -37,14 +37,12 @@ export async function accept(deps: AcceptDeps, asked: Asked): Promise<Accepted> 
   const mark = await claimKey(deps, asked);
   const written = await writeSpec(deps, asked, mark);
   crashPoint('accept.spec');
-  const begun = mark.repeated && (await hasBegun(deps.store, written.spec));
+  const begun = mark.repeated && (await hasBegun(deps, written.spec));
   if (!begun) {
     const marker = markerOf(asked.queue, written);
     await deps.store.putIfAbsent(deps.store.work, workKeys.open(marker.tenant, marker.run), canonical(marker));
     crashPoint('accept.open');
-    await enqueue(deps, marker, {}).catch((error: unknown) => {
-      deps.log.warn({ run: marker.run, error }, 'accepted, but not queued yet: recovery will queue it');
-    });
+    await queueIfPossible(deps, marker, {});
     crashPoint('accept.queued');
   }
   return { run: written.spec.run, spec: written.spec, already: mark.repeated && begun };
@@ -52,13 +50,14 @@ export async function accept(deps: AcceptDeps, asked: Asked): Promise<Accepted> 
 
 /** The run that was accepted for this key before, if one was; an acceptance that died half way is none yet. */
 export async function earlier(
-  { store }: Pick<AcceptDeps, 'store'>,
+  deps: AcceptDeps,
   asked: { tenant: string; key: string; body: Digest },
 ): Promise<{ run: RunId } | undefined> {
+  const { store } = deps;
   const found = await store.getJson(IdempotencyMark, store.work, keyOf(asked.tenant, asked.key));
   if (!found) return undefined;
   const { run } = repeated(found, asked.body);
-  return (await hasBegun(store, found)) ? { run } : undefined;
+  return (await hasBegun(deps, found)) ? { run } : undefined;
 }
 
 /** The client chose the key's letters: hashed, it is a name that every store takes. */
@@ -128,10 +127,22 @@ async function writeSpec(deps: AcceptDeps, asked: Asked, mark: Claimed): Promise
   return { spec: first, digest: sha256(canonical(first)) };
 }
 
-/** Open, or finished. The marker is looked at first: it is only removed once the result is there. */
-async function hasBegun(store: Store, { tenant, run }: { tenant: string; run: RunId }): Promise<boolean> {
-  if (await store.head(store.work, workKeys.open(tenant, run))) return true;
-  return (await store.head(store.record, recordKeys.result(tenant, run))) !== undefined;
+/**
+ * Open, or finished. The marker is looked at first: it is only removed once the result is there. What is open may have
+ * died before it was queued, so it is queued again, which changes nothing if it was.
+ */
+async function hasBegun(deps: AcceptDeps, { tenant, run }: { tenant: string; run: RunId }): Promise<boolean> {
+  const { store } = deps;
+  const open = await store.getJson(OpenMarker, store.work, workKeys.open(tenant, run));
+  if (open) await queueIfPossible(deps, open, { again: true });
+  return open !== undefined || (await store.head(store.record, recordKeys.result(tenant, run))) !== undefined;
+}
+
+/** A ticket that cannot be queued now is no reason to say no: recovery makes it when Valkey is back. */
+async function queueIfPossible(deps: AcceptDeps, marker: OpenMarker, options: { again?: true }): Promise<void> {
+  await enqueue(deps, marker, options).catch((error: unknown) => {
+    deps.log.warn({ run: marker.run, error }, 'accepted, but not queued yet: recovery will queue it');
+  });
 }
 
 function markerOf(queue: string, { spec, digest }: Written): OpenMarker {

@@ -3,6 +3,7 @@ import { recordKeys } from '@hotcell/contract/layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import type { Store } from '@hotcell/outside/store.ts';
+import { echoQueue } from './echo.ts';
 import type { House } from './house.ts';
 import { until } from './until.ts';
 
@@ -23,7 +24,7 @@ export async function keysOf(store: Store, bucket: string, prefix = ''): Promise
  * What was promised, from the buckets alone: what is not as it should be, in words. Every accepted run has exactly one
  * result, which its own digests explain; and nothing of any run is left in the work bucket.
  */
-export async function broken(house: House, accepted: readonly string[]): Promise<string[]> {
+async function broken(house: House, accepted: readonly string[]): Promise<string[]> {
   const { store, tenant } = house;
   const found: string[] = [];
   for (const run of accepted) found.push(...(await brokenRun(store, tenant, run)));
@@ -61,11 +62,23 @@ async function brokenRun(store: Store, tenant: string, run: string): Promise<str
   return found;
 }
 
-/** No attempt is claimed any more, and the notary has nothing to do. */
-export async function cleared(house: House): Promise<void> {
-  await until('the work bucket is empty', async () => {
-    await house.sequence();
-    const left = await keysOf(house.store, house.store.work);
-    return left.every((key) => key.startsWith('idempotency/')) || undefined;
+/**
+ * Until every promise about these runs is kept and nothing moves any more: no ticket waits, the notary has nothing to
+ * do. What is broken for good fails with what it is.
+ */
+export async function settled(house: House, accepted: readonly string[], boundMs = 60_000): Promise<void> {
+  let last: string[] = [];
+  await until(
+    'every promise is kept',
+    async () => {
+      const without = await house.producer.queues.missing(echoQueue, accepted);
+      const queued = accepted.filter((run) => !without.includes(run)).map((run) => `${run} has a ticket`);
+      await house.sequence();
+      last = [...queued, ...(await broken(house, accepted))];
+      return last.length === 0;
+    },
+    boundMs,
+  ).catch((cause: unknown) => {
+    throw new Error(last.join('\n'), { cause });
   });
 }

@@ -1,0 +1,21 @@
+/** Every step of accepting, running and clearing up at which a process can die, in order. */
+export const points = {
+  producer: ['accept.marked', 'accept.spec', 'accept.open', 'accept.queued'],
+  cancel: ['cancel.marked'],
+  recovery: ['reconcile.found', 'reconcile.queued'],
+  worker: [
+    'worker.ticket',
+    'worker.spec',
+    'worker.judged',
+    'worker.claimed',
+    'worker.staged',
+    'worker.sealed',
+    'worker.executed',
+    'worker.result',
+    'worker.published',
+    'worker.done',
+    'worker.told',
+    'worker.acked',
+  ],
+  notary: ['notary.verified', 'notary.cleared', 'notary.done'],
+} as const;

@@ -1,0 +1,55 @@
+import { digestOf } from '@hotcell/contract/digest.ts';
+import { TicketSigner } from '@hotcell/contract/tickets.ts';
+import { armCrashPoint } from '@hotcell/outside/crash.ts';
+import { Live } from '@hotcell/outside/live.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+import { Queues } from '@hotcell/outside/queue.ts';
+import { commonSettings, readSettings } from '@hotcell/outside/settings.ts';
+import { Store } from '@hotcell/outside/store.ts';
+import { accept } from '@hotcell/producer/accept.ts';
+import { Bounds } from '@hotcell/producer/bounds.ts';
+import { cancelRun } from '@hotcell/producer/cancel.ts';
+import { Reconciler } from '@hotcell/producer/reconcile.ts';
+import { z } from 'zod';
+import { echoQueue } from '../../support/echo.ts';
+import { specFor } from '../../support/house.ts';
+
+/** A producer process that does one thing: accept, cancel, or recover until it is ended. */
+const [what = '', tenant = '', value = ''] = process.argv.slice(2);
+const settings = readSettings(z.object({ ...commonSettings, HOTCELL_TICKET_KEY: z.string() }), process.env);
+const { HOTCELL_INSTALLATION: installation, HOTCELL_REDIS_URL: url } = settings;
+armCrashPoint(settings.HOTCELL_CRASH_AT);
+using store = new Store({
+  endpoint: settings.HOTCELL_S3_ENDPOINT,
+  region: settings.HOTCELL_S3_REGION,
+  accessKey: settings.HOTCELL_S3_ACCESS_KEY,
+  secretKey: settings.HOTCELL_S3_SECRET_KEY,
+  record: settings.HOTCELL_RECORD_BUCKET,
+  work: settings.HOTCELL_WORK_BUCKET,
+});
+await using live = await Live.open({ url, installation });
+await using queues = new Queues({ url, installation });
+const deps = {
+  installation,
+  store,
+  live,
+  queues,
+  tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
+  bounds: new Bounds(queues, 1000),
+  log: openLog('victim', settings.HOTCELL_LOG_LEVEL),
+};
+switch (what) {
+  case 'accept': {
+    const idempotency = { key: value, body: digestOf(value) };
+    await accept(deps, { spec: specFor(tenant, 'print hello'), queue: echoQueue, idempotency });
+    break;
+  }
+  case 'cancel':
+    await cancelRun(deps, { tenant, run: value, by: 'the victim', reason: 'because' });
+    break;
+  case 'recover': {
+    await using _reconciler = new Reconciler(deps);
+    await new Promise((resolve) => process.once('SIGTERM', resolve));
+    break;
+  }
+}
