@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { command, must } from './command.ts';
+import { must } from './command.ts';
 import { readImagesLock } from './images/lock.ts';
 import type { Progress } from './progress.ts';
 import { removeFlaggedView } from './services/flagged-view.ts';
