@@ -28,10 +28,12 @@ export async function testLive(only: readonly string[], globals: Globals): Promi
       tell(globals, { policy: name, probe: null, ok: true, difference: why });
       continue;
     }
-    for (const probe of probesOf(policy, policy.inputs.count > 0 ? snapshot : undefined)) {
-      const difference = await run(client, probe);
-      if (difference !== undefined) process.exitCode = 1;
-      tell(globals, { policy: name, probe: probe.name, ok: difference === undefined, difference: difference ?? null });
+    const probes = probesOf(policy, policy.inputs.count > 0 ? snapshot : undefined);
+    const differences = await Promise.all(probes.map((probe) => run(client, probe)));
+    for (const [i, { name: probe }] of probes.entries()) {
+      const difference = differences[i] ?? null;
+      if (difference !== null) process.exitCode = 1;
+      tell(globals, { policy: name, probe, ok: difference === null, difference });
     }
   }
 }
@@ -57,19 +59,22 @@ async function run(client: Hotcell, probe: Probe): Promise<string | undefined> {
   try {
     const run = await client.submit(probe.request, { signal });
     const result = await run.result({ signal });
-    let text = '';
-    for await (const row of run.logs({ signal })) if (row.stream === 'stdout') text += row.text ?? '';
-    return probe.differs({ result, said: lastJson(text) });
+    const said = { stdout: '', stderr: '' };
+    for await (const row of run.logs({ signal })) said[row.stream] += row.text ?? '';
+    const difference = probe.differs({ result, said: lastJson(said.stdout) });
+    const error = lastLine(said.stderr);
+    return difference !== undefined && error ? `${difference} (${error})` : difference;
   } catch (error) {
     if (signal.aborted) return `there was no result within ${longestSeconds} s: see ./hotcell status`;
     return messageOf(error);
   }
 }
 
+const lastLine = (text: string) => text.trimEnd().split('\n').at(-1) ?? '';
+
 function lastJson(text: string): Readonly<Record<string, unknown>> {
-  const line = text.trimEnd().split('\n').at(-1) ?? '';
   try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(line));
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(lastLine(text)));
   } catch {
     // A program that was stopped says nothing; what that means is the probe's to judge.
     return {};
@@ -80,7 +85,7 @@ async function uploadInput(client: Hotcell): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hotcell-probe-'));
   try {
     await writeFile(join(folder, 'probe.txt'), inputText);
-    return await uploadSource(client, folder);
+    return await uploadSource(client.http, folder, () => {});
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
