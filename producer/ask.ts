@@ -5,7 +5,7 @@ import { parseRunRequest } from '@hotcell/contract/elsewhere.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
-import { type Accepted, accept } from './accept.ts';
+import { accept, earlier } from './accept.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Parts } from './parts.ts';
 import type { LoadedPolicy } from './policies/load.ts';
@@ -34,10 +34,13 @@ interface ResolvedInput {
  * From what somebody asks to a run that is accepted: parse, resolve names to digests, judge, and only then promise.
  * A refusal of somebody known is recorded under an id too, and names every reason at once.
  */
-export async function ask(parts: Parts, asked: Asked): Promise<Accepted> {
+export async function ask(parts: Parts, asked: Asked): Promise<{ run: RunId }> {
   const request = parseRunRequest(asked.body);
   const idempotency =
     asked.idempotencyKey === undefined ? undefined : { key: asked.idempotencyKey, body: digestOf(request) };
+  // What was accepted stays accepted, whatever became of its policy and inputs since.
+  const before = idempotency && (await earlier(parts, { tenant: asked.caller.tenant, ...idempotency }));
+  if (before) return before;
   const { policy, issues: noPolicy } = policyOf(parts, request);
   const { inputs, issues: noInputs } = await inputsOf(parts, asked.caller.tenant, request);
   const judged = judge(request, policy, asked.caller, inputs);

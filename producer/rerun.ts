@@ -1,6 +1,5 @@
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
-import type { Accepted } from './accept.ts';
 import { ask } from './ask.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Parts } from './parts.ts';
@@ -11,7 +10,7 @@ import { noSuchRun, specOf } from './view.ts';
 export async function rerun(
   parts: Parts,
   { caller, run, latestInputs }: { caller: Caller; run: RunId; latestInputs: boolean },
-): Promise<Accepted> {
+): Promise<{ run: RunId }> {
   const spec = await specOf(parts, caller.tenant, run);
   if (!spec) throw noSuchRun(run);
   const { policy } = await parts.pins.get(spec.policy.digest);

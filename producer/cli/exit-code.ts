@@ -1,4 +1,4 @@
-import { HotcellError } from '@hotcell/contract/errors.ts';
+import { type ErrorCode, HotcellError } from '@hotcell/contract/errors.ts';
 import type { Outcome } from '@hotcell/contract/result.ts';
 import { exitCodes } from './fail.ts';
 
@@ -21,24 +21,19 @@ export function exitCodeOf(result: { outcome: Outcome; exitCode: number | null }
   return ofOutcome[result.outcome] ?? result.exitCode ?? (result.outcome === 'succeeded' ? 0 : 1);
 }
 
+const ofError: Readonly<Partial<Record<ErrorCode, number>>> = {
+  unauthenticated: exitCodes.notAllowed,
+  forbidden: exitCodes.notAllowed,
+  invalid: exitCodes.usage,
+  too_large: exitCodes.usage,
+  idempotency_mismatch: exitCodes.usage,
+  policy_refused: 126,
+  snapshot_refused: 126,
+  not_found: exitCodes.error,
+  finished_already: exitCodes.error,
+};
+
 /** Why a run could not even be asked for or followed: mine to correct, not mine to ask, refused, or the platform's. */
 export function exitCodeOfFailure(error: unknown): number {
-  if (!(error instanceof HotcellError)) return platformFailed;
-  switch (error.code) {
-    case 'unauthenticated':
-    case 'forbidden':
-      return exitCodes.notAllowed;
-    case 'invalid':
-    case 'too_large':
-    case 'idempotency_mismatch':
-      return exitCodes.usage;
-    case 'policy_refused':
-    case 'snapshot_refused':
-      return ofOutcome.rejected ?? platformFailed;
-    case 'not_found':
-    case 'finished_already':
-      return exitCodes.error;
-    default:
-      return platformFailed;
-  }
+  return (error instanceof HotcellError ? ofError[error.code] : undefined) ?? platformFailed;
 }

@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { bytesOf, type LogRow } from '@hotcell/contract/logs.ts';
 import { visible } from './visible.ts';
 
-type Stream = LogRow['stream'];
-
 /** The job's streams on ours: byte for byte into files and pipes, made harmless where a person looks at a terminal. */
 export class LogPrinter {
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };

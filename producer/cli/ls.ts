@@ -41,7 +41,7 @@ export function define(command: Command): void {
     const rows: z.output<typeof Row>[] = [];
     for (let cursor: string | null = ''; cursor !== null && rows.length < options.limit; ) {
       const query = queryOf(options, Math.min(pageSize, options.limit - rows.length), cursor);
-      const page: z.output<typeof Page> = await http.json(Page, 'GET', `/v1/runs?${query}`);
+      const page: z.output<typeof Page> = await http.json(Page, 'GET', `/v1/runs?${query.toString()}`);
       if (globals.json) page.runs.forEach(printJson);
       rows.push(...page.runs);
       cursor = page.next;

@@ -6,11 +6,10 @@ import { visible } from './visible.ts';
 
 /** What a person is told beside the data: on stderr, and not at all when they want quiet. */
 export interface Teller {
-  note(text: string): void;
-  status(status: string, reason?: string): void;
-  warnings(warnings: readonly string[]): void;
-  ended(result: Result): void;
-  failed(error: unknown): void;
+  note: (text: string) => void;
+  status: (status: string, reason?: string) => void;
+  ended: (result: Result) => void;
+  failed: (error: unknown) => void;
 }
 
 export function tellerFor(globals: Globals): Teller {
@@ -23,9 +22,6 @@ export function tellerFor(globals: Globals): Teller {
     // That it is finished is told with how it ended.
     status: (status, reason) =>
       status !== 'finished' && !globals.json && note(reason ? `${status}: ${reason}` : status),
-    warnings: (warnings) => {
-      for (const warning of warnings) note(`warning: ${warning}`);
-    },
     ended: (result) => {
       if (globals.json) return;
       for (const { path, message } of result.errors ?? []) say(`  ${path}: ${message}`);

@@ -41,7 +41,7 @@ test('the failure of one is told, and the others are ended', async () => {
     }
   }
   async function* broken(): AsyncGenerator<string> {
-    throw new Error('broken');
+    yield await Promise.reject(new Error('broken'));
   }
   await assert.rejects(Array.fromAsync(merge(long(), broken())), /broken/);
   assert.equal(ended, true);
