@@ -38,7 +38,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
   ],
   HOTCELL_PORT_BASE: [
     '`7411`',
-    'API and console here, the store at the next port, the queue at the one after; loopback only.',
+    'The API here, the store at the next port, the queue at the one after; loopback only.',
   ],
   HOTCELL_URL: ['from the port base', 'Address of the API.'],
   HOTCELL_LOG_LEVEL: common.HOTCELL_LOG_LEVEL,
