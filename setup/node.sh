@@ -27,7 +27,10 @@ install_npm() {
 }
 
 complete() {
-  [ -x "$node" ] && cmp -s "$root/package-lock.json" "$modules/.hotcell-lock"
+  [ -x "$node" ] || return 1
+  cmp -s "$root/package-lock.json" "$modules/.hotcell-lock" && return
+  # npm writes its own note last, too: whoever called npm by hand has done it already.
+  [ "$modules/.package-lock.json" -nt "$root/package-lock.json" ] && cp "$root/package-lock.json" "$modules/.hotcell-lock"
 }
 
 install_dependencies() {
