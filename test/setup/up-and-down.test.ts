@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { command, must } from '@hotcell/setup/command.ts';
+import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
+import { isFree } from '@hotcell/setup/settings/ports.ts';
+import { z } from 'zod';
+
+/** A whole installation of its own, made and removed by the command line as a person would. */
+let home: string;
+let portBase: number;
+
+async function hotcell(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const own = { HOTCELL_HOME: home, HOTCELL_PORT_BASE: String(portBase) };
+  return await command([join(checkout, 'hotcell'), ...words], { env: { ...own, ...env } });
+}
+
+/** Below the ports that systems give to outgoing connections, and not where installations usually are. */
+async function freePortBase(): Promise<number> {
+  for (;;) {
+    const base = 12_000 + Math.floor(Math.random() * 1_500) * 10;
+    const free = await Promise.all([base, base + 1, base + 2].map(isFree));
+    if (free.every(Boolean)) return base;
+  }
+}
+
+const Status = z.object({
+  installation: z.string(),
+  url: z.string(),
+  services: z.array(z.object({ name: z.string(), state: z.string(), health: z.string() })),
+});
+
+const Container = z.object({
+  Name: z.string(),
+  Config: z.object({
+    User: z.string(),
+    Env: z.array(z.string()),
+    Labels: z.record(z.string(), z.string()),
+  }),
+  HostConfig: z.object({
+    ReadonlyRootfs: z.boolean(),
+    Privileged: z.boolean(),
+    CapDrop: z.array(z.string()).nullable(),
+    Memory: z.number(),
+    PidsLimit: z.number().nullable(),
+    NanoCpus: z.number(),
+    RestartPolicy: z.object({ Name: z.string() }),
+    PortBindings: z.record(z.string(), z.array(z.object({ HostIp: z.string(), HostPort: z.string() })).nullable()),
+  }),
+  Mounts: z.array(z.object({ Source: z.string(), Destination: z.string() })),
+});
+
+const serviceOf = ({ Config }: z.infer<typeof Container>) => Config.Labels['com.docker.compose.service'] ?? '';
+
+async function status() {
+  const { stdout, stderr, code } = await hotcell(['status', '--json']);
+  assert.equal(code, 0, stderr);
+  return Status.parse(JSON.parse(stdout));
+}
+
+const ofService = 'label=hotcell.role=service';
+
+async function containersOf(id: string, ...more: string[]): Promise<string[]> {
+  const filters = [`label=hotcell.installation=${id}`, ...more].flatMap((filter) => ['--filter', filter]);
+  const listed = await must(['docker', 'ps', '--all', '--quiet', ...filters]);
+  return listed.split('\n').filter((line) => line !== '');
+}
+
+before(async () => {
+  home = await mkdtemp(join(tmpdir(), 'hotcell-up-'));
+  // Between looking and starting somebody else may take the port: then up says so, and another is chosen.
+  for (let tries = 1; ; tries++) {
+    portBase = await freePortBase();
+    const { code, stderr } = await hotcell(['up', '--yes']);
+    if (code === 0) return;
+    assert.ok(tries < 5 && /is taken/.test(stderr), stderr);
+  }
+});
+
+after(async () => {
+  await hotcell(['down', '--purge', '--quiet']);
+  await rm(home, { recursive: true, force: true });
+});
+
+describe('an installation that is up', () => {
+  test('runs all its services, and says so', async () => {
+    const { services, url } = await status();
+    assert.equal(url, `http://127.0.0.1:${portBase}`);
+    assert.deepEqual(
+      services.map(({ name, state, health }) => [name, state, health]),
+      ['valkey', 'store', 'producer', 'executor-worker', 'notary'].map((name) => [name, 'running', 'healthy']),
+    );
+  });
+
+  test('runs a job, and ends as it ended', async () => {
+    const { code, stdout, stderr } = await hotcell(['run', '-e', 'print(6 * 7); raise SystemExit(3)']);
+    assert.equal(stdout, '42\n', stderr);
+    assert.equal(code, 3);
+  });
+
+  test('is left as it is by another up', async () => {
+    const services = async () => (await containersOf((await status()).installation, ofService)).toSorted();
+    const before = await services();
+    const { code, stderr } = await hotcell(['up']);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await services(), before);
+  });
+
+  test('is not disturbed by another one that wants its ports, which hears who has them', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'hotcell-other-'));
+    try {
+      const { code, stdout, stderr } = await hotcell(['up', '--yes'], { HOTCELL_HOME: other });
+      assert.equal(code, 1);
+      assert.equal(stdout, '');
+      const { installation } = await status();
+      assert.match(stderr, new RegExp(`port ${portBase / 10}[012] is taken by the container hotcell-${installation}-`));
+    } finally {
+      await hotcell(['down', '--purge', '--quiet'], { HOTCELL_HOME: other });
+      await rm(other, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('the services of an installation', () => {
+  let containers: z.infer<typeof Container>[];
+  before(async () => {
+    const ids = await containersOf((await status()).installation, ofService);
+    containers = z.array(Container).parse(JSON.parse(await must(['docker', 'inspect', ...ids])));
+    assert.equal(containers.length, 5);
+  });
+
+  test('answer on the loopback alone', () => {
+    const bindings = containers.flatMap(({ HostConfig }) => Object.values(HostConfig.PortBindings).flat());
+    assert.equal(bindings.length, 3);
+    for (const binding of bindings) assert.equal(binding?.HostIp, '127.0.0.1');
+  });
+
+  test('hold the engine’s socket in one place', () => {
+    const holders = containers.filter(({ Mounts }) =>
+      Mounts.some(({ Destination }) => Destination.endsWith('docker.sock')),
+    );
+    assert.deepEqual(holders.map(serviceOf), ['executor-worker']);
+  });
+
+  test('cannot write their root, gain rights, or take the machine', () => {
+    for (const container of containers) {
+      const { HostConfig } = container;
+      const name = serviceOf(container);
+      assert.ok(HostConfig.ReadonlyRootfs && !HostConfig.Privileged, name);
+      assert.deepEqual(HostConfig.CapDrop, ['ALL'], name);
+      assert.ok(HostConfig.Memory > 0 && (HostConfig.PidsLimit ?? 0) > 0 && HostConfig.NanoCpus > 0, name);
+      assert.equal(HostConfig.RestartPolicy.Name, 'unless-stopped', name);
+    }
+  });
+
+  test('are not root, but for the worker', () => {
+    for (const container of containers)
+      assert.equal(/^(0|root)?(:|$)/.test(container.Config.User), serviceOf(container) === 'executor-worker');
+  });
+
+  test('have no secret in their environment but the store’s own', async () => {
+    const { secrets } = placesIn(home);
+    const files = (await readdir(secrets)).filter((name) => /key|password/.test(name));
+    assert.ok(files.length >= 7);
+    const values = await Promise.all(files.map((name) => readFile(join(secrets, name), 'utf8')));
+    for (const { Config, Name } of containers)
+      for (const value of values) assert.ok(!Config.Env.some((pair) => pair.includes(value.trim())), Name);
+  });
+});
+
+test('down --purge leaves nothing, and takes no image that another installation holds', async () => {
+  const { installation } = await status();
+  const held = await must(['docker', 'image', 'ls', '--quiet', 'hotcell/store']);
+  const { code, stderr } = await hotcell(['down', '--purge']);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(await containersOf(installation), []);
+  const label = `label=hotcell.installation=${installation}`;
+  assert.equal(await must(['docker', 'network', 'ls', '--quiet', '--filter', label]), '');
+  assert.equal(await must(['docker', 'volume', 'ls', '--quiet', '--filter', label]), '');
+  assert.equal(
+    await must(['docker', 'image', 'ls', '--quiet', '--filter', `reference=hotcell/*:in-${installation}`]),
+    '',
+  );
+  assert.equal(await must(['docker', 'image', 'ls', '--quiet', 'hotcell/store']).then(firstOf), firstOf(held));
+  await assert.rejects(stat(home), { code: 'ENOENT' });
+});
+
+const firstOf = (listed: string) => listed.split('\n')[0];
