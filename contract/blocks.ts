@@ -47,7 +47,10 @@ export function resolveBlocks(
       ),
     };
   });
-  files.forEach((file, index) => say(`files[${index}].path`, pathProblem(file.path)));
+  for (const [index, file] of files.entries()) {
+    say(`files[${index}].path`, pathProblem(file.path));
+    if ('text' in file) say(`files[${index}].text`, textProblem(file.text));
+  }
   issues.push(...clashes(resolved, files), ...sizeIssues(blocks, files));
   return { resolved, issues };
 }

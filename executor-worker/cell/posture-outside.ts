@@ -36,7 +36,9 @@ export function outsideDifferences(asked: CreateOptions, made: Inspected): strin
   const wanted = new Set((asked.HostConfig?.Mounts ?? []).map((one) => `${one.Source} at ${one.Target}`));
   for (const one of made.Mounts) {
     const mount = `${one.Source} at ${one.Destination}`;
-    if (one.Type !== 'bind' || one.RW || !wanted.delete(mount)) found.push(`there is an unexpected mount: ${mount}`);
+    const known = wanted.delete(mount);
+    if (!known || one.Type !== 'bind') found.push(`there is an unexpected mount: ${mount}`);
+    else if (one.RW) found.push(`the mount ${mount} is writable`);
   }
   for (const missing of wanted) found.push(`a mount is missing: ${missing}`);
   const networks = Object.keys(made.NetworkSettings.Networks ?? {}).filter((name) => name !== 'none');

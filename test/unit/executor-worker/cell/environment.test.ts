@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { environmentOf } from '@hotcell/executor-worker/cell/image.ts';
+
+const ours = {
+  HOME: '/work',
+  TMPDIR: '/tmp',
+  LANG: 'C.UTF-8',
+  PYTHONUNBUFFERED: '1',
+  HOTCELL_INPUTS: '/inputs',
+  HOTCELL_OUTPUTS: '/outputs',
+};
+const image = (env: Record<string, string>) => ({ id: 'sha256:x', env });
+
+describe('the environment of a job', () => {
+  test('is exactly ours, with the image’s PATH', () => {
+    assert.deepEqual(
+      environmentOf({ env: {}, imageEnv: [] }, image({ PATH: '/opt/bin', LANG: 'de_DE', SECRET: 'x' })),
+      {
+        ...ours,
+        PATH: '/opt/bin',
+      },
+    );
+  });
+  test('has a PATH for an image without one', () => {
+    for (const env of [{}, { PATH: '' }])
+      assert.match(environmentOf({ env: {}, imageEnv: [] }, image(env)).PATH ?? '', /^\/usr\/local\/sbin:.*\/bin$/);
+  });
+  test('has what the policy lets through of the image, and what it lets the job set', () => {
+    const env = environmentOf(
+      { env: { MODE: 'fast' }, imageEnv: ['MPLCONFIGDIR', 'CUDA_*'] },
+      image({ MPLCONFIGDIR: '/tmp/m', CUDA_HOME: '/cuda', OTHER: 'x' }),
+    );
+    assert.deepEqual(env, { ...env, MODE: 'fast', MPLCONFIGDIR: '/tmp/m', CUDA_HOME: '/cuda' });
+    assert.ok(!('OTHER' in env));
+  });
+  test('never has what changes which code runs, and nobody overrides what is ours', () => {
+    const env = environmentOf(
+      { env: { HOME: '/evil', PATH: '/evil' }, imageEnv: ['*'] },
+      image({
+        LD_PRELOAD: '/evil.so',
+        PYTHONSTARTUP: '/evil.py',
+        NODE_OPTIONS: '-r /evil',
+        'BAD NAME': 'x',
+        FINE: '1',
+      }),
+    );
+    assert.deepEqual(Object.keys(env).toSorted(), ['FINE', 'PATH', ...Object.keys(ours)].toSorted());
+    assert.equal(env.HOME, '/work');
+    assert.doesNotMatch(env.PATH ?? '', /evil/);
+  });
+});

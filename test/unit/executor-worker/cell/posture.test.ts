@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
+import type { ExpectedPosture } from '@hotcell/executor-worker/cell/posture-expected.ts';
+import { insideFacts } from '@hotcell/executor-worker/cell/posture-facts.ts';
+import { insideDifferences } from '@hotcell/executor-worker/cell/posture-inside.ts';
+import { outsideDifferences, outsideFacts } from '@hotcell/executor-worker/cell/posture-outside.ts';
+import { Posture } from '@hotcell/contract/posture.ts';
+import type { CreateOptions, Inspected } from '@hotcell/outside/engine.ts';
+
+/** What real cells said, and what the engine said of them. */
+interface Recorded {
+  records: PostureRecord[];
+  expected: ExpectedPosture;
+  asked: CreateOptions;
+  made: Inspected;
+}
+const recorded = (runtime: string): Recorded =>
+  JSON.parse(readFileSync(join(import.meta.dirname, `postures/${runtime}.json`), 'utf8'));
+
+type Change = (records: PostureRecord[], expected: ExpectedPosture) => void;
+
+const edit = <K extends PostureRecord['key']>(
+  key: K,
+  which: (record: Extract<PostureRecord, { key: K }>) => boolean,
+  change: Partial<Extract<PostureRecord, { key: K }>>,
+): Change => {
+  return (records) => {
+    const found = records.find(
+      (one): one is Extract<PostureRecord, { key: K }> =>
+        one.key === key && which(one as Extract<PostureRecord, { key: K }>),
+    );
+    assert.ok(found, `the recorded posture has no such ${key}`);
+    Object.assign(found, change);
+  };
+};
+const add =
+  (record: PostureRecord): Change =>
+  (records) =>
+    void records.push(record);
+const drop =
+  (key: PostureRecord['key'], which: (record: PostureRecord) => boolean = () => true): Change =>
+  (records) => {
+    const at = records.findIndex((one) => one.key === key && which(one));
+    assert.notEqual(at, -1, `the recorded posture has no ${key}`);
+    records.splice(at, 1);
+  };
+const any = () => true;
+const mountAt = (point: string) => (mount: { point: string }) => mount.point === point;
+const someMount = {
+  key: 'mount',
+  root: '/',
+  options: 'rw,nosuid,nodev',
+  fstype: 'ext4',
+  source: '/dev/sda1',
+  superOptions: 'rw',
+  flags: 0,
+  bytes: 1,
+  inodes: 1,
+} as const;
+
+/** One thing that is not as it must be, and what is said of it. */
+const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true }> = {
+  'another uid': { change: edit('ids', any, { euid: 0 }), said: /euid is 0/ },
+  'a group more': { change: add({ key: 'group', gid: 0 }), said: /in the group 0/ },
+  'a capability': {
+    change: edit('caps', any, { bounding: '0000000000000020' }),
+    said: /bounding capabilities are 0000000000000020/,
+  },
+  'privileges to gain': { change: edit('noNewPrivs', any, { value: 0 }), said: /new privileges/ },
+  'no filter': { change: edit('seccomp', any, { mode: 0 }), said: /no seccomp filter/ },
+  'an interface': { change: add({ key: 'interface', index: 2, name: 'eth0', flags: 1 }), said: /interface eth0/ },
+  'an interface that only /proc shows': { change: add({ key: 'procInterface', name: 'tun0' }), said: /tun0/ },
+  'a route': { change: add({ key: 'route', family: 4, line: 'eth0 00000000 010011AC' }), said: /there is a route/ },
+  'a writable root': { change: edit('mount', mountAt('/'), { options: 'rw' }), said: /mount \/ is writable/ },
+  'a writable input': { change: edit('mount', mountAt('/inputs'), { options: 'rw' }), said: /\/inputs is writable/ },
+  'a mount of somebody else': { change: add({ ...someMount, point: '/host' }), said: /\/host is not one of ours/ },
+  'a scratch without bound': { change: edit('mount', mountAt('/tmp'), { bytes: 2 ** 40 }), said: /\/tmp holds/ },
+  'a scratch that runs programs': {
+    change: edit('mount', mountAt('/outputs'), { options: 'rw,nosuid,nodev' }),
+    said: /\/outputs should not let programs run/,
+  },
+  'a scratch that is a disk': { change: edit('mount', mountAt('/work'), { fstype: 'ext4' }), said: /\/work is ext4/ },
+  'no own passwd': {
+    change: drop('mount', (one) => 'point' in one && one.point === '/etc/passwd'),
+    said: /nothing is mounted at \/etc\/passwd/,
+  },
+  'another limit of processes': {
+    change: edit('rlimit', ({ resource }) => resource === 6, { hard: 'unlimited' }),
+    said: /the limit nproc/,
+  },
+  'a device': {
+    change: add({ key: 'device', path: '/dev/kmsg', mode: 0o20666, major: 1, minor: 11, target: '' }),
+    said: /\/dev\/kmsg/,
+  },
+  'a device under a harmless name': {
+    change: edit('device', ({ path }) => path === '/dev/null', { minor: 1 }),
+    said: /\/dev\/null \(1:1\)/,
+  },
+  'a variable': { change: add({ key: 'env', entry: 'LD_PRELOAD=/evil.so' }), said: /the environment has LD_PRELOAD/ },
+  'a variable with another value': {
+    change: edit('env', ({ entry }) => entry.startsWith('PATH='), { entry: 'PATH=/evil' }),
+    said: /the environment lacks PATH/,
+  },
+  'a descriptor': { change: add({ key: 'fd', fd: 7, mode: 0o140777, flags: 0 }), said: /descriptor 7/ },
+  'a standard input that is a socket': {
+    change: edit('fd', ({ fd }) => fd === 0, { mode: 0o140777 }),
+    said: /descriptor 0/,
+  },
+  'another folder': { change: edit('cwd', any, { path: '/' }), said: /starts in \// },
+  'the host’s name': { change: edit('hostname', any, { name: 'prod-7' }), said: /prod-7/ },
+  'another machine': { change: edit('kernel', any, { machine: 'aarch64' }), said: /aarch64/ },
+  'another order of victims': { change: edit('oomScoreAdj', any, { value: '-1000' }), said: /first to be killed/ },
+  'another init': { change: edit('init', any, { sha256: 'f'.repeat(64) }), said: /init is f+/ },
+  'an init with more rights': {
+    change: edit('init', any, { effective: '000001ffffffffff' }),
+    said: /init has the capabilities 000001ffffffffff/,
+  },
+  'something untold': { change: drop('seccomp'), said: /seccomp was told 0 times/ },
+  'something told twice': {
+    change: add({ key: 'noNewPrivs', value: 1 }),
+    said: /noNewPrivs was told 2 times/,
+  },
+  'more than can be told': { change: add({ key: 'more', of: 9 }), said: /more of mount/ },
+  'something unreadable': { change: add({ key: 'unreadable', of: 6, errno: 13 }), said: /interface could not be read/ },
+  'a scratch that honours devices': {
+    change: edit('mount', mountAt('/work'), { options: 'rw,nosuid' }),
+    said: /\/work is not nodev/,
+    runcOnly: true,
+  },
+  'a scratch with more files': {
+    change: edit('mount', mountAt('/work'), { inodes: 0 }),
+    said: /\/work holds 0 files/,
+    runcOnly: true,
+  },
+  'something unmasked': {
+    change: edit('mount', mountAt('/proc/keys'), { root: '/', fstype: 'ext4' }),
+    said: /\/proc\/keys is not masked/,
+    runcOnly: true,
+  },
+  'more memory': {
+    change: edit('cgroup', ({ file }) => file.endsWith('limit_in_bytes'), { value: '9223372036854771712' }),
+    said: /memory/,
+    runcOnly: true,
+  },
+  swap: {
+    change: edit('cgroup', ({ file }) => file.includes('memsw'), { value: '9223372036854771712' }),
+    said: /memsw/,
+    runcOnly: true,
+  },
+  'processes without end': {
+    change: edit('cgroup', ({ file }) => file.endsWith('pids.max'), { value: 'max' }),
+    said: /pids\.max is max/,
+    runcOnly: true,
+  },
+  'more of the processor': {
+    change: edit('cgroup', ({ file }) => file.endsWith('cfs_quota_us'), { value: '-1' }),
+    said: /cfs_quota_us is -1/,
+    runcOnly: true,
+  },
+};
+
+for (const runtime of ['runc', 'gvisor'] as const)
+  describe(`from inside a cell on ${runtime}`, () => {
+    test('a sealed one does not differ', () => {
+      const { records, expected } = recorded(runtime);
+      assert.deepEqual(insideDifferences(records, expected), []);
+    });
+    test('its facts are what a result can hold', () => {
+      const { records } = recorded(runtime);
+      Posture.parse({ inside: insideFacts(records), outside: {}, worth: '' });
+    });
+    for (const [weakness, { change, said, runcOnly }] of Object.entries(weaknesses))
+      if (!(runcOnly && runtime === 'gvisor'))
+        test(`${weakness} is a difference, and named`, () => {
+          const { records, expected } = recorded(runtime);
+          change(records, expected);
+          const differences = insideDifferences(records, expected);
+          assert.match(differences.join('\n'), said);
+        });
+  });
+
+describe('under the other version of cgroups', () => {
+  const files = (more: Record<string, string> = {}) =>
+    Object.entries({
+      'memory.max': '536870912',
+      'memory.swap.max': '0',
+      'cpu.max': '100000 100000',
+      'pids.max': '144',
+      ...more,
+    }).map(([file, value]): PostureRecord => ({ key: 'cgroup', file, value }));
+  const differences = (cgroup: PostureRecord[]) => {
+    const { records, expected } = recorded('runc');
+    return insideDifferences([...records.filter(({ key }) => key !== 'cgroup'), ...cgroup], expected);
+  };
+  test('the same limits in its words do not differ', () => assert.deepEqual(differences(files()), []));
+  for (const [file, value] of Object.entries({
+    'memory.max': 'max',
+    'memory.swap.max': 'max',
+    'cpu.max': 'max 100000',
+    'pids.max': 'max',
+  }))
+    test(`${file} without a limit is a difference`, () => {
+      assert.deepEqual(differences(files({ [file]: value })).length, 1);
+    });
+  test('no limits at all are differences', () => assert.notDeepEqual(differences([]), []));
+});
+
+describe('from outside', () => {
+  const differences = (change: (made: Inspected) => unknown) => {
+    const { asked, made } = recorded('runc');
+    change(made);
+    return outsideDifferences(asked, made);
+  };
+  test('what the engine made as asked does not differ', () => {
+    for (const runtime of ['runc', 'gvisor']) {
+      const { asked, made } = recorded(runtime);
+      assert.deepEqual(outsideDifferences(asked, made), []);
+    }
+  });
+  test('an engine that says capabilities in their long form says the same', () => {
+    assert.deepEqual(
+      differences(({ HostConfig }) => (HostConfig.CapAdd = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_KILL'])),
+      [],
+    );
+  });
+  const weaker: Record<string, (made: Inspected) => unknown> = {
+    'a privileged container': ({ HostConfig }) => (HostConfig.Privileged = true),
+    'a capability more': ({ HostConfig }) => (HostConfig.CapAdd = [...(HostConfig.CapAdd ?? []), 'SYS_ADMIN']),
+    'capabilities kept': ({ HostConfig }) => (HostConfig.CapDrop = []),
+    'no filter': ({ HostConfig }) => (HostConfig.SecurityOpt = ['no-new-privileges', 'seccomp=unconfined']),
+    'another runtime': ({ HostConfig }) => (HostConfig.Runtime = 'runsc'),
+    'a network': ({ HostConfig }) => (HostConfig.NetworkMode = 'bridge'),
+    'a network beside': ({ NetworkSettings }) =>
+      Object.assign(NetworkSettings, { Networks: { bridge: { IPAddress: '172.17.0.2' } } }),
+    'a writable root': ({ HostConfig }) => (HostConfig.ReadonlyRootfs = false),
+    'a device': ({ HostConfig }) =>
+      (HostConfig.Devices = [{ PathOnHost: '/dev/kvm', PathInContainer: '/dev/kvm', CgroupPermissions: 'rwm' }]),
+    'a bind': ({ HostConfig }) => (HostConfig.Binds = ['/:/host']),
+    'a writable mount': ({ Mounts }) => Object.assign(Mounts[0] ?? {}, { RW: true }),
+    'a mount more': ({ Mounts }) => Mounts.push({ ...Mounts[0], Source: '/', Destination: '/host' } as never),
+    'a mount less': ({ Mounts }) => Mounts.pop(),
+    'a volume': ({ Config }) => (Config.Volumes = { '/data': {} }),
+    'an entrypoint of the image': ({ Config }) => (Config.Entrypoint = ['/bin/evil']),
+    'a command': ({ Config }) => (Config.Cmd = ['evil']),
+    'a user': ({ Config }) => (Config.User = '1000'),
+    'a health check': ({ Config }) => (Config.Healthcheck = { Test: ['CMD', 'evil'] }),
+    'a variable': ({ Config }) => Config.Env.push('LD_PRELOAD=/evil.so'),
+    'a label of the image': ({ Config }) => (Config.Labels['hotcell.worker'] = 'evil'),
+    'another image': (made) => (made.Image = `sha256:${'0'.repeat(64)}`),
+    'more memory': ({ HostConfig }) => (HostConfig.Memory = 0),
+    swap: ({ HostConfig }) => (HostConfig.MemorySwap = -1),
+    'more processes': ({ HostConfig }) => (HostConfig.PidsLimit = 0),
+    'more of a tmpfs': ({ HostConfig }) => Object.assign(HostConfig.Tmpfs ?? {}, { '/tmp': 'rw' }),
+    'nothing masked': ({ HostConfig }) => (HostConfig.MaskedPaths = []),
+    'a cgroup of somebody': ({ HostConfig }) => (HostConfig.CgroupParent = '/other'),
+    'a host’s processes': ({ HostConfig }) => (HostConfig.PidMode = 'host'),
+    'a second attacher': ({ Config }) => (Config.StdinOnce = false),
+  };
+  for (const [weakness, change] of Object.entries(weaker))
+    test(`${weakness} is one difference`, () => assert.equal(differences(change).length, 1));
+  test('its facts are what a result can hold, without the host’s paths', () => {
+    const { made } = recorded('runc');
+    const outside = outsideFacts(made, '26.1.5');
+    Posture.parse({ inside: {}, outside, worth: '' });
+    assert.doesNotMatch(JSON.stringify(outside), /\/srv\/hotcell/);
+  });
+});

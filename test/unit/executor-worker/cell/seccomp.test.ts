@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { seccompProfile } from '@hotcell/executor-worker/cell/seccomp.ts';
+import { readSeccomp } from '@hotcell/producer/policies/here.ts';
+import { architectures, profileFor, profileText, runtimes } from '../../../../images/seccomp/profiles.ts';
+
+/** None of these is ever needed by a job, and each has been the way out of some sandbox. */
+const never = `
+  acct add_key adjtimex bpf chroot clock_adjtime clock_settime delete_module fanotify_init finit_module fsconfig fsmount
+  fsopen fspick init_module io_cancel io_destroy io_getevents io_setup io_submit io_uring_enter io_uring_register
+  io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl lookup_dcookie mbind memfd_secret migrate_pages
+  modify_ldt mount mount_setattr move_mount move_pages mq_open msgget name_to_handle_at nfsservctl open_by_handle_at
+  open_tree perf_event_open pidfd_getfd pivot_root process_madvise process_vm_readv process_vm_writev ptrace quotactl
+  reboot request_key set_mempolicy setdomainname sethostname setns settimeofday swapoff swapon syslog umount2 unshare
+  uselib userfaultfd ustat vhangup vmsplice`
+  .trim()
+  .split(/\s+/);
+
+for (const runtime of runtimes)
+  for (const architecture of architectures)
+    describe(`the profile for ${runtime} on ${architecture}`, () => {
+      const profile = profileFor(runtime, architecture);
+      const allowed = profile.syscalls.filter(({ action }) => action === 'SCMP_ACT_ALLOW');
+      const named = (name: string) => allowed.filter(({ names }) => names.includes(name));
+
+      test('is what its file says', () => {
+        const file = join(import.meta.dirname, `../../../../images/seccomp/${runtime}-${architecture}.json`);
+        assert.equal(
+          readFileSync(file, 'utf8'),
+          profileText(runtime, architecture),
+          'run node images/seccomp/generate.ts',
+        );
+      });
+      test('denies what it does not name, and knows one ABI', () => {
+        assert.equal(profile.defaultAction, 'SCMP_ACT_ERRNO');
+        assert.equal(profile.defaultErrnoRet, 1);
+        assert.equal(profile.architectures.length, 1);
+      });
+      test('does not name what no job needs', () => {
+        assert.deepEqual(
+          never.filter((name) => named(name).length > 0),
+          [],
+        );
+      });
+      test('lets sockets be of three families, and namespaces be made by nobody', () => {
+        const families = named('socket').map(({ args }) => args?.map(({ index, value, op }) => [index, value, op]));
+        assert.deepEqual(families, [[[0, 1, 'SCMP_CMP_EQ']], [[0, 2, 'SCMP_CMP_EQ']], [[0, 10, 'SCMP_CMP_EQ']]]);
+        assert.deepEqual(
+          named('clone').map(({ args }) => args),
+          [[{ index: 0, value: 0x7e020000, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }]],
+        );
+      });
+      test('lets a node be a file, a fifo or a socket, never a device', () => {
+        const kinds = named('mknodat').map(({ args }) => args?.[0]);
+        assert.deepEqual(
+          kinds.map((kind) => kind?.valueTwo),
+          [0, 0o100000, 0o010000, 0o140000],
+        );
+        assert.ok(kinds.every((kind) => kind?.index === 2 && kind.value === 0o170000));
+      });
+      test('names each call in one place, or only with arguments', () => {
+        const plain = allowed.filter(({ args }) => args === undefined).flatMap(({ names }) => names);
+        assert.equal(new Set(plain).size, plain.length);
+        for (const { names, args } of allowed) if (args) assert.ok(!plain.includes(names[0] ?? ''));
+      });
+      test('answers clone3 so that the C library can do without, or lets gVisor have it', () => {
+        const rule = profile.syscalls.find(({ names }) => names.includes('clone3'));
+        assert.deepEqual(
+          [rule?.action, rule?.errnoRet],
+          runtime === 'runc' ? ['SCMP_ACT_ERRNO', 38] : ['SCMP_ACT_ALLOW', undefined],
+        );
+      });
+    });
+
+describe('the profile of a cell', () => {
+  const pinned = Object.fromEntries(readSeccomp().map(({ name, digest }) => [name, digest]));
+  test('is the one that the policy pins', async () => {
+    const text = await seccompProfile({ runtime: 'runc', seccomp: pinned }, 'x86_64');
+    assert.deepEqual(JSON.parse(text), profileFor('runc', 'x86_64'));
+  });
+  test('is no other: then there is no cell', async () => {
+    const other = { ...pinned, 'runc-x86_64': `sha256:${'0'.repeat(64)}` };
+    for (const seccomp of [other, {}])
+      await assert.rejects(seccompProfile({ runtime: 'runc', seccomp }, 'x86_64'), { code: 'posture_differs' });
+  });
+});
