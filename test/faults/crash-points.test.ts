@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Bed, openBed } from '../support/bed.ts';
-import { type Child, spawnNode } from '../support/child.ts';
+import { asleep, type Child, spawnNode } from '../support/child.ts';
 import { digestOf } from '@hotcell/contract/digest.ts';
 import { accept } from '@hotcell/producer/accept.ts';
 import { echoQueue } from '../support/echo.ts';
@@ -28,6 +28,8 @@ type How = 'kill' | 'stop';
 async function fallen(child: Child, point: string, how: How): Promise<void> {
   await child.saying(`{"crashPoint":"${point}","how":"${how}"}`);
   if (how === 'kill') assert.equal((await child.ended).signal, 'SIGKILL');
+  // It says so before it sleeps: who wakes it in between wakes nobody, and it sleeps on.
+  else await asleep(child);
   reached.push(`${point}:${how}`);
 }
 

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
+import { must } from '@hotcell/setup/command.ts';
+import { until } from './until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** Starting a process costs a machine that does much else less this way. */
@@ -63,4 +65,11 @@ export function spawnNode(file: string, env: Readonly<Record<string, string>>, w
       await ended;
     },
   };
+}
+
+/** Until SIGSTOP has really stopped it. */
+export async function asleep({ process: { pid } }: Child): Promise<void> {
+  await until(`process ${pid} sleeps`, async () =>
+    (await must(['ps', '-o', 'state=', '-p', String(pid)])).startsWith('T'),
+  );
 }

@@ -18,7 +18,7 @@ import type { Account } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';
 import { echoQueue, echoSteps } from './echo.ts';
 
-export const logLevel = process.env['HOTCELL_TEST_LOG'] ?? 'silent';
+export const logLevel = process.env['TEST_LOG'] ?? 'silent';
 
 /** Two buckets, queues and keys that nobody else has: so that everything left over in them is this test's. */
 export interface House extends AsyncDisposable {
@@ -89,6 +89,7 @@ export async function openHouse(
           HOTCELL_STATE_DIR: '/nonexistent',
           HOTCELL_CPUS: '4',
           HOTCELL_MEMORY_BYTES: String(2 ** 30),
+          HOTCELL_DRAIN_SECONDS: '0',
         }
       : {}),
     ...(account === 'producer' ? { HOTCELL_TICKET_KEY: pems.private } : {}),

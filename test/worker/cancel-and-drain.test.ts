@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { workKeys } from '@hotcell/contract/layout.ts';
+import { Claim } from '@hotcell/contract/records.ts';
+import { type CancelAsked, cancelRun } from '@hotcell/producer/cancel.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { echoQueue } from '../support/echo.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { resultOf, settled } from '../support/promise.ts';
+import { until } from '../support/until.ts';
+
+let bed: Bed;
+
+before(async () => {
+  bed = await openBed();
+});
+after(async () => {
+  await bed[Symbol.asyncDispose]();
+});
+
+const cancel = (house: House, run: string, more: Partial<CancelAsked> = {}) =>
+  cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'not needed', ...more });
+
+/** Until a worker is at this attempt, and says so. */
+async function running(house: House, run: string, attempt = 1): Promise<string> {
+  const beat = await until(`${run} runs`, async () => {
+    const [found] = await house.producer.live.statusesOf([run]);
+    return found?.status === 'running' && found.attempt === attempt ? found : undefined;
+  });
+  return beat.worker;
+}
+
+test('a run that nobody has begun is cancelled at once, and its ticket goes', async () => {
+  await using house = await openHouse(bed);
+  const { run } = await house.submit('print hello');
+  assert.equal(await cancel(house, run), 'cancelled');
+  const result = await resultOf(house, run);
+  assert.equal(result.outcome, 'cancelled');
+  assert.equal(result.reason, 'cancelled by anna: not needed');
+  assert.deepEqual(result.attempts, []);
+  assert.equal((await house.producer.queues.place(echoQueue, run)).at, 'missing');
+  await settled(house, [run]);
+});
+
+test('a run that is being executed is cancelled, and what it said until then is kept', async () => {
+  await using house = await openHouse(bed);
+  await house.worker('one');
+  const { run } = await house.submit('print begun\nhold');
+  await running(house, run);
+  assert.equal(await cancel(house, run), 'cancelling');
+  const result = await resultOf(house, run);
+  assert.equal(result.outcome, 'cancelled');
+  assert.equal(result.reason, 'cancelled by anna: not needed');
+  assert.equal(result.logs.bytes, 'begun\n'.length);
+  await settled(house, [run]);
+});
+
+test('cancelling what is finished says so, and what nobody accepted is not found', async () => {
+  await using house = await openHouse(bed);
+  await house.worker('one');
+  const { run } = await house.submit('print hello');
+  await resultOf(house, run);
+  await assert.rejects(cancel(house, run), { code: 'finished_already' });
+  await assert.rejects(cancel(house, '01890000-0000-7000-8000-000000000000'), { code: 'not_found' });
+  await assert.rejects(cancel(house, run, { tenant: 'somebody-else' }), { code: 'not_found' });
+  await settled(house, [run]);
+});
+
+test('a cancel that only Valkey knows of is not believed', async () => {
+  await using house = await openHouse(bed);
+  await house.worker('one');
+  const { run } = await house.submit('hold');
+  await running(house, run);
+  const { tenant } = house;
+  const forged = { version: 1, run, tenant, by: 'mallory', reason: 'forged', at: new Date().toISOString() } as const;
+  await house.producer.live.cancel(forged);
+  // The worker has heard the nudge and its own heartbeat's answer by the time another run went all the way.
+  const other = await house.submit('print hello');
+  await resultOf(house, other.run);
+  assert.equal(await cancel(house, run), 'cancelling');
+  assert.equal((await resultOf(house, run)).reason, 'cancelled by anna: not needed');
+  await settled(house, [run, other.run]);
+});
+
+test('who drains lets what is here come to its end, and takes nothing more', async () => {
+  await using house = await openHouse(bed);
+  const first = await house.worker('first', { env: { HOTCELL_DRAIN_SECONDS: '60' } });
+  const { run } = await house.submit('hold');
+  await running(house, run);
+  const stopped = first.stop();
+  await until('it says that it drains', async () => {
+    const workers = await house.producer.live.workers();
+    return workers.some((worker) => worker.name === 'first' && worker.state === 'draining');
+  });
+  const later = await house.submit('print hello');
+  await cancel(house, run);
+  await stopped;
+  assert.equal((await resultOf(house, run)).attempts.length, 1);
+  assert.equal((await house.producer.queues.place(echoQueue, later.run)).at, 'waiting');
+  await house.worker('second');
+  assert.equal((await resultOf(house, later.run)).attempts[0]?.worker, 'second');
+  await settled(house, [run, later.run]);
+});
+
+test('what is not over within the grace is handed back, and no attempt was used up', async () => {
+  await using house = await openHouse(bed);
+  const { run } = await house.submit('hold');
+  for (const name of ['first', 'second', 'third', 'fourth']) {
+    const worker = await house.worker(name, { env: { HOTCELL_DRAIN_SECONDS: '0' } });
+    await running(house, run, ['first', 'second', 'third', 'fourth'].indexOf(name) + 1);
+    await worker.stop();
+  }
+  await house.worker('last');
+  assert.equal(await running(house, run, 5), 'last');
+  await cancel(house, run);
+  const result = await resultOf(house, run);
+  assert.equal(result.outcome, 'cancelled');
+  assert.deepEqual(
+    result.attempts.map((attempt) => attempt.error?.code),
+    ['draining', 'draining', 'draining', 'draining', undefined],
+  );
+  await settled(house, [run]);
+});
+
+test('a worker can be asked from afar to take nothing more', async () => {
+  await using house = await openHouse(bed);
+  await house.worker('first');
+  const before = await house.submit('print hello');
+  await resultOf(house, before.run);
+  await house.producer.live.drainWorker('first');
+  await until('it is drained', async () => {
+    const workers = await house.producer.live.workers();
+    return workers.some((worker) => worker.name === 'first' && worker.state === 'drained');
+  });
+  const { run } = await house.submit('print hello');
+  await house.worker('second');
+  assert.equal((await resultOf(house, run)).attempts[0]?.worker, 'second');
+  await settled(house, [before.run, run]);
+});
+
+test('two workers share the work, and each run is one worker’s', async () => {
+  await using house = await openHouse(bed);
+  const one = { env: { HOTCELL_RUNS: '1' } };
+  await house.worker('left', one);
+  await house.worker('right', one);
+  const held = [await house.submit('hold'), await house.submit('hold')];
+  const at = await Promise.all(held.map(({ run }) => running(house, run)));
+  assert.deepEqual(at.toSorted(), ['left', 'right']);
+  await Promise.all(held.map(({ run }) => cancel(house, run)));
+  const more = await Promise.all(Array.from({ length: 20 }, (_, i) => house.submit(`print ${i}`)));
+  for (const { run } of more) assert.equal((await resultOf(house, run)).attempts.length, 1);
+  await settled(
+    house,
+    [...held, ...more].map(({ run }) => run),
+  );
+});
+
+test('a worker that was cut off from Valkey finds in the bucket that its run was taken over', async () => {
+  await using house = await openHouse(bed);
+  await house.worker('one');
+  const { run } = await house.submit('hold');
+  await running(house, run);
+  // As the one who took over would: the next attempt is claimed.
+  const { store } = house;
+  const next: Claim = { version: 1, run, attempt: 2, worker: 'two', nonce: 'n', startedAt: new Date().toISOString() };
+  await store.put(store.work, workKeys.claim(run, 2), JSON.stringify(next));
+  await house.producer.live.cancel({
+    version: 1,
+    run,
+    tenant: house.tenant,
+    by: 'x',
+    reason: 'look',
+    at: next.startedAt,
+  });
+  await until('the run is not there any more', async () => {
+    const [beat] = await house.producer.live.statusesOf([run]);
+    return beat === undefined;
+  });
+  // Its ticket is gone with it; recovery gives it to whoever comes next, who finds two attempts that did not commit.
+  house.reconciler();
+  assert.equal(await running(house, run, 3), 'one');
+  await cancel(house, run);
+  const result = await resultOf(house, run);
+  assert.deepEqual(
+    result.attempts.map((attempt) => attempt.error?.code),
+    ['lost_claim', 'worker_gone', undefined],
+  );
+  await settled(house, [run]);
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { digestOf } from '@hotcell/contract/digest.ts';
+import { accept } from '@hotcell/producer/accept.ts';
+import { waitingOf } from '@hotcell/producer/waiting.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { echoQueue } from '../support/echo.ts';
+import { openHouse, specFor } from '../support/house.ts';
+import { openHttpProxy } from '../support/http-proxy.ts';
+import { resultOf, settled } from '../support/promise.ts';
+import { until } from '../support/until.ts';
+
+let bed: Bed;
+
+before(async () => {
+  bed = await openBed();
+});
+after(async () => {
+  await bed[Symbol.asyncDispose]();
+});
+
+test('one key is one run, also when two come with it at once; with another body it is refused', async () => {
+  await using house = await openHouse(bed);
+  const asked = Array.from({ length: 8 }, () => house.submit('print hello', { key: 'k' }));
+  const runs = new Set((await Promise.all(asked)).map(({ run }) => run));
+  assert.equal(runs.size, 1);
+  await assert.rejects(house.submit('print other', { key: 'k' }), { code: 'idempotency_mismatch' });
+  const other = bed.tenant();
+  const idempotency = { key: 'k', body: digestOf('print hello') };
+  const theirs = await accept(house.producer, { spec: specFor(other, 'print hello'), queue: echoQueue, idempotency });
+  assert.ok(!runs.has(theirs.run));
+});
+
+test('a full queue says when to come again, and a key that was accepted still answers', async () => {
+  await using house = await openHouse(bed, { mostQueued: 2 });
+  const first = await house.submit('print 1', { key: 'k' });
+  await house.submit('print 2');
+  await until('the bound is seen', () =>
+    house.submit('print 3').then(
+      () => false,
+      (error: { code?: string; extra?: object }) => {
+        assert.equal(error.code, 'queue_full');
+        assert.deepEqual(error.extra, { retryAfterSeconds: 5 });
+        return true;
+      },
+    ),
+  );
+  assert.equal((await house.submit('print 1', { key: 'k' })).run, first.run);
+});
+
+test('whoever queues a thousand does not keep out whoever queues two', async () => {
+  await using house = await openHouse(bed);
+  const { queues } = house.producer;
+  for (let i = 0; i < 20; i++) await house.submit(`print ${i}`);
+  const small = [];
+  for (let i = 0; i < 2; i++) small.push(await house.submit('print', { spec: { tenant: 'small' } }));
+  const places = await Promise.all(small.map(({ run }) => queues.place(echoQueue, run)));
+  assert.deepEqual(places, [
+    { at: 'waiting', before: 1 },
+    { at: 'waiting', before: 3 },
+  ]);
+  const urgent = await house.submit('print', { spec: { priority: 9 } });
+  assert.deepEqual(await queues.place(echoQueue, urgent.run), { at: 'waiting', before: 0 });
+});
+
+test('every wait says why, and how many are before', async () => {
+  await using house = await openHouse(bed);
+  const { producer } = house;
+  await house.submit('hold');
+  const second = await house.submit('hold');
+  const ask = ({ run }: { run: string }) => waitingOf(producer, { run, queue: echoQueue });
+  assert.deepEqual({ ...(await ask(second)), message: '' }, { code: 'no_worker', message: '', position: 1 });
+  const later = await house.submit('hold', { spec: { notBefore: '2999-01-01T00:00:00.000Z' } });
+  const waits = await ask(later);
+  assert.equal(waits.code, 'later');
+  assert.match(waits.message, /2999-01-01T00:00:00/);
+  const big = await house.submit('print', { spec: { limits: { memoryBytes: 2 ** 40 } } });
+  await house.worker('one');
+  await until('it says that it is too big', async () => (await ask(big)).code === 'too_big');
+  await producer.queues.remove(echoQueue, later.run);
+  assert.equal((await ask(later)).code, 'recovering');
+});
+
+test('a short run costs at most eight requests to the store', async () => {
+  await using proxy = await openHttpProxy(bed.installation.store.endpoint);
+  await using house = await openHouse(bed, { endpoint: proxy.url });
+  await house.worker('one');
+  const { run } = await house.submit('print hello');
+  await resultOf(house, run);
+  await until('its ticket is gone', async () => (await house.producer.queues.place(echoQueue, run)).at === 'missing');
+  const seen = proxy.seen.map(({ method, path }) => `${method} ${path.split('/').slice(2).join('/')}`);
+  const short = seen.map((request) => request.replaceAll(run, 'RUN').replace(/.*RUN\/1\//, 'PUT 1/'));
+  assert.ok(seen.length <= 8, `${seen.length} requests: ${short.join(', ')}`);
+  assert.equal(proxy.seen.filter(({ method, path }) => method === 'PUT' && path.endsWith('/result.json')).length, 1);
+  await settled(house, [run]);
+});

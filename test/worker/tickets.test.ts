@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
+import type { Ticket } from '@hotcell/contract/ticket.ts';
+import { TicketSigner } from '@hotcell/contract/tickets.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { echoQueue } from '../support/echo.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { resultOf, settled } from '../support/promise.ts';
+import { until } from '../support/until.ts';
+
+let bed: Bed;
+let house: House;
+
+before(async () => {
+  bed = await openBed();
+  house = await openHouse(bed);
+});
+after(async () => {
+  await house[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+const put = (run: string, envelope: unknown) =>
+  house.producer.queues.add(echoQueue, run, envelope as { ticket: unknown }, { priority: 1 });
+
+test('tickets that are not ours word by word are refused and counted, and the queue goes on', async () => {
+  const { tickets, installation, live } = house.producer;
+  const about = (more: object = {}) => ({
+    installation,
+    run: newRunId(),
+    tenant: house.tenant,
+    spec: sha256(''),
+    queue: echoQueue,
+    ...more,
+  });
+  const now = new Date();
+  const altered = (ticket: Ticket, body: object): Ticket => ({ ...ticket, body: { ...ticket.body, ...body } });
+  const strangers = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const good = tickets.issue(about(), now);
+  const long = new Date(now.getTime() - 30 * 86_400_000);
+  const soon = new Date(now.getTime() + 86_400_000);
+  const bad: Record<string, { run: string; ticket: unknown }> = {
+    'by a stranger’s key': of(new TicketSigner(strangers).issue(about(), now)),
+    'for another tenant': of(altered(tickets.issue(about(), now), { tenant: 'somebody-else' })),
+    'for another spec': of(altered(tickets.issue(about(), now), { spec: sha256('other') })),
+    'with a longer life': of(altered(tickets.issue(about(), long), { expiresAt: soon.toISOString() })),
+    expired: of(tickets.issue(about(), long)),
+    'of tomorrow': of(tickets.issue(about(), soon)),
+    'of another installation': of(tickets.issue(about({ installation: 'other' }), now)),
+    'for another queue': of(tickets.issue(about({ queue: 'other' }), now)),
+    'under another run': { run: newRunId(), ticket: good },
+    truncated: { run: newRunId(), ticket: { body: good.body } },
+    'of a later version': of(altered(tickets.issue(about(), now), { version: 3 })),
+    'no ticket at all': { run: newRunId(), ticket: 'a ticket' },
+    nothing: { run: newRunId(), ticket: null },
+  };
+  for (const { run, ticket } of Object.values(bad)) await put(run, { ticket });
+  await put(newRunId(), 'not even an envelope');
+  const { run } = await house.submit('print hello');
+  await house.worker('one');
+  assert.equal((await resultOf(house, run)).outcome, 'succeeded');
+  const count = Object.keys(bad).length + 1;
+  const refused = await until('all of them are refused', async () => {
+    const seen = await live.refusedTickets();
+    return seen.count >= count ? seen : undefined;
+  });
+  assert.equal(refused.count, count);
+  const why = refused.last.map((ticket) => ticket.why).join('\n');
+  for (const word of ['signature', 'expired', 'still to come', 'installation other', 'queue other', 'another id'])
+    assert.match(why, new RegExp(word));
+  await settled(house, [run]);
+});
+
+function of(ticket: Ticket): { run: string; ticket: Ticket } {
+  return { run: ticket.body.run, ticket };
+}
+
+test('a ticket of the version before is understood', async () => {
+  const { run, spec } = await house.submit('print hello', { spec: { notBefore: '2999-01-01T00:00:00Z' } });
+  await house.producer.queues.remove(echoQueue, run);
+  const { tickets, installation } = house.producer;
+  const { tenant } = house;
+  const bytes = await house.store.getBytes(house.store.record, recordKeys.spec(tenant, spec.run));
+  const now = Date.now();
+  const ticket = tickets.sign({
+    version: 1,
+    installation,
+    run,
+    tenant,
+    spec: sha256(bytes ?? ''),
+    queue: echoQueue,
+    issuedAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + 60_000).toISOString(),
+  });
+  await put(run, { ticket });
+  assert.equal((await resultOf(house, run)).outcome, 'succeeded');
+  await settled(house, [run]);
+});
+
+test('the ticket of a finished run, put into the queue again, runs nothing', async () => {
+  const { run, spec } = await house.submit('print hello');
+  await resultOf(house, run);
+  await settled(house, [run]);
+  const { tickets, installation } = house.producer;
+  const { tenant } = house;
+  const bytes = await house.store.getBytes(house.store.record, recordKeys.spec(tenant, spec.run));
+  const about = { installation, run, tenant, spec: sha256(bytes ?? ''), queue: echoQueue };
+  await put(run, { ticket: tickets.issue(about, new Date()) });
+  await settled(house, [run]);
+  assert.equal((await resultOf(house, run)).attempts.length, 1);
+  const log = recordKeys.log(tenant, run, 1);
+  const versions: string[] = [];
+  for await (const { versionId } of house.store.listVersions(house.store.record, log)) versions.push(versionId);
+  assert.equal(versions.length, 1);
+});
+
+test('a spec that was altered or is missing is not run: the run is lost, with that as its reason', async () => {
+  const { store, tenant } = house;
+  const later = { spec: { notBefore: new Date(Date.now() + 3_000).toISOString() } };
+  const altered = await house.submit('print hello', later);
+  const missing = await house.submit('print hello', later);
+  const key = recordKeys.spec(tenant, altered.run);
+  await store.put(store.record, key, JSON.stringify({ ...altered.spec, env: { A: 'altered' } }));
+  await store.delete(store.record, recordKeys.spec(tenant, missing.run));
+  const lost = await resultOf(house, altered.run);
+  assert.equal(lost.outcome, 'lost');
+  assert.match(lost.reason, /was altered/);
+  const gone = await resultOf(house, missing.run);
+  assert.equal(gone.outcome, 'lost');
+  assert.match(gone.reason, /is missing/);
+});
