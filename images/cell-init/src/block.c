@@ -109,8 +109,8 @@ static struct ending run_block(struct block *b, uint64_t began_us, uint64_t run_
     int err = *b->path ? scratch_place(b) : 0;
     if (err) return (struct ending){.how = HOW_NOT_STARTED, .code = STAGE_FILE, .err = err};
     int out[2], errors[2], status[2];
-    pipe_as_job(out);
-    pipe_as_job(errors);
+    pipe_as_job(out, LOG_PIPE_BYTES);
+    pipe_as_job(errors, LOG_PIPE_BYTES);
     if (pipe2(status, O_CLOEXEC) || fcntl(status[0], F_SETFL, O_NONBLOCK)) fail(E_SYSTEM, errno, "a pipe for a block");
     cell.status_length = 0;
     cell.status_fd = status[1];

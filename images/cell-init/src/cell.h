@@ -90,7 +90,9 @@ struct child_plan {
     void *argument;
     enum start_stage body_stage;
 };
-void pipe_as_job(int ends[2]);
+#define LOG_PIPE_BYTES (64 * 1024)
+#define FRAMES_PIPE_BYTES (256 * 1024)
+void pipe_as_job(int ends[2], int bytes);
 pid_t spawn(const struct child_plan *plan);
 bool reap(pid_t main, int *status);
 void kill_all(pid_t main, int *status);

@@ -24,13 +24,16 @@ static int set_gids(gid_t real, gid_t effective, gid_t saved) {
     return (int)syscall(SYS_setresgid, real, effective, saved);
 }
 
-// A pipe that root made cannot be reopened by the job through /dev/stdout. gVisor has no setfsuid: so the effective ids
-// change for a moment, in which nothing of the job lives.
-void pipe_as_job(int ends[2]) {
-    bool made = set_gids((gid_t)-1, cell.job.gid, (gid_t)-1) == 0 && set_uids((uid_t)-1, cell.job.uid, (uid_t)-1) == 0 &&
+// A pipe that root made cannot be reopened by the job through /dev/stdout, and would count among the pipes of the
+// machine's root: when that has many, new ones hold two pages. So the ids change for a moment, in which nothing of the
+// job lives; the saved one stays root. (Not setfsuid, which gVisor does not have.)
+void pipe_as_job(int ends[2], int bytes) {
+    bool made = set_gids((gid_t)-1, cell.job.gid, (gid_t)-1) == 0 && set_uids(cell.job.uid, cell.job.uid, (uid_t)-1) == 0 &&
                 pipe2(ends, O_CLOEXEC) == 0;
     int err = errno;
-    if (set_uids((uid_t)-1, 0, (uid_t)-1) || set_gids((gid_t)-1, 0, (gid_t)-1)) die();
+    // A smaller one only costs time.
+    if (made) fcntl(ends[1], F_SETPIPE_SZ, bytes);
+    if (set_uids(0, 0, (uid_t)-1) || set_gids((gid_t)-1, 0, (gid_t)-1)) die();
     // Changing ids is taken by the kernel as a reason to look at this again.
     prctl(PR_SET_DUMPABLE, 0);
     if (!made) fail(E_SYSTEM, err, "a pipe for a child");

@@ -96,7 +96,7 @@ static void empty_scratch(void) {
 
 static void collect_outputs(void) {
     int ends[2];
-    pipe_as_job(ends);
+    pipe_as_job(ends, FRAMES_PIPE_BYTES);
     struct child_plan plan = {.out = ends[1], .err = -1, .status_fd = -1, .body = collect};
     pid_t child = spawn(&plan);
     close(ends[1]);

@@ -36,7 +36,7 @@ static void say_init(void) {
 
 void seal(void) {
     int ends[2], status[2];
-    pipe_as_job(ends);
+    pipe_as_job(ends, FRAMES_PIPE_BYTES);
     if (pipe2(status, O_CLOEXEC) || fcntl(status[0], F_SETFL, O_NONBLOCK)) fail(E_SYSTEM, errno, "a pipe for the posture");
     cell.status_length = 0;
     struct child_plan plan = {

@@ -173,7 +173,7 @@ export class Init implements AsyncDisposable {
     const machine = process.arch === 'x64' ? 'x86_64' : 'aarch64';
     const seccomp = JSON.stringify(JSON.parse(await readFile(join(profiles, `${runtime}-${machine}.json`), 'utf8')));
     const image = await engine.image(bed.images.python.ref);
-    const initFile = join(bed.initFolder, `cell-init-${process.arch}`);
+    const initFile = join(bed.initFolder, 'cell-init');
     for (;;) {
       const uid = randomInt(10_000, 50_000);
       const files = [{ source: initFile, target: initPath }, ...(await makeFolder(stateDir, id, uid))];
