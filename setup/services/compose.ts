@@ -98,7 +98,7 @@ export async function composeUp(
   services: readonly ServiceName[],
   say: (line: string) => void,
 ): Promise<void> {
-  const flags = ['--detach', '--no-deps', '--no-build', '--wait', '--wait-timeout', '120'];
+  const flags = ['--detach', '--no-deps', '--no-build', '--wait', '--wait-timeout', '300'];
   const argv = composeArgv(installation, 'up', ...flags, ...services);
   const { code, stderr } = await command(argv, {
     say,
