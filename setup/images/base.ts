@@ -45,7 +45,17 @@ async function makeBaseArchive(folder: string, say: Say): Promise<void> {
       'internal',
       'no image registry is reachable and mmdebstrap is not installed, so there is nothing to build images from: `apt-get install mmdebstrap` (or `./hotcell doctor --fix` on Debian), or let the engine reach a registry',
     );
-  await must(['mmdebstrap', ...argv], { say, env });
+  await must([...contained(), 'mmdebstrap', ...argv], { say, env });
+}
+
+/**
+ * mmdebstrap mounts and starts programs. When we are killed they must go with us: it dies with its parent, and where it
+ * is root, with namespaces of its own, so that no mount and no process of it outlives it.
+ */
+function contained(): [string, ...string[]] {
+  const withParent = ['setpriv', '--pdeathsig', 'KILL'] as const;
+  if (process.getuid?.() !== 0) return [...withParent];
+  return [...withParent, 'unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 }
 
 /** From the same packages the same image, to the bit: one archive with one date for all. */

@@ -16,7 +16,8 @@ export async function withScratch<T>(home: string, work: (folder: string) => Pro
   await mkdir(parent, { recursive: true, mode: 0o755 });
   for (const name of await readdir(parent)) {
     const pid = /^images-(\d+)-/.exec(name)?.[1];
-    if (pid && !alive(Number(pid))) await rm(join(parent, name), { recursive: true, force: true });
+    // What cannot be removed is in nobody's way, and no reason to build nothing.
+    if (pid && !alive(Number(pid))) await rm(join(parent, name), { recursive: true, force: true }).catch(() => {});
   }
   const folder = await mkdtemp(join(parent, `images-${process.pid}-`));
   try {
