@@ -47,7 +47,7 @@ const jobLimits: JobLimits = {
   outputPathBytes: 1024,
 };
 
-export interface TestBlock {
+interface TestBlock {
   programs?: string[];
   args?: string[];
   code?: string;
