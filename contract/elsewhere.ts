@@ -1,7 +1,7 @@
 import { HotcellError, type Issue } from './errors.ts';
 import { explain, type Vocabulary } from './explain.ts';
 import { limitNames } from './limits.ts';
-import { ArgvBlock, BundledFile, CodeBlock, RunRequest } from './spec.ts';
+import { ArgvBlock, CodeBlock, RunRequest } from './spec.ts';
 
 const noNetwork =
   'cannot be said here: a cell has no network and none can be given; freeze the data as a snapshot (./hotcell snapshot create) and name it under inputs';

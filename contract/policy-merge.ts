@@ -23,7 +23,7 @@ function mergeMaps(base: Plain, more: Plain): Plain {
 
 /** The one rule: what is said later replaces what was said before; maps are merged key by key, lists are replaced whole. */
 export function mergePolicies(base: PolicyFile, more: PolicyFile): PolicyFile {
-  return mergeMaps(base, more) as PolicyFile;
+  return mergeMaps(base, more);
 }
 
 const kib = 1024;

@@ -39,7 +39,7 @@ export class PinnedPolicies implements Disposable {
   }
 
   async revocation(digest: Digest): Promise<PolicyRevocation | undefined> {
-    this.#clock ??= setInterval(() => this.#refresh().catch(askedAgainWhenNeeded), lookEveryMs).unref();
+    this.#clock ??= setInterval(() => void this.#refresh().catch(askedAgainWhenNeeded), lookEveryMs).unref();
     if (performance.now() - this.#lookedAt > staleMs) await this.#refresh();
     return this.#revoked.get(digest);
   }

@@ -74,7 +74,7 @@ describe('policy test --live', () => {
         err,
       );
       assert.equal(code, 0, err);
-      assert.deepEqual(rows.map(({ probe }) => probe).toSorted(), [
+      assert.deepEqual(rows.map(({ probe }) => String(probe)).toSorted(), [
         'env',
         'forks',
         'inputs',

@@ -32,7 +32,7 @@ export function differences(a: Policy, b: Policy): Difference[] {
 
 function shown(value: unknown): string {
   if (value === undefined) return '-';
-  if (!Array.isArray(value)) return String(value);
+  if (!Array.isArray(value)) return typeof value === 'string' ? value : JSON.stringify(value);
   const names = value.map((item: unknown) =>
     typeof item === 'object' && item !== null && 'name' in item ? String(item.name) : String(item),
   );

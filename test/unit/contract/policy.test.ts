@@ -33,7 +33,7 @@ describe('an empty policy', () => {
       retry: { on: ['failed' as const], max: 1 },
       limits: { timeoutSeconds: 11, outputBytes: 1, outputFiles: 1 },
     };
-    const paths = refused(empty, more).map((reason) => reason.split(':')[0]);
+    const paths = refused(empty, more).map((reason) => String(reason.split(':')[0]));
     assert.deepEqual(paths.toSorted(), [
       'blocks[0].language',
       'blocks[1].argv',

@@ -109,7 +109,7 @@ describe('a bad file', () => {
 
   test('with several mistakes is told all of them, each with its line', () => {
     const problems = problemsOf('argv: 1\nuser: root\nlimits:\n  pids: x\n');
-    assert.deepEqual(problems.map((line) => line.split(' ')[0]).toSorted(), [
+    assert.deepEqual(problems.map((line) => String(line.split(' ')[0])).toSorted(), [
       'bad.yaml:1:1:',
       'bad.yaml:2:1:',
       'bad.yaml:4:3:',
