@@ -14,6 +14,7 @@ export interface ReconcileDeps extends EnqueueDeps {
 
 const everyMs = 1_000;
 const officeMs = 10_000;
+const heartbeatsMs = 2_500;
 /** A run this young is most likely still being queued by whoever accepted it. */
 const youngMs = 30_000;
 const page = 500;
@@ -58,9 +59,12 @@ export class Reconciler implements AsyncDisposable {
         const was = leader;
         leader = await this.#deps.live.lead('reconciler', this.#me, officeMs);
         // Who comes new into office does not know what the one before him did not get to.
-        if (leader && (!was || (await this.#deps.live.wasEmptied()))) this.#everything = true;
+        if (leader && !was) this.#everything = true;
+        if (leader && (await this.#deps.live.wasEmptied())) await this.#afterEmptied();
         if (leader) await this.#round();
       } catch (error) {
+        // What refused us may have refused others: who was accepted meanwhile may not be queued.
+        this.#everything = true;
         this.#deps.log.warn({ error }, 'recovery could not look at everything: it looks again');
       }
       await pause(everyMs, undefined, { signal: this.#ends.signal }).catch(() => {
@@ -69,18 +73,19 @@ export class Reconciler implements AsyncDisposable {
     }
   }
 
+  /** Those who are at a run say so again first: otherwise others would take it for dead, and begin it anew. */
+  async #afterEmptied(): Promise<void> {
+    this.#everything = true;
+    await pause(heartbeatsMs, undefined, { signal: this.#ends.signal });
+  }
+
   async #round(): Promise<void> {
     if (!this.#everything) {
       const shard = allShards[this.#shard++ % allShards.length] ?? '0';
       return this.#sweep(shard, Date.now() - youngMs);
     }
     this.#everything = false;
-    try {
-      await this.sweepAll();
-    } catch (error) {
-      this.#everything = true;
-      throw error;
-    }
+    await this.sweepAll();
   }
 
   /** Every open run, also the youngest; and what was cancelled, to be heard by whoever is at it. */

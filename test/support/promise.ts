@@ -71,7 +71,8 @@ export async function settled(house: House, accepted: readonly string[], boundMs
   await until(
     'every promise is kept',
     async () => {
-      const without = await house.producer.queues.missing(echoQueue, accepted);
+      let without: readonly string[] = accepted;
+      for (const queue of [echoQueue, 'runc']) without = await house.producer.queues.missing(queue, without);
       const queued = accepted.filter((run) => !without.includes(run)).map((run) => `${run} has a ticket`);
       await house.sequence();
       last = [...queued, ...(await broken(house, accepted))];

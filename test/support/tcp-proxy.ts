@@ -7,6 +7,8 @@ export interface TcpProxy extends AsyncDisposable {
   target: { host: string; port: number } | { path: string };
   /** What is open is torn, and nothing new gets through, until `heal`. */
   cut(): void;
+  /** Asked with the first line of whatever is sent on: true tears the connection instead. */
+  tears: (line: string) => boolean;
   /** Nothing moves any more, and nobody is told. */
   freeze(): void;
   heal(): void;
@@ -28,6 +30,11 @@ export async function openTcpProxy(target: TcpProxy['target'], listenPath?: stri
       pairs.delete(pair);
     });
     far.on('close', () => near.destroy());
+    near.prependListener('data', (chunk: Buffer) => {
+      if (!proxy.tears(chunk.toString('latin1').split('\r\n', 1)[0] ?? '')) return;
+      near.destroy();
+      far.destroy();
+    });
     near.pipe(far);
     far.pipe(near);
     if (state === 'frozen') for (const socket of pair) socket.pause();
@@ -39,6 +46,7 @@ export async function openTcpProxy(target: TcpProxy['target'], listenPath?: stri
   const proxy: TcpProxy = {
     port: typeof address === 'object' && address ? address.port : 0,
     target,
+    tears: () => false,
     cut() {
       state = 'cut';
       for (const pair of pairs) for (const socket of pair) socket.destroy();

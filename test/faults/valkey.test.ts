@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { cancelRun } from '@hotcell/producer/cancel.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { resultOf, settled } from '../support/promise.ts';
+import { until } from '../support/until.ts';
+import { type OwnValkey, startValkey } from '../support/valkey.ts';
+
+let bed: Bed;
+
+before(async () => {
+  bed = await openBed();
+});
+after(async () => {
+  await bed[Symbol.asyncDispose]();
+});
+
+const mixed = ['print hello', 'output something', 'exit 3', 'print a\nprint b', 'output other\nexit 1'];
+
+/** Runs before, while and after something happens to Valkey; one of them is being executed all the while. */
+async function keptPromises(
+  happens: (valkey: OwnValkey, meanwhile: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  await using valkey = await startValkey(bed);
+  await using house = await openHouse(bed, { redisUrl: valkey.url });
+  await house.worker('one');
+  await house.worker('two');
+  house.reconciler();
+  const runs: string[] = [];
+  const submit = async () => {
+    for (const code of mixed) runs.push((await house.submit(code)).run);
+  };
+  const { run: long } = await house.submit('print begun\nhold');
+  await until('the long one runs', () => isRunning(house, long));
+  await submit();
+  await happens(valkey, submit);
+  await submit();
+  for (const run of runs) await resultOf(house, run, 120_000);
+  await until('the long one runs', () => isRunning(house, long), 120_000);
+  await cancelRun(house.producer, { tenant: house.tenant, run: long, by: 'anna', reason: 'enough' });
+  assert.equal((await resultOf(house, long, 120_000)).reason, 'cancelled by anna: enough');
+  await settled(house, [long, ...runs], 120_000);
+}
+
+async function isRunning(house: House, run: string): Promise<boolean> {
+  const [beat] = await house.producer.live.statusesOf([run]);
+  return beat?.status === 'running';
+}
+
+test('Valkey is killed and started again: nothing accepted before, meanwhile or after is lost', () =>
+  keptPromises(async (valkey, meanwhile) => {
+    await valkey.kill();
+    await meanwhile();
+    await valkey.start();
+  }));
+
+test('Valkey is emptied: everything open is queued again, and what runs goes on', () =>
+  keptPromises(async (valkey, meanwhile) => {
+    await valkey.cli('FLUSHALL');
+    await meanwhile();
+  }));
+
+test('Valkey sleeps until every lock has run out: nothing is committed twice', () =>
+  keptPromises(async (valkey, meanwhile) => {
+    await valkey.pause();
+    // Every call is given up by itself, which takes longer than a lock lasts.
+    await meanwhile();
+    await valkey.unpause();
+  }));
+
+test('the network to Valkey is cut and comes back', () =>
+  keptPromises(async (valkey, meanwhile) => {
+    valkey.proxy.cut();
+    await meanwhile();
+    valkey.proxy.heal();
+  }));
+
+test('Valkey is full and refuses every write: what was accepted meanwhile is queued when it has room', () =>
+  keptPromises(async (valkey, meanwhile) => {
+    await valkey.cli('CONFIG', 'SET', 'maxmemory', '1');
+    await meanwhile();
+    await valkey.cli('CONFIG', 'SET', 'maxmemory', '0');
+  }));
