@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { nearest } from '@hotcell/contract/nearest.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 
@@ -19,27 +20,6 @@ function valueOf(name: string, env: Env): string | undefined {
       cause,
     });
   }
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(
-        (row[j] ?? 0) + 1,
-        (next[j - 1] ?? 0) + 1,
-        (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
-      );
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
-
-/** The nearest of the known names, when it is near enough that a slip of the finger explains the difference. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
-  const [best] = known.map((k) => ({ k, d: distance(name, k) })).toSorted((a, b) => a.d - b.d);
-  return best && best.d <= Math.max(2, Math.floor(name.length / 4)) ? best.k : undefined;
 }
 
 /**
