@@ -3,6 +3,7 @@ import type { Effective } from '@hotcell/contract/admission.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/humans.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
+import { roundOf } from '@hotcell/contract/turns.ts';
 import { crashPoint } from '@hotcell/outside/crash.ts';
 import type { Pulled, Served } from '@hotcell/outside/queue.ts';
 import { prepareJob } from './cell/prepare.ts';
@@ -31,6 +32,7 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
   using held = new Held(worker);
   try {
     crashPoint('worker.ticket');
+    nowServing(worker, queue, pulled);
     const seen = await look(worker, known, watch, again);
     if (seen) return seen;
     const spec = await readSpec(worker.store, ticket.tenant, ticket.run, ticket.spec);
@@ -61,6 +63,13 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
   } catch (error) {
     return await fallBack(worker, known, watch, error);
   }
+}
+
+/** Whose turn it is moves on: who queues from now on comes no earlier than this. */
+function nowServing({ live, log }: Worker, queue: string, { id, priority }: Pulled): void {
+  live.turns.served(queue, roundOf(priority)).catch((error: unknown) => {
+    log.info({ run: id, error }, 'the round could not be told: the next ticket tells it');
+  });
 }
 
 function openWatch(worker: Worker, { ticket }: Known): Watch {

@@ -19,6 +19,7 @@ const heartbeatsMs = 2_500;
 const youngMs = 30_000;
 const page = 500;
 const atOnce = 16;
+const restEvery = 60;
 
 /**
  * Queues what is open and not queued. One process of all does it: a shard a second, and everything at once when it may
@@ -81,11 +82,19 @@ export class Reconciler implements AsyncDisposable {
 
   async #round(): Promise<void> {
     if (!this.#everything) {
+      if (this.#shard % restEvery === 0) await this.#rest();
       const shard = allShards[this.#shard++ % allShards.length] ?? '0';
       return this.#sweep(shard, Date.now() - youngMs);
     }
     this.#everything = false;
     await this.sweepAll();
+  }
+
+  /** A queue in which nobody waits begins its rounds anew: they would reach the highest priority there is one day. */
+  async #rest(): Promise<void> {
+    const { live, queues } = this.#deps;
+    const served = new Set((await live.workers()).flatMap((worker) => worker.queues));
+    for (const queue of served) if ((await queues.depth(queue)) === 0) await live.turns.reset(queue);
   }
 
   /** Every open run, also the youngest; and what was cancelled, to be heard by whoever is at it. */

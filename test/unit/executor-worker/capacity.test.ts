@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Capacity } from '@hotcell/executor-worker/capacity.ts';
+import fc from 'fast-check';
+
+const never = new AbortController().signal;
+const open = (waits: boolean[] = []) =>
+  new Capacity({ cpus: 2, memoryBytes: 100, runs: 3 }, (waiting) => void waits.push(waiting));
+
+test('what does not fit waits, in the order it was asked for, and says so', async () => {
+  const waits: boolean[] = [];
+  const capacity = open(waits);
+  const order: string[] = [];
+  const first = await capacity.take({ cpus: 2, memoryBytes: 50 }, never);
+  const big = capacity.take({ cpus: 2, memoryBytes: 100 }, never).then((taken) => {
+    order.push('big');
+    return taken;
+  });
+  const small = capacity.take({ cpus: 0.1, memoryBytes: 1 }, never).then((taken) => {
+    order.push('small');
+    return taken;
+  });
+  assert.equal(capacity.fitsNow({ cpus: 0, memoryBytes: 0 }), false);
+  first[Symbol.dispose]();
+  (await big)[Symbol.dispose]();
+  (await small)[Symbol.dispose]();
+  assert.deepEqual(order, ['big', 'small']);
+  assert.deepEqual(waits, [true, false]);
+});
+
+test('whoever stops waiting lets the next one in', async () => {
+  const capacity = open();
+  const first = await capacity.take({ cpus: 1, memoryBytes: 60 }, never);
+  const leaves = new AbortController();
+  const big = capacity.take({ cpus: 1, memoryBytes: 100 }, leaves.signal);
+  const small = capacity.take({ cpus: 1, memoryBytes: 40 }, never);
+  leaves.abort(new Error('left'));
+  await assert.rejects(big, /left/);
+  (await small)[Symbol.dispose]();
+  first[Symbol.dispose]();
+  assert.deepEqual(capacity.used, { cpus: 0, memoryBytes: 0, runs: 0 });
+});
+
+test('more CPU than there is takes all there is; more memory never fits', async () => {
+  const capacity = open();
+  using taken = await capacity.take({ cpus: 64, memoryBytes: 1 }, never);
+  assert.equal(taken.room.cpus, 2);
+  assert.equal(capacity.everFits({ cpus: 64, memoryBytes: 100 }), true);
+  assert.equal(capacity.everFits({ cpus: 1, memoryBytes: 101 }), false);
+});
+
+test('whatever is taken and given back, never more is out than there is, and all of it comes back', async () => {
+  const asks = fc.array(fc.record({ cpus: fc.double({ min: 0.1, max: 4, noNaN: true }), memoryBytes: fc.nat(100) }));
+  await fc.assert(
+    fc.asyncProperty(asks, async (all) => {
+      const capacity = open();
+      await Promise.all(
+        all.map(async (asked) => {
+          using _taken = await capacity.take(asked, never);
+          assert.ok(capacity.used.memoryBytes <= 100 && capacity.used.runs <= 3 && capacity.used.cpus <= 2 + 1e-6);
+          await Promise.resolve();
+        }),
+      );
+      assert.equal(capacity.used.runs, 0);
+      assert.equal(capacity.used.memoryBytes, 0);
+    }),
+  );
+});
