@@ -15,7 +15,19 @@ static bool is_ours(int dir) {
     return fstat(dir, &s) == 0 && s.st_uid == 0 && (s.st_mode & S_ISVTX);
 }
 
+// A tmpfs takes over the mode of the image's folder below it, whatever mode was asked for.
+static void open_to_job(const char *folder) {
+    int dir = open(folder, FOLDER);
+    if (dir < 0 && errno == ENOENT) return;
+    if (dir < 0 || fchmod(dir, 01777)) fail(E_UNSEALED, errno, "scratch is not root's own");
+    close(dir);
+}
+
 void scratch_check(void) {
+    open_to_job("/work");
+    open_to_job("/outputs");
+    open_to_job("/tmp");
+    open_to_job("/dev/shm");
     int work = open("/work", FOLDER);
     if (work < 0) fail(E_UNSEALED, errno, "there is no /work");
     if (!is_ours(work)) fail(E_UNSEALED, 0, "/work is not root's own sticky folder");
