@@ -133,6 +133,9 @@ function statedDuties(policy: Policy): Duty[] {
     ...(['image', 'runtime', 'queue', 'priority', 'pastLimit'] as const).map((part) =>
       stated(part, (test) => said(test)?.[part] !== undefined),
     ),
+    ...(policy.inputs.verifyEachUse
+      ? [stated('verifyEachUse', (test) => said(test)?.verifyEachUse !== undefined)]
+      : []),
     ...(policy.env.image.length > 0 ? [stated('imageEnv', (test) => said(test)?.imageEnv !== undefined)] : []),
     ...limitNames.map((name) =>
       stated(

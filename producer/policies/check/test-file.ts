@@ -31,6 +31,7 @@ export const Expected = z.strictObject({
   queue: z.string().optional(),
   priority: z.number().optional(),
   pastLimit: z.string().optional(),
+  verifyEachUse: z.boolean().optional(),
   imageEnv: z.array(z.string()).optional(),
   limits: limits.optional(),
 });

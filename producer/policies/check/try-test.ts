@@ -59,6 +59,7 @@ function compareAdmitted(
     queue: effective.queue,
     priority: effective.priority,
     pastLimit: effective.logs.pastLimit,
+    verifyEachUse: effective.inputs.verifyEachUse,
     imageEnv: effective.imageEnv,
   };
   const pairs: [string, unknown, unknown][] = [
