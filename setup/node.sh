@@ -41,11 +41,14 @@ install_dependencies() {
     command -v npm >/dev/null || install_npm
     echo "hotcell: installing the dependencies (npm ci)" >&2
     seconds=0
-    while sleep 4 >/dev/null 2>&1; do seconds=$((seconds + 4)) && echo "  … npm ci, $seconds s" >&2; done &
+    while sleep 4 >/dev/null 2>&1; do seconds=$((seconds + 4)) && echo "  … npm ci, $seconds s" >&2; done 9<&- &
     beat=$!
     trap 'kill $beat 2>/dev/null' EXIT
     trap 'exit 130' INT TERM
-    (cd "$root" && exec npm ci --no-progress --loglevel=error </dev/null >&2) || fail "npm ci failed, see above; try again when it is repaired"
+    # A proxy that intercepts TLS is known to the machine, but not to a Node with a list of its own.
+    bundle=/etc/ssl/certs/ca-certificates.crt
+    [ ! -r $bundle ] || export NODE_EXTRA_CA_CERTS="${NODE_EXTRA_CA_CERTS:-$bundle}"
+    (cd "$root" && exec npm ci --no-progress --loglevel=error </dev/null >&2 9<&-) || fail "npm ci failed, see above; try again when it is repaired"
     kill $beat
     trap - EXIT INT TERM
     [ -x "$node" ] || fail "npm ci left no Node in node_modules/.bin: the npm package \"node\" knows no such machine as this"
