@@ -24,6 +24,7 @@ import { Reconciler } from './reconcile.ts';
 
 /** What runs when we are asked to end is given so long; what was accepted is in the bucket anyway. */
 const drainMs = 10_000;
+const lameMs = 1_000;
 
 await main();
 
@@ -40,6 +41,8 @@ async function main(): Promise<void> {
   parts.log.info({ address }, 'the producer answers');
   await ended(draining);
   parts.log.info('draining: waits are answered with what there is, nothing new is taken');
+  // Whoever balances load is told by /readyz before connections are refused.
+  await pause(lameMs);
   await Promise.race([server.close(), pause(drainMs, undefined, { ref: false })]);
 }
 

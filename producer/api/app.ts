@@ -38,6 +38,18 @@ export function callerOf(request: { raw: object }, role: Role = 'reader'): Calle
   );
 }
 
+const judged = new WeakMap<object, () => void>();
+
+export function onceJudged(request: { raw: object }, work: () => void): void {
+  judged.set(request.raw, work);
+}
+
+/** The body is not needed any more, however long the answer still takes. */
+export function bodyJudged(request: FastifyRequest): void {
+  request.body = undefined;
+  judged.get(request.raw)?.();
+}
+
 /** What concerns all tenants is the operator's alone. */
 export function operatorOf(request: { raw: object }): Caller {
   const caller = callerOf(request, 'admin');

@@ -11,7 +11,7 @@ import type { Parts } from '../parts.ts';
 import { RunRow } from '../readmodel/model.ts';
 import { rerun } from '../rerun.ts';
 import { runIdOf, viewOf } from '../view.ts';
-import { type App, callerOf } from './app.ts';
+import { type App, bodyJudged, callerOf } from './app.ts';
 import { Problem } from './problem.ts';
 import { endsWith } from './streams.ts';
 
@@ -62,6 +62,7 @@ export function runRoutes(app: App, parts: Parts): void {
       const caller = callerOf(request);
       const idempotencyKey = parseAs(IdempotencyKey, request.headers['idempotency-key'], 'the Idempotency-Key');
       const { run } = await ask(parts, { body: request.body, caller, idempotencyKey });
+      bodyJudged(request);
       reply.header('location', `/v1/runs/${run}`);
       const result = await resultWithin(parts, request, reply, { tenant: caller.tenant, run });
       if (result) return reply.code(200).send(result);

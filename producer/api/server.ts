@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import { callerFrom } from '../auth/caller.ts';
 import type { Parts } from '../parts.ts';
 import { apiKeyRoutes } from './apikeys.ts';
-import { type App, rememberCaller } from './app.ts';
+import { type App, onceJudged, rememberCaller } from './app.ts';
 import { bodyLimitBytes, parseBody } from './body.ts';
 import { healthRoutes } from './health.ts';
 import { logRoutes } from './logs.ts';
@@ -16,6 +16,7 @@ import { outputRoutes } from './outputs.ts';
 import { policyRoutes } from './policies.ts';
 import { problemOf } from './problem.ts';
 import { rebuildRoutes } from './rebuild.ts';
+import { Room } from './room.ts';
 import { runRoutes } from './runs.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { workerRoutes } from './workers.ts';
@@ -112,7 +113,29 @@ function answerProblems(app: App, parts: Parts): void {
   });
 }
 
+/** Smaller ones are not worth counting. */
+const smallBytes = 64 * 1024;
+const largeWithinMs = 120_000;
+
 function takeJson(app: App): void {
+  const room = new Room(bodyLimitBytes);
+  app.addHook('preParsing', async (request, reply, payload) => {
+    const announced = Number(request.headers['content-length'] ?? bodyLimitBytes);
+    const isJson = request.headers['content-type']?.startsWith('application/json');
+    if (!isJson || announced <= smallBytes) return payload;
+    const giveBack = await room.take(Math.min(announced, bodyLimitBytes));
+    // Who trickles must not hold for long what others wait for.
+    const late = setTimeout(() => request.raw.destroy(), largeWithinMs);
+    const leave = () => {
+      clearTimeout(late);
+      giveBack();
+    };
+    reply.raw.once('close', leave);
+    // Whoever went away while waiting will not close a second time.
+    if (reply.raw.closed) leave();
+    onceJudged(request, leave);
+    return payload;
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     // No body at all is what `POST …/cancel` without a reason sends.

@@ -299,3 +299,16 @@ test('figures are given in the form that Prometheus reads', async () => {
   assert.match(text, /^hotcell_workers\{state="ready"\} 1$/m);
   for (const line of text.trimEnd().split('\n')) assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? [\d.]+)$/);
 });
+
+test('many large bodies at once are taken in turn, and all are answered', async () => {
+  const code = `print x\n${'# '.repeat(500_000)}`;
+  const blocks = Array.from({ length: 12 }, () => ({ language: 'sh', code }));
+  const body = JSON.stringify({ blocks });
+  const asked = Array.from({ length: 8 }, () => producer.ask('POST', '/v1/runs', { body }));
+  for (const answer of await Promise.all(asked)) {
+    assert.equal(answer.status, 202, await answer.clone().text());
+    const { run } = z.object({ run: z.string() }).parse(await answer.json());
+    await producer.ask('POST', `/v1/runs/${run}/cancel`);
+    await producer.ask('GET', `/v1/runs/${run}`, { headers: { prefer: 'wait=120' } });
+  }
+});
