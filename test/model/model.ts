@@ -3,7 +3,7 @@
  * and processes that may die between any two writes. Every interleaving is looked at. It shows why each write stands
  * where it stands: exchange two of them, and some state is found in which a promise is broken.
  */
-export interface World {
+interface World {
   /** The buckets. Nothing of them is ever lost. */
   spec: boolean;
   open: boolean;
@@ -21,7 +21,7 @@ export interface World {
   troubles: number;
 }
 
-export type Write = 'spec' | 'open' | 'ticket' | 'answer' | 'claim' | 'result' | 'done' | 'ack';
+type Write = 'spec' | 'open' | 'ticket' | 'answer' | 'claim' | 'result' | 'done' | 'ack';
 
 /** In which order who writes what. */
 export interface Lines {
@@ -43,7 +43,7 @@ export const asBuilt: Lines = {
   verifies: true,
 };
 
-export const begin: World = {
+const begin: World = {
   spec: false,
   open: false,
   claims: 0,
@@ -61,7 +61,7 @@ export const begin: World = {
 
 type Step = { world: World; trouble: boolean };
 
-export function nextOf(world: World, lines: Lines): Step[] {
+function nextOf(world: World, lines: Lines): Step[] {
   return [
     ...produce(world, lines),
     ...work(world, lines),

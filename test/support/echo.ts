@@ -7,7 +7,7 @@ import type { CellEvent, CellPlan, Job, KillReason, SealedCell } from '@hotcell/
 export const echoQueue = 'echo';
 const mib = 1024 * 1024;
 
-export const echoLimits = {
+const echoLimits = {
   timeoutSeconds: 60,
   blockTimeoutSeconds: 60,
   graceSeconds: 1,

@@ -45,7 +45,7 @@ interface Asked {
   queue: string;
 }
 
-export interface Running extends AsyncDisposable {
+interface Running extends AsyncDisposable {
   /** As SIGTERM does. */
   stop(): Promise<void>;
 }

@@ -1,0 +1,63 @@
+import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
+import { openBed } from '../test/support/bed.ts';
+import { type House, openHouse } from '../test/support/house.ts';
+import { keysOf } from '../test/support/promise.ts';
+import { many, secondsOf } from './support/many.ts';
+import { type Bench, median } from './support/row.ts';
+
+const atOnce = 16;
+const rounds = 3;
+
+/** Everything but the container: runs a second end to end, beside the same requests made bare against the same store. */
+export async function bench({ target, quick }: Bench): Promise<void> {
+  await using bed = await openBed();
+  await using house = await openHouse(bed);
+  await house.worker('one', { env: { HOTCELL_CPUS: '64', HOTCELL_MEMORY_BYTES: String(2 ** 36), HOTCELL_RUNS: '16' } });
+  const count = quick ? 50 : 400;
+  await runs(house, 20);
+  const figures = { ours: [] as number[], bare: [] as number[] };
+  for (let i = 0; i < rounds; i++) {
+    figures.ours.push(count / (await secondsOf(() => runs(house, count))));
+    figures.bare.push(count / (await secondsOf(() => bareRequests(house, count))));
+  }
+  const [value, baseline] = [median(figures.ours), median(figures.bare)];
+  target({ name: 'pipeline', value, unit: 'runs/s', baseline, target: 0.6, atLeast: true });
+  await house.store.deleteMany(house.store.work, await keysOf(house.store, house.store.work));
+}
+
+/** Accepted, executed by an echo, and committed. */
+async function runs(house: House, count: number): Promise<void> {
+  const ours = new Set<string>();
+  const done = Promise.withResolvers<void>();
+  let left = count;
+  // A run may be finished before we know its name.
+  const early = new Set<string>();
+  using _events = await house.producer.live.onEvent((event) => {
+    if (event.type !== 'status' || event.status !== 'finished') return;
+    if (!ours.has(event.run)) early.add(event.run);
+    else if (--left === 0) done.resolve();
+  });
+  await many(count, atOnce, async (i) => {
+    const { run } = await house.submit(`print ${i}`);
+    ours.add(run);
+    if (early.delete(run) && --left === 0) done.resolve();
+  });
+  await done.promise;
+}
+
+/** The same puts and gets of the same sizes, and nothing else. */
+async function bareRequests({ store, tenant }: House, count: number): Promise<void> {
+  const small = 'x'.repeat(300);
+  const result = 'x'.repeat(2500);
+  await many(count, atOnce, async () => {
+    const run = newRunId();
+    await store.putIfAbsent(store.record, recordKeys.spec(tenant, run), result);
+    await store.putIfAbsent(store.work, workKeys.open(tenant, run), small);
+    await store.getBytes(store.record, recordKeys.spec(tenant, run));
+    await store.putIfAbsent(store.work, workKeys.claim(run, 1), small);
+    await store.put(store.record, recordKeys.log(tenant, run, 1), small);
+    await store.putIfAbsent(store.record, recordKeys.result(tenant, run), result);
+    await store.put(store.work, workKeys.done(tenant, run), small);
+  });
+}
