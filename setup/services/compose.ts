@@ -104,21 +104,26 @@ export async function composeUp(
     say,
     env: await variables(installation, images),
   });
-  if (code !== 0) throw explain(stderr, projectOf(installation), services);
+  if (code !== 0) throw await explain(stderr, services);
 }
 
-function explain(stderr: string, project: string, services: readonly string[]): HotcellError {
+/** Which container is at fault, and what it said last: the engine itself only says that something is. */
+async function explain(stderr: string, services: readonly string[]): Promise<HotcellError> {
   const port = /(?:Bind for|listen tcp4?) ([0-9.]+:[0-9]+)/.exec(stderr)?.[1];
   if (port !== undefined && /already (allocated|in use)/.test(stderr)) {
     const fix = 'stop what listens there (`./hotcell doctor` names it), or choose another HOTCELL_PORT_BASE';
     return new HotcellError('conflict', `the port ${port} is taken: ${fix}`);
   }
-  const said = stderr.trim().split('\n').slice(-4).join('\n');
-  const logs = `docker logs ${project}-${services.at(-1)}-1`;
-  return new HotcellError(
-    'engine_unavailable',
-    `the services ${services.join(', ')} did not come up (\`${logs}\` says more):\n${said}`,
-  );
+  const container = /container (\S+) (?:is unhealthy|exited)/.exec(stderr)?.[1];
+  if (container === undefined) {
+    const said = stderr.trim().split('\n').slice(-4).join('\n');
+    return new HotcellError('engine_unavailable', `${services.join(', ')} could not be started:\n${said}`);
+  }
+  const logs = await command(['docker', 'logs', '--tail', '12', container]);
+  const lines = `${logs.stdout}${logs.stderr}`.split('\n').filter((line) => line.trim() !== '');
+  const said = lines.map((line) => `  ${line.slice(0, 300)}`).join('\n');
+  const more = `\`docker logs ${container}\` says more; when that is repaired, the same command goes on`;
+  return new HotcellError('engine_unavailable', `${container} does not come up. It said last:\n${said}\n${more}`);
 }
 
 export async function composeDown(installation: Installation, say: (line: string) => void): Promise<void> {
