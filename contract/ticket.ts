@@ -23,5 +23,5 @@ export const TicketBody = z.discriminatedUnion('version', [
 ]);
 export type TicketBody = z.infer<typeof TicketBody>;
 
-export const Ticket = z.strictObject({ body: TicketBody, signature: z.string().regex(/^[A-Za-z0-9+/]{86}==$/) });
+export const Ticket = z.strictObject({ body: TicketBody, signature: z.string().regex(/^[A-Za-z0-9+/]{86}(==)?$/) });
 export type Ticket = z.infer<typeof Ticket>;

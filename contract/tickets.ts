@@ -37,14 +37,19 @@ export class TicketSigner {
       version: 2,
       key: this.#id,
       ...about,
-      issuedAt: now.toISOString(),
-      expiresAt: new Date(now.getTime() + lifeMs).toISOString(),
+      issuedAt: toSecond(now),
+      expiresAt: toSecond(new Date(now.getTime() + lifeMs)),
     };
     return this.sign(body);
   }
 
   sign(body: TicketBody): Ticket {
-    return { body, signature: sign(null, Buffer.from(canonical(body)), this.#key).toString('base64') };
+    return {
+      body,
+      signature: sign(null, Buffer.from(canonical(body)), this.#key)
+        .toString('base64')
+        .replace('==', ''),
+    };
   }
 }
 
@@ -81,6 +86,9 @@ export class TicketReader {
     return body;
   }
 }
+
+/** A hundred thousand may wait: what is not needed is not said. */
+const toSecond = (time: Date) => time.toISOString().replace(/\.\d+Z$/, 'Z');
 
 function refused(why: string): HotcellError {
   return new HotcellError('ticket_refused', `the ticket was not believed: ${why}`);

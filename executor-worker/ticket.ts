@@ -1,10 +1,6 @@
-import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
 import type { Pulled } from '@hotcell/outside/queue.ts';
-import { z } from 'zod';
 import type { Worker } from './worker.ts';
-
-const Envelope = z.strictObject({ ticket: z.unknown(), again: z.literal(true).optional() });
 
 /** After so long, whether the run was finished meanwhile is asked of the bucket, not of Valkey. */
 const freshMs = 30 * 60_000;
@@ -17,15 +13,13 @@ export interface Believed {
 
 /** What came from the queue, believed or not: a ticket that is not ours is `ticket_refused`, and nothing is done for it. */
 export function believe(worker: Worker, queue: string, pulled: Pulled): Believed {
-  const envelope = Envelope.safeParse(pulled.data);
-  if (!envelope.success) throw new HotcellError('ticket_refused', 'the ticket was not believed: it is no ticket');
   const now = new Date();
-  const ticket = worker.tickets.read(envelope.data.ticket, {
+  const ticket = worker.tickets.read(pulled.data, {
     installation: worker.installation,
     queue,
     run: pulled.id,
     now,
   });
   const old = now.getTime() - Date.parse(ticket.issuedAt) > freshMs;
-  return { ticket, again: pulled.before || envelope.data.again === true || old };
+  return { ticket, again: pulled.before || old };
 }

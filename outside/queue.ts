@@ -68,13 +68,10 @@ export class Queues implements AsyncDisposable {
   ): Promise<void> {
     const delay = options.notBefore ? options.notBefore.getTime() - Date.now() : 0;
     await this.#ask(queue, (q) =>
-      q.add('run', envelope, {
+      q.add(envelope.again ? 'again' : 'run', envelope.ticket, {
         jobId: run,
         priority: Math.max(1, Math.min(options.priority, topPriority)),
         ...(delay > 0 ? { delay } : {}),
-        removeOnComplete: true,
-        // What was refused is told elsewhere; left lying here it would keep the run's real ticket out.
-        removeOnFail: true,
       }),
     );
   }
@@ -159,7 +156,7 @@ export interface Pulled {
   id: string;
   data: unknown;
   priority: number;
-  /** Taken before, by somebody who did not finish it. */
+  /** Taken before, by somebody who did not finish it, or queued anew by recovery. */
   before: boolean;
 }
 
@@ -196,6 +193,9 @@ export class Pull {
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       runRetryDelay: 500,
       drainDelay: 5,
+      removeOnComplete: { count: 0 },
+      // What was refused is told elsewhere; left lying here it would keep the run's real ticket out.
+      removeOnFail: { count: 0 },
     });
     this.#worker.on('lockRenewalFailed', (runs: string[]) => {
       for (const run of runs) service.lockLost(run);
@@ -226,7 +226,7 @@ export class Pull {
 }
 
 async function serveJob(service: Service, job: Job<unknown>, token: string | undefined): Promise<void> {
-  const before = job.attemptsStarted > 1 || job.stalledCounter > 0;
+  const before = job.name === 'again' || job.attemptsStarted > 1 || job.stalledCounter > 0;
   const served = await service.serve({ id: job.id ?? '', data: job.data, priority: job.priority, before });
   switch (served.kind) {
     case 'done':

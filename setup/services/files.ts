@@ -31,6 +31,8 @@ appendfsync everysec
 save ""
 maxmemory 512mb
 maxmemory-policy noeviction
+# A ticket is a hash with one long value: packed, it takes two thirds.
+hash-max-listpack-value 1024
 `;
 }
 

@@ -62,7 +62,7 @@ export async function openHouse(
   bed: Bed,
   { redisUrl, endpoint, mostQueued = 100_000 }: HouseSettings = {},
 ): Promise<House> {
-  const id = `t${randomBytes(5).toString('hex')}`;
+  const id = `t${randomBytes(4).toString('hex')}`;
   const { installation } = bed;
   const buckets = { record: `${id}-record`, work: `${id}-work` };
   await ensureBuckets({ ...installation, store: { ...installation.store, ...buckets } });

@@ -35,7 +35,7 @@ export async function startValkey(bed: Bed): Promise<OwnValkey> {
     ...['--publish', '127.0.0.1::6379', '--volume', '/data', '--workdir', '/data'],
     image.digest,
     ...server,
-    ...['--maxmemory-policy', 'noeviction', '--dir', '/data'],
+    ...['--maxmemory-policy', 'noeviction', '--hash-max-listpack-value', '1024', '--dir', '/data'],
   ]);
   const proxy = await openTcpProxy({ host: '127.0.0.1', port: 0 });
   const find = async () => {
