@@ -2,9 +2,10 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Check } from './doctor/check.ts';
 import { gatherMachine } from './doctor/gather-machine.ts';
 import { judgeMachine } from './doctor/judge.ts';
+import type { EngineFacts } from './engine/facts.ts';
 
 /** What makes it pointless to begin: said before anything is built or started, with all of it at once. */
-export function refuseToBegin(checks: readonly Check[]): void {
+function refuseToBegin(checks: readonly Check[]): void {
   const fails = checks.filter((check) => check.status === 'fail');
   if (fails.length === 0) return;
   const said = fails.map(({ name, message, fix }) => `${name}: ${message}${fix ? `; ${fix}` : ''}`).join('\n');
@@ -12,6 +13,6 @@ export function refuseToBegin(checks: readonly Check[]): void {
   throw new HotcellError('engine_unavailable', `this machine cannot run Hotcell as it is:\n${said}`, { issues });
 }
 
-export async function preflight(home: string): Promise<void> {
-  refuseToBegin(judgeMachine(await gatherMachine(home)));
+export async function preflight(home: string, tools: EngineFacts): Promise<void> {
+  refuseToBegin(judgeMachine(await gatherMachine(home, tools)));
 }

@@ -21,8 +21,7 @@ const isPart = (name: ServiceName) => name === 'valkey' || name === 'store';
  */
 export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { yes: boolean }): Promise<Installation> {
   const { home } = await settingsOf(env);
-  await ensureEngine(progress, options);
-  await preflight(home);
+  await preflight(home, await ensureEngine(progress, options));
   return await withLock(placesIn(home).lock, progress, async () => {
     const installation = await prepareInstallation(env);
     const all = expectedServices(installation);

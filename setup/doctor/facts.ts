@@ -14,8 +14,6 @@ export interface MachineFacts {
   node: string;
   arch: string;
   engine: EngineInfo | undefined;
-  composeVersion: string;
-  buildxVersion: string;
   runscVersion: string;
   disk: { path: string; freeBytes: number }[];
   memory: { totalBytes: number; availableBytes: number };

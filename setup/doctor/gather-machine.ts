@@ -2,7 +2,7 @@ import { readFile, stat, statfs } from 'node:fs/promises';
 import { freemem, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { command } from '../command.ts';
-import { gatherEngineFacts } from '../engine/facts.ts';
+import type { EngineFacts } from '../engine/facts.ts';
 import { askEngine } from '../engine/info.ts';
 import type { MachineFacts } from './facts.ts';
 
@@ -24,12 +24,11 @@ async function existing(path: string): Promise<string> {
   return there;
 }
 
-async function disks(home: string): Promise<MachineFacts['disk']> {
+async function disks(home: string, rootOfEngine: string): Promise<MachineFacts['disk']> {
   const places = [home];
-  const root = await said('docker', 'info', '--format', '{{.DockerRootDir}}');
   // An engine in a virtual machine keeps its images where we cannot look.
-  const ofEngine = root === '' ? undefined : await stat(root).catch(() => undefined);
-  if (ofEngine && ofEngine.dev !== (await stat(await existing(home))).dev) places.push(root);
+  const ofEngine = rootOfEngine === '' ? undefined : await stat(rootOfEngine).catch(() => undefined);
+  if (ofEngine && ofEngine.dev !== (await stat(await existing(home))).dev) places.push(rootOfEngine);
   return await Promise.all(places.map(freeAt));
 }
 
@@ -39,14 +38,10 @@ async function availableMemory(): Promise<number> {
   return kib === undefined ? freemem() : Number(kib) * 1024;
 }
 
-export async function gatherMachine(home: string): Promise<MachineFacts> {
-  const [tools, engine, composeVersion, buildxVersion, runscVersion, disk, availableBytes] = await Promise.all([
-    gatherEngineFacts(),
+export async function gatherMachine(home: string, tools: EngineFacts): Promise<MachineFacts> {
+  const [engine, runscVersion, availableBytes] = await Promise.all([
     askEngine(),
-    said('docker', 'compose', 'version', '--short'),
-    said('docker', 'buildx', 'version'),
     said('runsc', '--version'),
-    disks(home),
     availableMemory(),
   ]);
   return {
@@ -54,10 +49,8 @@ export async function gatherMachine(home: string): Promise<MachineFacts> {
     node: process.versions.node,
     arch: process.arch,
     engine,
-    composeVersion,
-    buildxVersion,
     runscVersion,
-    disk,
+    disk: await disks(home, engine?.root ?? ''),
     memory: { totalBytes: totalmem(), availableBytes },
     now: new Date().toISOString(),
   };

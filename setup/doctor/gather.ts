@@ -1,5 +1,6 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { probeQueue, probeStore } from '@hotcell/outside/probe.ts';
+import { gatherEngineFacts } from '../engine/facts.ts';
 import { presentImages } from '../images/engine.ts';
 import { readImagesLock } from '../images/lock.ts';
 import { composeRows, expectedServices, type ServiceRow } from '../services/compose.ts';
@@ -75,7 +76,10 @@ async function installationFacts(installation: Installation | undefined, rows: r
 
 export async function gatherFacts(env: NodeJS.ProcessEnv): Promise<Facts> {
   const { home, settings } = await settingsOf(env);
-  const [machine, found] = await Promise.all([gatherMachine(home), findInstallation(env)]);
+  const [machine, found] = await Promise.all([
+    gatherEngineFacts().then((tools) => gatherMachine(home, tools)),
+    findInstallation(env),
+  ]);
   const installation = machine.engine ? found : undefined;
   const about = await installationFacts(installation, installation ? await composeRows(installation) : []);
   return {

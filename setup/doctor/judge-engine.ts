@@ -58,7 +58,8 @@ export function judgeKindOfEngine({ engine }: MachineFacts): Check[] {
   return checks;
 }
 
-export function judgeTools({ tools, composeVersion, buildxVersion }: MachineFacts): Check[] {
+export function judgeTools({ tools }: MachineFacts): Check[] {
+  const { composeVersion, buildxVersion } = tools;
   const install = canInstall(tools)
     ? `\`${repair}\``
     : "install Docker's compose and buildx plugins from your distribution";

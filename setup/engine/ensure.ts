@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Progress } from '../progress.ts';
-import { gatherEngineFacts } from './facts.ts';
+import { type EngineFacts, gatherEngineFacts } from './facts.ts';
 import { addSources, install, registerRunsc, repairPackages } from './packages.ts';
 import { describe, type EngineStep, planEngine, titleOf } from './plan.ts';
 import { reloadEngine, startEngine } from './start.ts';
@@ -43,10 +43,11 @@ async function carryOut(step: EngineStep, facts: { systemd: boolean; answers: bo
 }
 
 /** An engine that answers, with compose, buildx and gVisor, whatever was there before. Nothing to do takes no time. */
-export async function ensureEngine(progress: Progress, options: { yes: boolean }): Promise<void> {
+export async function ensureEngine(progress: Progress, options: { yes: boolean }): Promise<EngineFacts> {
   const facts = await gatherEngineFacts();
   const steps = planEngine(facts);
-  if (steps.length === 0) return;
+  if (steps.length === 0) return facts;
   await consent(steps.map(describe), progress, options.yes);
   for (const step of steps) await progress.step(titleOf(step), (say) => carryOut(step, facts, say));
+  return await gatherEngineFacts();
 }

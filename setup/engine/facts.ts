@@ -14,7 +14,9 @@ export interface EngineFacts {
   refusal: string;
   dockerd: boolean;
   compose: boolean;
+  composeVersion: string;
   buildx: boolean;
+  buildxVersion: string;
   runsc: boolean;
   mmdebstrap: boolean;
   daemonJson: string | undefined;
@@ -69,7 +71,9 @@ export async function gatherEngineFacts(): Promise<EngineFacts> {
     refusal: info.stderr.trim(),
     dockerd: await onPath('dockerd'),
     compose: compose.code === 0,
+    composeVersion: compose.stdout.trim(),
     buildx: buildx.code === 0,
+    buildxVersion: buildx.stdout.trim(),
     runsc: await onPath('runsc'),
     mmdebstrap: await onPath('mmdebstrap'),
     daemonJson: await textOf(daemonJsonPath),

@@ -7,6 +7,8 @@ export interface EngineInfo {
   version: string;
   operatingSystem: string;
   kernel: string;
+  /** Where it keeps its images, on its own machine. */
+  root: string;
   cpus: number;
   memoryBytes: number;
   rootless: boolean;
@@ -23,6 +25,7 @@ const Info = z.looseObject({
   ServerVersion: z.string().default(''),
   OperatingSystem: z.string().default(''),
   KernelVersion: z.string().default(''),
+  DockerRootDir: z.string().default(''),
   NCPU: z.number().default(0),
   MemTotal: z.number().default(0),
   SecurityOptions: z.array(z.string()).nullish(),
@@ -51,6 +54,7 @@ export function engineInfoOf(json: unknown, now: number): EngineInfo | undefined
     version: info.ServerVersion,
     operatingSystem: info.OperatingSystem,
     kernel: info.KernelVersion,
+    root: info.DockerRootDir,
     cpus: info.NCPU,
     memoryBytes: info.MemTotal,
     rootless: (info.SecurityOptions ?? []).some((option) => option.includes('name=rootless')),
@@ -62,10 +66,15 @@ export function engineInfoOf(json: unknown, now: number): EngineInfo | undefined
   };
 }
 
+// What it is does not change while a command runs.
+let known: Promise<EngineInfo | undefined> | undefined;
+
 /** The engine, where nothing can be done without one. */
 export async function engineThatAnswers(): Promise<EngineInfo> {
-  const engine = await askEngine();
+  known ??= askEngine();
+  const engine = await known;
   if (engine) return engine;
+  known = undefined;
   throw new HotcellError('engine_unavailable', 'the Docker engine does not answer: `./hotcell doctor` says why');
 }
 

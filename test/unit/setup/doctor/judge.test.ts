@@ -11,6 +11,7 @@ const engine: EngineInfo = {
   version: '29.5.1',
   operatingSystem: 'Debian GNU/Linux 13 (trixie)',
   kernel: '6.12.48+deb13-amd64',
+  root: '/var/lib/docker',
   cpus: 4,
   memoryBytes: 16 * gib,
   rootless: false,
@@ -33,7 +34,9 @@ const well: Facts = {
     refusal: '',
     dockerd: true,
     compose: true,
+    composeVersion: '2.26.1-4',
     buildx: true,
+    buildxVersion: 'github.com/docker/buildx 0.13.1+ds1 0.13.1+ds1-3',
     runsc: true,
     mmdebstrap: true,
     daemonJson: withRunsc(undefined),
@@ -42,8 +45,6 @@ const well: Facts = {
   node: '24.21.0',
   arch: 'x64',
   engine,
-  composeVersion: '2.26.1-4',
-  buildxVersion: 'github.com/docker/buildx 0.13.1+ds1 0.13.1+ds1-3',
   runscVersion: 'runsc version release-20260915.0',
   disk: [{ path: '/srv/hotcell', freeBytes: 60 * gib }],
   memory: { totalBytes: 16 * gib, availableBytes: 12 * gib },
@@ -76,13 +77,13 @@ const bare: Facts = {
     refusal: 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?',
     dockerd: false,
     compose: false,
+    composeVersion: '',
     buildx: false,
+    buildxVersion: '',
     runsc: false,
     daemonJson: undefined,
   },
   engine: undefined,
-  composeVersion: '',
-  buildxVersion: '',
   runscVersion: '',
   installation: undefined,
   flaggedView: undefined,
@@ -205,7 +206,7 @@ describe('doctor', () => {
 
   test('a compose plugin that is missing or old is a failure', () => {
     assert.match(only(withTools(well, { compose: false }), 'compose', 'fail').message, /missing/);
-    assert.match(only({ ...well, composeVersion: '2.17.3' }, 'compose', 'fail').message, /too old/);
+    assert.match(only(withTools(well, { composeVersion: '2.17.3' }), 'compose', 'fail').message, /too old/);
   });
 
   for (const [free, status] of [
