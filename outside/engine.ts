@@ -103,9 +103,10 @@ export class Engine {
         .getContainer(id)
         .attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true, abortSignal }),
     )) as Duplex;
-    // An error is told to who reads `output`; without a listener one that comes later would end the process.
+    // A connection that breaks is one that ended: who reads it notices that something is missing, and asks the engine.
+    // Without a listener an error that nobody reads any more would end the process.
     socket.on('error', () => undefined);
-    return { input: socket, output: demux(socket), close: () => socket.destroy() };
+    return { input: socket, output: demux(untilItBreaks(socket)), close: () => socket.destroy() };
   }
 
   async start(id: string): Promise<void> {
@@ -230,6 +231,15 @@ export class Engine {
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
+  }
+}
+
+async function* untilItBreaks(socket: Duplex): AsyncGenerator<Buffer> {
+  try {
+    yield* socket as AsyncIterable<Buffer>;
+  } catch (error) {
+    // What the reader itself threw is not the connection's.
+    if (!socket.destroyed) throw error;
   }
 }
 

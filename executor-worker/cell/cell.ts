@@ -58,6 +58,7 @@ export class Cell implements SealedCell {
       if (yield* cellEvents(this.#talk, job.blocks, startedAt, log.pastLimit === 'stop')) return;
       await handedOver;
       if (failure !== undefined && !isUnheard(failure)) throw failure;
+      if (this.#destroyed) throw new HotcellError('cell_failed', 'the cell was destroyed while its job ran');
       yield await howItDied(this.#leased, this.#deps);
     } finally {
       clearTimeout(this.#killTimer);

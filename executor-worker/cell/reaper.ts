@@ -37,17 +37,21 @@ export function reasonToReap(container: Pick<Listed, 'labels' | 'state'>, known:
 export async function reap(deps: CellDeps, isAlive: (worker: string) => boolean): Promise<void> {
   const { engine, installation, worker, live, log } = deps;
   const found = await engine.list(['hotcell.managed=1', `hotcell.installation=${installation}`, 'hotcell.role=cell']);
+  const remain = new Set(found.map(({ labels }) => labels['hotcell.cell'] ?? ''));
   const known: Reaping = { worker, live, isAlive, now: new Date() };
   for (const container of found) {
     const reason = reasonToReap(container, known);
     if (reason === undefined) continue;
     log.info({ container: container.name, reason }, 'a left cell is removed');
-    await removeContainer(engine, container.id).catch((error: unknown) => {
+    try {
+      await removeContainer(engine, container.id);
+      remain.delete(container.labels['hotcell.cell'] ?? '');
+    } catch (error) {
       // The next round tries again; the others must not wait for it.
       log.error({ container: container.name, err: error }, 'a left cell could not be removed');
-    });
+    }
   }
-  await reapFolders(deps, new Set(found.map(({ labels }) => labels['hotcell.cell'] ?? '')));
+  await reapFolders(deps, remain);
 }
 
 /** A state folder is one worker's: what is in it and not live was an earlier life's. */

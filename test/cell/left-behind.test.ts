@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { Engine } from '@hotcell/outside/engine.ts';
+import { type Bed, engineSocket, openBed } from '../support/bed.ts';
+import { openTestCells, type TestCells } from '../support/cells.ts';
+import { until } from '../support/until.ts';
+
+let bed: Bed;
+let made: TestCells;
+const engine = new Engine(engineSocket);
+before(async () => {
+  bed = await openBed();
+  made = await openTestCells(bed, 'left-behind');
+});
+after(async () => {
+  await made?.[Symbol.asyncDispose]();
+  await bed?.[Symbol.asyncDispose]();
+});
+
+/** A worker in a process of its own, at work in a cell. */
+async function workerAtWork(dead: TestCells, runtime: 'runc' | 'gvisor') {
+  const told = {
+    dockerHost: engineSocket,
+    installation: bed.installation.id,
+    worker: dead.worker,
+    stateDir: dead.stateDir,
+    plan: dead.plan(runtime),
+  };
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'worker-that-dies.ts'), JSON.stringify(told)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  assert.ok(child.stdout);
+  for await (const line of createInterface({ input: child.stdout }))
+    return { child, cell: JSON.parse(line) as { container: string; id: string } };
+  throw new Error('the worker ended before its job ran');
+}
+
+for (const runtime of ['runc', 'gvisor'] as const)
+  test(`a worker killed at work leaves no running cell, and on ${runtime} the next one finds all that it left`, async () => {
+    const dead = await openTestCells(bed, `dead-${runtime}`);
+    const { child, cell } = await workerAtWork(dead, runtime);
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    // Nobody but the cell's own init can have ended it: no worker has been told anything yet.
+    await until('the cell ends with its worker', async () => {
+      const { State } = (await engine.inspect(cell.container)) ?? {};
+      return State?.Running === false;
+    });
+
+    await made.cells.reap((worker) => worker === dead.worker);
+    assert.ok(await engine.inspect(cell.container), 'while its heartbeat is fresh, a cell is left to its worker');
+
+    await made.cells.reap(() => false);
+    assert.equal(await engine.inspect(cell.container), undefined, 'a dead worker’s cell goes at once');
+    assert.deepEqual(await readdir(join(dead.stateDir, 'cells')), [cell.id], 'its folder is another machine’s, maybe');
+
+    await dead.cells.reap(() => true);
+    assert.deepEqual(await readdir(join(dead.stateDir, 'cells')), []);
+  });
+
+test('a worker that comes back takes away its own cell of an earlier life, though it is alive', async () => {
+  const back = await openTestCells(bed, 'back');
+  const { child, cell } = await workerAtWork(back, 'runc');
+  try {
+    await back.cells.reap(() => true);
+    assert.equal(await engine.inspect(cell.container), undefined);
+    assert.deepEqual(await readdir(join(back.stateDir, 'cells')), []);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('a cell at work is no leftover, and other installations are nobody’s to look at', async () => {
+  const cell = await made.cells.open(made.plan('runc'));
+  const foreign = `hotcell-test-foreign-${bed.installation.id}`;
+  const labels = {
+    'hotcell.managed': '1',
+    'hotcell.installation': `not${bed.installation.id}`,
+    'hotcell.role': 'cell',
+    'hotcell.worker': 'dead',
+    'hotcell.deadline': '2020-01-01T00:00:00Z',
+  };
+  await engine.create(foreign, { Image: bed.images.minimal.digest, Cmd: ['/bin/minimal', 'exit'], Labels: labels });
+  try {
+    await made.cells.reap(() => false);
+    assert.equal((await engine.inspect(cell.container))?.State.Running, true);
+    assert.deepEqual(await readdir(join(made.stateDir, 'cells')), [cell.id]);
+    assert.ok(await engine.inspect(foreign));
+  } finally {
+    await engine.remove(foreign);
+    await cell.destroy();
+  }
+});

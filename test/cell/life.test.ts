@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { Engine } from '@hotcell/outside/engine.ts';
+import { languages } from '@hotcell/contract/languages.ts';
+import { prepareJob } from '@hotcell/executor-worker/cell/prepare.ts';
+import type { CellEvent, SealedCell } from '@hotcell/executor-worker/parts.ts';
+import { type Bed, engineSocket, openBed } from '../support/bed.ts';
+import { ends, follow, openTestCells, runIn, type TestCells, testLimits } from '../support/cells.ts';
+
+let bed: Bed;
+let made: TestCells;
+const engine = new Engine(engineSocket);
+before(async () => {
+  bed = await openBed();
+  made = await openTestCells(bed, 'life');
+});
+after(async () => {
+  await made?.[Symbol.asyncDispose]();
+  await bed?.[Symbol.asyncDispose]();
+});
+
+const python = (...codes: string[]) =>
+  prepareJob({ blocks: codes.map((code) => ({ language: 'python', code })), files: [] }, languages);
+
+/** Ignores TERM, and has children that do, in sessions of their own. */
+const stubborn = `
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for _ in range(5):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            break
+        os._exit(0)
+print("here", flush=True)
+while True:
+    time.sleep(1)
+`;
+
+/** Its events, and the cell killed as soon as it said something. */
+async function killedWhenHeard(cell: SealedCell, how: () => unknown): Promise<CellEvent[]> {
+  const events: CellEvent[] = [];
+  let heard = false;
+  for await (const event of cell.run(python(stubborn, 'print("never")'))) {
+    events.push(event);
+    if (event.type !== 'log' || heard) continue;
+    heard = true;
+    await how();
+  }
+  return events;
+}
+
+for (const runtime of ['runc', 'gvisor'] as const)
+  suite(`a cell on ${runtime}`, () => {
+    test('says what it is before it is given code, from inside and from outside', async () => {
+      const cell = await made.cells.open(made.plan(runtime));
+      try {
+        assert.match(String(cell.posture.inside.caps), /effective=0000000000000000/);
+        assert.equal(cell.posture.outside.runtime, runtime === 'gvisor' ? 'runsc' : 'runc');
+        assert.equal(cell.posture.outside.image, bed.images.python.digest);
+        assert.match(cell.posture.worth, runtime === 'gvisor' ? /sentry/ : /kernel/);
+      } finally {
+        await cell.destroy();
+      }
+    });
+
+    test('runs blocks in order and stops at the first that fails', async () => {
+      const job = python('open("a", "w").write("1")', 'print(open("a").read()); exit(3)', 'print("never")');
+      const told = await runIn(made.cells, made.plan(runtime), job);
+      assert.deepEqual(ends(told), [0, 3]);
+      assert.equal(told.logs[1], '1\n');
+      assert.equal(told.events.at(-1)?.type, 'end');
+    });
+
+    test('hands over outputs byte for byte, and names what it keeps back', async () => {
+      const told = await runIn(
+        made.cells,
+        made.plan(runtime),
+        python(`
+import os
+os.makedirs("/outputs/a/b")
+open("/outputs/a/b/bytes", "wb").write(bytes(range(256)) * 5000)
+open("/outputs/empty", "w")
+os.symlink("/etc/passwd", "/outputs/link")
+os.mkfifo("/outputs/fifo")
+`),
+      );
+      assert.deepEqual([...told.outputs.keys()].toSorted(), ['a/b/bytes', 'empty']);
+      const bytes = told.outputs.get('a/b/bytes');
+      assert.ok(
+        bytes?.equals(Buffer.concat(Array<Buffer>(5000).fill(Buffer.from(Array.from({ length: 256 }, (_, i) => i))))),
+      );
+      const refused = told.events.flatMap((event) =>
+        event.type === 'output_refused' ? [`${event.path.toString()}: ${event.reason}`] : [],
+      );
+      assert.deepEqual(refused.toSorted(), ['fifo: it is a fifo', 'link: it is a symbolic link']);
+    });
+
+    test('has the bundled files beside its blocks, which it cannot change', async () => {
+      const job = prepareJob(
+        {
+          blocks: [
+            {
+              language: 'bash',
+              code: 'cat lib/data.txt; echo x > lib/data.txt || echo denied; ls -l /cell-init | cut -c1-10',
+            },
+          ],
+          files: [{ path: 'lib/data.txt', text: 'bundled\n' }],
+        },
+        languages,
+      );
+      const told = await runIn(made.cells, made.plan(runtime), job);
+      assert.match(told.logs[0] ?? '', /^bundled\n/);
+      assert.match(told.logs[0] ?? '', /denied/);
+    });
+
+    test('that is killed ends what ignores to be asked, wherever it hides, and says so', async () => {
+      const cell = await made.cells.open(made.plan(runtime));
+      try {
+        const events = await killedWhenHeard(cell, () => cell.kill('cancelled'));
+        assert.deepEqual(
+          events.flatMap((event) => (event.type === 'block_ended' ? [event.end.signal] : [])),
+          [9],
+        );
+        assert.equal(events.at(-1)?.type, 'end');
+      } finally {
+        await cell.destroy();
+      }
+    });
+
+    test('that is killed before its job has started does not run it', async () => {
+      const cell = await made.cells.open(made.plan(runtime));
+      try {
+        cell.kill('draining');
+        const told = await follow(cell, python(stubborn));
+        assert.notEqual(ends(told)[0], 0);
+        assert.equal(told.events.at(-1)?.type, 'end');
+      } finally {
+        await cell.destroy();
+      }
+    });
+
+    test('that dies from outside is told as dead, with what the engine says of it', async () => {
+      const cell = await made.cells.open(made.plan(runtime));
+      try {
+        const events = await killedWhenHeard(cell, () => engine.kill(cell.container));
+        assert.deepEqual(events.at(-1), { type: 'died', exitCode: 137, engineSaysOom: false, oomKills: 0 });
+      } finally {
+        await cell.destroy();
+      }
+    });
+
+    test('leaves neither container nor folder, also when it is destroyed at work', async () => {
+      const cell = await made.cells.open(made.plan(runtime));
+      await assert.rejects(
+        killedWhenHeard(cell, () => void cell.destroy()),
+        { code: 'cell_failed' },
+      );
+      await cell.destroy();
+      assert.equal(await engine.inspect(cell.container), undefined);
+      assert.ok(!(await readdir(join(made.stateDir, 'cells'))).includes(cell.id));
+    });
+
+    test('is used once', async () => {
+      const cell = await made.cells.open(made.plan(runtime));
+      try {
+        await follow(cell, python('1'));
+        await assert.rejects(follow(cell, python('1')), { code: 'cell_failed' });
+      } finally {
+        await cell.destroy();
+      }
+    });
+
+    test('says of an image which interpreter it lacks', async () => {
+      const told = await runIn(made.cells, made.plan(runtime, { image: bed.images.minimal }), python('1'));
+      assert.match(String(ends(told)[0]), /the image has no python3/);
+    });
+
+    test('runs an image that has neither shell nor libraries', async () => {
+      const job = prepareJob({ blocks: [{ argv: ['/bin/minimal', 'echo', 'hello'] }], files: [] }, languages);
+      const told = await runIn(made.cells, made.plan(runtime, { image: bed.images.minimal }), job);
+      assert.deepEqual([ends(told), told.logs], [[0], ['hello\n']]);
+    });
+
+    test('that has too little time for a block says so, and keeps what was printed', async () => {
+      const plan = made.plan(runtime, { limits: { ...testLimits, blockTimeoutSeconds: 2, graceSeconds: 0 } });
+      const told = await runIn(made.cells, plan, python(stubborn));
+      assert.deepEqual(ends(told), ['timed out']);
+      assert.match(told.logs[0] ?? '', /here/);
+    });
+  });
+
+test('two cells at once have two uids, and a name that is taken is passed over', async () => {
+  const image = await engine.image(bed.images.minimal.digest);
+  const first = await made.cells.open(made.plan('runc'));
+  const after = `hotcell-cell-${Number(first.container.replace('hotcell-cell-', '')) + 1}`;
+  const taken = await engine.create(after, {
+    Image: image.Id,
+    Cmd: ['/bin/minimal', 'exit'],
+    Labels: { 'hotcell.managed': '1', 'hotcell.installation': bed.installation.id, 'hotcell.role': 'test' },
+  });
+  try {
+    const second = await made.cells.open(made.plan('runc'));
+    try {
+      assert.ok(![first.container, after].includes(second.container));
+      assert.notDeepEqual(first.posture.inside.ids, second.posture.inside.ids);
+    } finally {
+      await second.destroy();
+    }
+  } finally {
+    await first.destroy();
+    if (taken !== undefined) await engine.remove(taken);
+  }
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { Images } from '@hotcell/executor-worker/cell/image.ts';
+import { InitFile } from '@hotcell/executor-worker/cell/init.ts';
+import { openCell } from '@hotcell/executor-worker/cell/seal.ts';
+import { machineOf } from '@hotcell/executor-worker/cell/seccomp.ts';
+import type { CellPlan } from '@hotcell/executor-worker/parts.ts';
+import { Engine } from '@hotcell/outside/engine.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+import { type Bed, engineSocket, openBed } from '../support/bed.ts';
+import { openTestCells, type TestCells } from '../support/cells.ts';
+
+let bed: Bed;
+let made: TestCells;
+const engine = new Engine(engineSocket);
+before(async () => {
+  bed = await openBed();
+  made = await openTestCells(bed, 'refusals');
+});
+after(async () => {
+  await made?.[Symbol.asyncDispose]();
+  await bed?.[Symbol.asyncDispose]();
+});
+
+/** A cell-init that is not the one that this worker knows. */
+class StrangeInit extends InitFile {
+  override async digest(): Promise<Digest> {
+    return sha256('another program');
+  }
+}
+
+async function depsWith(init: InitFile) {
+  return {
+    engine,
+    images: new Images(engine, bed.installation.id),
+    installation: bed.installation.id,
+    worker: made.worker,
+    stateDir: made.stateDir,
+    init,
+    machine: machineOf((await engine.version()).architecture),
+    live: new Map(),
+    log: openLog('refusals', 'silent'),
+  };
+}
+
+async function nothingIsLeft(): Promise<void> {
+  const left = await engine.list([`hotcell.worker=${made.worker}`]);
+  assert.deepEqual(
+    left.map(({ name }) => name),
+    [],
+  );
+  assert.deepEqual(await readdir(join(made.stateDir, 'cells')), []);
+}
+
+for (const runtime of ['runc', 'gvisor'] as const) {
+  test(`on ${runtime} a cell that differs in one thing gets no code, is named and is gone`, async () => {
+    const deps = await depsWith(new StrangeInit(made.stateDir));
+    await assert.rejects(openCell(made.plan(runtime), deps), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'posture_differs');
+      assert.match(error.message, /init is [0-9a-f]{64} and should be/);
+      return true;
+    });
+    assert.equal(deps.live.size, 0);
+    await nothingIsLeft();
+  });
+
+  test(`on ${runtime} an init that cannot start is a failure of the cell, with what the runtime says`, async () => {
+    // The program that is mounted in its place exists and is no program.
+    const deps = await depsWith(new InitFile(made.stateDir));
+    const broken = {
+      ...deps,
+      init: Object.assign(new StrangeInit(made.stateDir), { path: join(made.stateDir, 'no-program') }),
+    };
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(join(made.stateDir, 'no-program'), 'not a program\n', { mode: 0o555 });
+    await assert.rejects(openCell(made.plan(runtime), broken), { code: 'cell_failed' });
+    await nothingIsLeft();
+  });
+}
+
+const refused: Record<string, { plan: () => Partial<CellPlan>; code: string; said: RegExp }> = {
+  'an image that is not there': {
+    plan: () => ({ image: { ref: 'hotcell/none:1', digest: `sha256:${'1'.repeat(64)}` } }),
+    code: 'image_missing',
+    said: /hotcell\/none:1/,
+  },
+  'a seccomp profile that is not the policy’s': {
+    plan: () => ({ seccomp: {} }),
+    code: 'posture_differs',
+    said: /seccomp profile/,
+  },
+  'an input that is not there': {
+    plan: () => ({ mounts: [{ source: '/nowhere/at/all', target: '/inputs' }] }),
+    code: 'cell_failed',
+    said: /\/nowhere\/at\/all/,
+  },
+};
+for (const [what, { plan, code, said }] of Object.entries(refused))
+  test(`${what} makes no cell, and is named`, async () => {
+    await assert.rejects(made.cells.open(made.plan('runc', plan())), (error: Error & { code?: string }) => {
+      assert.equal(error.code, code, error.message);
+      assert.match(error.message, said);
+      return true;
+    });
+    await nothingIsLeft();
+  });
+
+test('an engine that is not there is said to be unavailable', async () => {
+  const nobody = new Engine(join(made.stateDir, 'no-socket'));
+  await assert.rejects(nobody.version(), { code: 'engine_unavailable' });
+});
+
+test('a runtime that the engine does not know is named', async () => {
+  const asked = engine.create('hotcell-test-no-runtime', {
+    Image: bed.images.minimal.digest,
+    HostConfig: { Runtime: 'no-such-runtime' },
+  });
+  await assert.rejects(asked, { code: 'runtime_missing' });
+});

@@ -1,0 +1,19 @@
+import { languages } from '@hotcell/contract/languages.ts';
+import { openCells } from '@hotcell/executor-worker/cell/open.ts';
+import { prepareJob } from '@hotcell/executor-worker/cell/prepare.ts';
+import type { CellPlan } from '@hotcell/executor-worker/parts.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+
+/** A program of the tests: makes a cell, says its name when its job runs, and goes on until somebody kills it. */
+const told = JSON.parse(process.argv[2] ?? '{}') as {
+  dockerHost: string;
+  installation: string;
+  worker: string;
+  stateDir: string;
+  plan: CellPlan;
+};
+const cells = await openCells({ ...told, log: openLog(told.worker, 'warn') });
+const cell = await cells.open(told.plan);
+const code = 'import time\nprint("here", flush=True)\nwhile True: time.sleep(1)';
+for await (const event of cell.run(prepareJob({ blocks: [{ language: 'python', code }], files: [] }, languages)))
+  if (event.type === 'log') process.stdout.write(`${JSON.stringify({ container: cell.container, id: cell.id })}\n`);
