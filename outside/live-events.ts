@@ -19,10 +19,10 @@ export class LiveEvents implements Disposable {
   constructor(redis: Redis) {
     this.#redis = redis;
     redis.on('message', (channel: string, message: string) => {
-      for (const listener of [...(this.#channels.get(channel) ?? [])]) listener(message);
+      for (const listener of this.#channels.get(channel) ?? []) listener(message);
     });
     redis.on('ready', () => {
-      if (this.#wasReady) for (const listener of [...this.#reconnected]) listener();
+      if (this.#wasReady) for (const listener of this.#reconnected) listener();
       this.#wasReady = true;
     });
     // A subscriber never asks, so it would never notice that nobody is there any more.

@@ -201,7 +201,7 @@ export class Pull {
       for (const run of runs) service.lockLost(run);
     });
     this.#worker.on('completed', (job) => service.acked(job.id ?? ''));
-    this.#worker.on('error', service.problem);
+    this.#worker.on('error', (error) => service.problem(error));
   }
 
   /** How many tickets may be held from now on: those held already stay. */

@@ -12,16 +12,16 @@ export interface Row {
 export interface Bench {
   /** A tenth of the size: to see that it works, not to be quoted. */
   quick: boolean;
-  row(row: { name: string; value: number; unit: string; baseline?: number }): void;
+  row: (row: { name: string; value: number; unit: string; baseline?: number }) => void;
   /** With a target for the ratio of value to baseline, or for the value where there is no baseline. */
-  target(row: {
+  target: (row: {
     name: string;
     value: number;
     unit: string;
     baseline?: number;
     target: number;
     atLeast?: boolean;
-  }): void;
+  }) => void;
 }
 
 export function benchTo(say: (row: Row) => void, quick: boolean): Bench {

@@ -7,7 +7,7 @@ import { asleep, type Child, spawnNode } from '../support/child.ts';
 import { digestOf } from '@hotcell/contract/digest.ts';
 import { accept } from '@hotcell/producer/accept.ts';
 import { echoQueue } from '../support/echo.ts';
-import { type House, openHouse, specFor } from '../support/house.ts';
+import { openHouse, specFor } from '../support/house.ts';
 import { resultOf, settled } from '../support/promise.ts';
 import { points } from './points.ts';
 

@@ -100,6 +100,12 @@ function work(world: World, lines: Lines): Step[] {
         return [set(next, { done: true })];
       case 'ack':
         return [set(next, letGo(world, worker.lock))];
+      // No worker writes what is the producer's: its line is over.
+      case 'spec':
+      case 'open':
+      case 'ticket':
+      case 'answer':
+      case undefined:
       default:
         return [set({ step: -1, lock: false })];
     }

@@ -137,7 +137,9 @@ export async function openHouse(
       const live = await Live.open({ url: env.HOTCELL_REDIS_URL, installation: id });
       const store = more.store ?? (await storeOf('worker'));
       const parts = { settings: env, store, live, log: log.child({ worker: name }), steps: more.steps ?? echoSteps };
-      const served = serve(parts, ends.signal).finally(() => live[Symbol.asyncDispose]());
+      const served = serve(parts, ends.signal).finally(async () => {
+        await live[Symbol.asyncDispose]();
+      });
       const stop = async () => {
         ends.abort();
         await served;

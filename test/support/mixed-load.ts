@@ -8,7 +8,7 @@ import { settled } from './promise.ts';
 import { startValkey } from './valkey.ts';
 
 /** The same numbers for the same seed, everywhere (mulberry32). */
-export function randomFrom(seed: number): () => number {
+function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

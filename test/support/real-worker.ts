@@ -22,7 +22,7 @@ export async function pinPolicy(bed: Bed, house: House, name: string): Promise<R
   const { imagesLock } = placesIn(bed.installation.home);
   const shelf = new PolicyShelf({ folder: join(root, 'policies'), imagesLock });
   using pins = new PolicyPins(house.producer.store, { imagesLock });
-  const loaded = await shelf.get(name);
+  const loaded = shelf.get(name);
   await pins.pin(loaded);
   const { policy, digest } = loaded;
   const [image] = policy.images;

@@ -24,7 +24,20 @@ export async function startValkey(bed: Bed): Promise<OwnValkey> {
   if (!image) throw new Error('the image valkey is not in the lock');
   const name = `hotcell-${bed.installation.id}-faults-${randomBytes(4).toString('hex')}`;
   const labels = ['hotcell.managed=1', `hotcell.installation=${bed.installation.id}`, 'hotcell.role=test'];
-  const server = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--protected-mode', 'no'];
+  const place = ['--publish', '127.0.0.1::6379', '--volume', '/data', '--workdir', '/data'];
+  const server = [
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'everysec',
+    '--save',
+    '',
+    '--protected-mode',
+    'no',
+    '--dir',
+    '/data',
+  ];
+  const memory = ['--maxmemory-policy', 'noeviction', '--hash-max-listpack-value', '1024'];
   await must([
     'docker',
     'run',
@@ -32,10 +45,10 @@ export async function startValkey(bed: Bed): Promise<OwnValkey> {
     '--name',
     name,
     ...labels.flatMap((label) => ['--label', label]),
-    ...['--publish', '127.0.0.1::6379', '--volume', '/data', '--workdir', '/data'],
+    ...place,
     image.digest,
     ...server,
-    ...['--maxmemory-policy', 'noeviction', '--hash-max-listpack-value', '1024', '--dir', '/data'],
+    ...memory,
   ]);
   const proxy = await openTcpProxy({ host: '127.0.0.1', port: 0 });
   const find = async () => {
