@@ -21,6 +21,12 @@ export interface Asked {
   idempotencyKey?: string | undefined;
 }
 
+export interface Answered {
+  run: RunId;
+  /** Advice about the code, for whoever submitted it to have early. */
+  warnings: readonly string[];
+}
+
 interface ResolvedInput {
   name: string;
   source: string;
@@ -34,13 +40,13 @@ interface ResolvedInput {
  * From what somebody asks to a run that is accepted: parse, resolve names to digests, judge, and only then promise.
  * A refusal of somebody known is recorded under an id too, and names every reason at once.
  */
-export async function ask(parts: Parts, asked: Asked): Promise<{ run: RunId }> {
+export async function ask(parts: Parts, asked: Asked): Promise<Answered> {
   const request = parseRunRequest(asked.body);
   const idempotency =
     asked.idempotencyKey === undefined ? undefined : { key: asked.idempotencyKey, body: digestOf(request) };
   // What was accepted stays accepted, whatever became of its policy and inputs since.
   const before = idempotency && (await earlier(parts, { tenant: asked.caller.tenant, ...idempotency }));
-  if (before) return before;
+  if (before) return { ...before, warnings: [] };
   const { policy, issues: noPolicy } = policyOf(parts, request);
   const { inputs, issues: noInputs } = await inputsOf(parts, asked.caller.tenant, request);
   const judged = judge(request, policy, asked.caller, inputs);
@@ -52,7 +58,7 @@ export async function ask(parts: Parts, asked: Asked): Promise<{ run: RunId }> {
   const accepted = await accept(parts, { spec, queue: judged.effective.queue, idempotency });
   if (!accepted.already) parts.metrics.count('hotcell_runs_accepted_total');
   parts.model.accepted(accepted.spec);
-  return accepted;
+  return { run: accepted.run, warnings: accepted.spec.warnings };
 }
 
 /** What a request gets wrong is a reason of its refusal; what we cannot do at the moment is an error. */

@@ -1,6 +1,6 @@
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
-import { ask } from './ask.ts';
+import { type Answered, ask } from './ask.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Parts } from './parts.ts';
 import { requestOf } from './policies/past.ts';
@@ -10,7 +10,7 @@ import { noSuchRun, specOf } from './view.ts';
 export async function rerun(
   parts: Parts,
   { caller, run, latestInputs }: { caller: Caller; run: RunId; latestInputs: boolean },
-): Promise<{ run: RunId }> {
+): Promise<Answered> {
   const spec = await specOf(parts, caller.tenant, run);
   if (!spec) throw noSuchRun(run);
   const { policy } = await parts.pins.get(spec.policy.digest);

@@ -4,7 +4,7 @@ import { RunRequest } from '@hotcell/contract/spec.ts';
 import { RunView } from '@hotcell/contract/view.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ask } from '../ask.ts';
+import { type Answered, ask } from '../ask.ts';
 import { cancelRun } from '../cancel.ts';
 import { listRuns } from '../list.ts';
 import type { Parts } from '../parts.ts';
@@ -17,7 +17,15 @@ import { endsWith } from './streams.ts';
 
 export const RunPath = z.strictObject({ run: z.string().describe('the id of a run') });
 
-const Accepted = z.strictObject({ run: z.string(), status: z.literal('queued') });
+const Accepted = z.strictObject({
+  run: z.string(),
+  status: z.literal('queued'),
+  warnings: z.array(z.string()).optional().describe('what in the code will not work here, as far as it shows'),
+});
+
+function acceptedAs({ run, warnings }: Answered): z.input<typeof Accepted> {
+  return { run, status: 'queued', ...(warnings.length > 0 && { warnings: [...warnings] }) };
+}
 const IdempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'an Idempotency-Key is 1 to 255 printable characters without spaces')
@@ -61,14 +69,13 @@ export function runRoutes(app: App, parts: Parts): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const idempotencyKey = parseAs(IdempotencyKey, request.headers['idempotency-key'], 'the Idempotency-Key');
-      const { run } = await ask(parts, { body: request.body, caller, idempotencyKey });
+      const answered = await ask(parts, { body: request.body, caller, idempotencyKey });
+      const { run } = answered;
       bodyJudged(request);
       reply.header('location', `/v1/runs/${run}`);
       const result = await resultWithin(parts, request, reply, { tenant: caller.tenant, run });
       if (result) return reply.code(200).send(result);
-      return reply
-        .code(202)
-        .send(waitOf(request) > 0 ? await viewOf(parts, caller.tenant, run) : { run, status: 'queued' });
+      return reply.code(202).send(waitOf(request) > 0 ? await viewOf(parts, caller.tenant, run) : acceptedAs(answered));
     },
   );
 
@@ -150,8 +157,8 @@ export function runRoutes(app: App, parts: Parts): void {
     async (request, reply) => {
       const caller = callerOf(request, 'submitter');
       const latestInputs = request.body?.latestInputs ?? false;
-      const { run } = await rerun(parts, { caller, run: runIdOf(request.params.run), latestInputs });
-      return reply.code(202).header('location', `/v1/runs/${run}`).send({ run, status: 'queued' });
+      const answered = await rerun(parts, { caller, run: runIdOf(request.params.run), latestInputs });
+      return reply.code(202).header('location', `/v1/runs/${answered.run}`).send(acceptedAs(answered));
     },
   );
 }

@@ -40,12 +40,20 @@ async function run(files: readonly string[], options: Options, command: Command)
   try {
     client = await openClient(globals);
     const accepted = await submitRequest(client, files, options, teller, interrupts.signal);
-    if (globals.json) printJson({ type: 'accepted', run: accepted.id });
+    if (globals.json)
+      printJson({
+        type: 'accepted',
+        run: accepted.id,
+        ...(accepted.warnings.length > 0 && { warnings: accepted.warnings }),
+      });
     if (options.detach) {
       if (!globals.json) process.stdout.write(`${accepted.id}\n`);
       return;
     }
-    if (!globals.json) teller.note(`accepted as ${accepted.id}`);
+    if (!globals.json) {
+      teller.note(`accepted as ${accepted.id}`);
+      teller.warnings(accepted.warnings);
+    }
     const result = await followRun(accepted, { globals, teller, interrupts });
     process.exitCode = result ? exitCodeOf(result) : interrupted;
     if (!result) return;

@@ -14,8 +14,10 @@ export function define(command: Command): void {
     const teller = tellerFor(globals);
     try {
       const run = await submitRequest(await openClient(globals), files, options, teller);
-      if (globals.json) printJson({ run: run.id, status: 'queued' });
+      if (globals.json)
+        printJson({ run: run.id, status: 'queued', ...(run.warnings.length > 0 && { warnings: run.warnings }) });
       else process.stdout.write(`${run.id}\n`);
+      if (!globals.json) teller.warnings(run.warnings);
     } catch (error) {
       teller.failed(error);
       process.exitCode = exitCodeOfFailure(error);

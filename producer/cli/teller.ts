@@ -8,6 +8,8 @@ import { visible } from './visible.ts';
 export interface Teller {
   note: (text: string) => void;
   status: (status: string, reason?: string) => void;
+  /** Each is told once, however often it comes. */
+  warnings: (warnings: readonly string[]) => void;
   ended: (result: Result) => void;
   failed: (error: unknown) => void;
 }
@@ -17,8 +19,14 @@ export function tellerFor(globals: Globals): Teller {
   const note = (text: string) => {
     if (!globals.quiet) say(text);
   };
+  const told = new Set<string>();
+  const warnings = (some: readonly string[]) => {
+    for (const warning of some) if (!told.has(warning)) note(`warning: ${warning}`);
+    for (const warning of some) told.add(warning);
+  };
   return {
     note,
+    warnings,
     // That it is finished is told with how it ended.
     status: (status, reason) =>
       status !== 'finished' && !globals.json && note(reason ? `${status}: ${reason}` : status),
@@ -27,7 +35,7 @@ export function tellerFor(globals: Globals): Teller {
       for (const { path, message } of result.errors ?? []) say(`  ${path}: ${message}`);
       const took = result.timings.ranMs > 0 ? ` after ${formatSeconds(result.timings.ranMs)}` : '';
       note(`${result.outcome}${took}: ${result.reason}`);
-      for (const warning of result.warnings) note(`warning: ${warning}`);
+      warnings(result.warnings);
       const { files, refused } = result.outputs;
       for (const file of refused) note(`not kept: ${file.path}: ${file.reason}`);
       if (files.length > 0) note(`${files.length} output files: ./hotcell get ${result.run} -o DIR`);

@@ -48,7 +48,9 @@ async function* statuses(parts: Parts, { tenant, run, signal }: Followed): Async
     if (!now) return;
     for (let told = await watch.next(signal); ; told = await watch.next(signal)) {
       for (const { status } of told) {
-        const step = status === 'finished' ? undefined : changed(status);
+        // Why it still waits was said with more words by the look before.
+        const known = status === 'finished' || (status === 'queued' && said.startsWith('queued'));
+        const step = known ? undefined : changed(status);
         if (step) yield step;
       }
       // Only an end, or not having been told anything, is worth a look for oneself.

@@ -26,12 +26,12 @@ export class Hotcell {
   async submit(request: RunRequest, options: Submitting = {}): Promise<Run> {
     const headers: Record<string, string> =
       options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
-    const { run } = await this.http.json(Accepted, 'POST', '/v1/runs', {
+    const { run, warnings } = await this.http.json(Accepted, 'POST', '/v1/runs', {
       json: request,
       headers,
       signal: options.signal,
     });
-    return new Run(this.http, run);
+    return new Run(this.http, run, warnings);
   }
 
   run(id: string): Run {

@@ -20,11 +20,14 @@ export interface Reading {
 /** A run that was accepted. Aborting stops the waiting; only `cancel` ends the run. */
 export class Run {
   readonly id: string;
+  /** Advice about the code, given when it was submitted. */
+  readonly warnings: readonly string[];
   readonly #http: Http;
 
-  constructor(http: Http, id: string) {
+  constructor(http: Http, id: string, warnings: readonly string[] = []) {
     this.#http = http;
     this.id = id;
+    this.warnings = warnings;
   }
 
   get path(): string {
@@ -78,8 +81,8 @@ export class Run {
   }
 
   async rerun(options: { latestInputs?: boolean } = {}): Promise<Run> {
-    const { run } = await this.#http.json(Accepted, 'POST', `${this.path}/rerun`, { json: options });
-    return new Run(this.#http, run);
+    const { run, warnings } = await this.#http.json(Accepted, 'POST', `${this.path}/rerun`, { json: options });
+    return new Run(this.#http, run, warnings);
   }
 
   /** A file that the run left, as it comes. Whoever keeps it checks its digest. */

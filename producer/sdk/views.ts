@@ -17,7 +17,11 @@ export const AnyView = z.union([
   z.custom<UnfinishedRun>((value) => Unfinished.safeParse(value).success, 'this is no run'),
 ]);
 
-export const Accepted = z.looseObject({ run: z.string(), status: z.string() });
+export const Accepted = z.looseObject({
+  run: z.string(),
+  status: z.string(),
+  warnings: z.array(z.string()).default([]),
+});
 export type Accepted = z.infer<typeof Accepted>;
 
 export const RunEvent = z.discriminatedUnion('type', [

@@ -312,3 +312,13 @@ test('many large bodies at once are taken in turn, and all are answered', async 
     await producer.ask('GET', `/v1/runs/${run}`, { headers: { prefer: 'wait=120' } });
   }
 });
+
+test('what in the code will not work here is said when it is submitted, and stands in the result', async () => {
+  const code = 'print x\ncurl https://example.com/data.csv';
+  const answer = await producer.ask('POST', '/v1/runs', { body: requestFor(code) });
+  assert.equal(answer.status, 202);
+  const { run, warnings } = z.object({ run: z.string(), warnings: z.array(z.string()) }).parse(await answer.json());
+  assert.ok(warnings.some((warning) => warning.includes('no network')));
+  const shown = await producer.ask('GET', `/v1/runs/${run}`, { headers: { prefer: 'wait=120' } });
+  assert.deepEqual(Result.parse(await shown.json()).warnings, warnings);
+});
