@@ -2,10 +2,10 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ensureEngine } from '@hotcell/setup/engine/ensure.ts';
-import { ensureImages } from '@hotcell/setup/images/ensure.ts';
 import { progressTo } from '@hotcell/setup/progress.ts';
+import { haveImages } from '@hotcell/setup/services/images.ts';
 import { startParts, stopParts } from '@hotcell/setup/services/parts.ts';
-import { findInstallation, placesIn } from '@hotcell/setup/settings/installation.ts';
+import { placesIn } from '@hotcell/setup/settings/installation.ts';
 import { prepareInstallation } from '@hotcell/setup/settings/prepare.ts';
 import { watchLeftOver } from './left-over.ts';
 
@@ -35,12 +35,12 @@ export async function withBed(
 ): Promise<number> {
   const progress = progressTo(process.stderr);
   process.env['HOTCELL_HOME'] ??= join(root, '.hotcell-test');
-  const known = await findInstallation(process.env);
-  if (known === undefined) process.env['HOTCELL_PORT_BASE'] ??= String(await freePortBase());
+  // Whoever listened beside us the last time may not be who listens there now.
+  process.env['HOTCELL_PORT_BASE'] ??= String(await freePortBase());
   await ensureEngine(progress, { yes: true });
   const installation = await prepareInstallation(process.env);
   const places = placesIn(installation.home);
-  await ensureImages(installation, ['valkey', 'store', 'cell-init', 'minimal', 'node', 'python', 'service'], progress);
+  await haveImages(installation, ['valkey', 'store', 'cell-init', 'minimal', 'node', 'python', 'service'], progress);
   // What an earlier run of the tests left when it was killed is no finding of this one.
   await stopParts(installation, progress);
   await Promise.all(
