@@ -33,5 +33,5 @@ if (chosen.every((lane) => lane.files.every(isUnit))) {
   process.exitCode = report(await runLanes(root, chosen), []);
 } else {
   const { withBed } = await import('./support/runner/bed.ts');
-  process.exitCode = await withBed(root, async (leftOver) => report(await runLanes(root, chosen), await leftOver()));
+  process.exitCode = await withBed(root, async (look) => report(await runLanes(root, chosen), await look()));
 }

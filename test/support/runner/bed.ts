@@ -1,5 +1,6 @@
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureEngine } from '@hotcell/setup/engine/ensure.ts';
 import { progressTo } from '@hotcell/setup/progress.ts';
@@ -7,7 +8,7 @@ import { haveImages } from '@hotcell/setup/services/images.ts';
 import { startParts, stopParts } from '@hotcell/setup/services/parts.ts';
 import { placesIn } from '@hotcell/setup/settings/installation.ts';
 import { prepareInstallation } from '@hotcell/setup/settings/prepare.ts';
-import { watchLeftOver } from './left-over.ts';
+import { leftOver } from './left-over.ts';
 
 const isFree = (port: number) =>
   new Promise<boolean>((resolve) => {
@@ -29,10 +30,7 @@ async function freePortBase(): Promise<number> {
  * The real parts that tests talk to: the engine, the images, and a store and a queue of the tests' own, in a home of
  * their own. Everything is installed, built and started as `up` does it, and goes when the tests are over.
  */
-export async function withBed(
-  root: string,
-  work: (leftOver: () => Promise<string[]>) => Promise<number>,
-): Promise<number> {
+export async function withBed(root: string, work: (look: () => Promise<string[]>) => Promise<number>): Promise<number> {
   const progress = progressTo(process.stderr);
   process.env['HOTCELL_HOME'] ??= join(root, '.hotcell-test');
   // Whoever listened beside us the last time may not be who listens there now.
@@ -49,9 +47,13 @@ export async function withBed(
     ),
   );
   await startParts(installation, ['valkey', 'store'], progress);
+  // Short, since sockets lie in it, and nobody else's: whatever is in it afterwards, a test left.
+  const temporary = await mkdtemp(join(tmpdir(), 'hotcell-'));
+  process.env['TMPDIR'] = temporary;
   try {
-    return await work(await watchLeftOver(installation));
+    return await work(() => leftOver(installation, temporary));
   } finally {
+    await rm(temporary, { recursive: true, force: true });
     await stopParts(installation, progress);
     await Promise.all(
       [places.storeData, places.valkeyData, join(installation.home, 'test')].map((path) =>

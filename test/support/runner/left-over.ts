@@ -1,5 +1,4 @@
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { Store } from '@hotcell/outside/store.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import type { Installation } from '@hotcell/setup/settings/installation.ts';
@@ -61,19 +60,8 @@ async function inQueue(installation: Installation): Promise<string[]> {
     .map((key) => `the key ${key}`);
 }
 
-const temporary = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('hotcell-'));
-
-/**
- * Look now, and again when the tests are over: what they left behind, each thing by its name. Nothing should. What lay in
- * the temporary folder before is somebody else's.
- */
-export async function watchLeftOver(installation: Installation): Promise<() => Promise<string[]>> {
-  const before = new Set(await temporary());
-  return async () => {
-    const found = await Promise.all([inEngine(installation.id), inStore(installation), inQueue(installation)]);
-    const folders = (await temporary())
-      .filter((name) => !before.has(name))
-      .map((name) => `the folder ${tmpdir()}/${name}`);
-    return [...found.flat(), ...folders];
-  };
+/** What the tests left behind, each thing by its name. Nothing should. `temporary` is the folder that was theirs alone. */
+export async function leftOver(installation: Installation, temporary: string): Promise<string[]> {
+  const found = await Promise.all([inEngine(installation.id), inStore(installation), inQueue(installation)]);
+  return [...found.flat(), ...(await readdir(temporary)).map((name) => `the folder ${temporary}/${name}`)];
 }
