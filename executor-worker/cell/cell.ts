@@ -54,8 +54,14 @@ export class Cell implements SealedCell {
     });
     try {
       const { log } = this.#leased.plan;
-      const startedAt = () => this.#startedAt ?? new Date();
-      if (yield* cellEvents(this.#talk, job.blocks, startedAt, log.pastLimit === 'stop')) return;
+      const heard = {
+        talk: this.#talk,
+        blocks: job.blocks,
+        startedAt: () => this.#startedAt ?? new Date(),
+        logLimitEnds: log.pastLimit === 'stop',
+        killedForMemory: () => killedForMemory(this.#leased, this.#deps),
+      };
+      if (yield* cellEvents(heard)) return;
       await handedOver;
       if (failure !== undefined && !isUnheard(failure)) throw failure;
       if (this.#destroyed) throw new HotcellError('cell_failed', 'the cell was destroyed while its job ran');
@@ -120,6 +126,16 @@ export class Cell implements SealedCell {
 /** The cell stopped reading: it says itself why, or is dead. */
 function isUnheard(error: unknown): boolean {
   return error instanceof HotcellError && error.code === 'cell_failed';
+}
+
+/**
+ * Under gVisor the kernel's victim may be a process of the runtime's own that stands for one of the job's: the job's then
+ * just ends with 1, and the sandbox lives. The engine is told of it behind our back: at the container's end it knows.
+ */
+async function killedForMemory(leased: Leased, { engine }: CellDeps): Promise<boolean> {
+  if (leased.plan.runtime !== 'gvisor') return false;
+  await engine.wait(leased.container, deathMs);
+  return (await engine.inspect(leased.container))?.State.OOMKilled ?? false;
 }
 
 /** The stream ended before init's last word. */

@@ -1,18 +1,24 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { CellFrame, RunEnd } from '@hotcell/contract/frames.ts';
-import { type CellEvent, OutputLost, type PreparedBlock } from '../parts.ts';
+import type { RunEnd } from '@hotcell/contract/frames.ts';
+import { type BlockEnd, type CellEvent, OutputLost, type PreparedBlock } from '../parts.ts';
 import { blockEndOf, errnoName, errorOf, outOfOrder, refusedOf } from './events.ts';
 import type { Talk } from './talk.ts';
 
+export interface Heard {
+  talk: Talk;
+  blocks: readonly PreparedBlock[];
+  startedAt: () => Date;
+  logLimitEnds: boolean;
+  /** Asked when the last block failed and init knows of no cause: what the engine saw of the kernel's kills. */
+  killedForMemory: () => Promise<boolean>;
+}
+
 /** Init's frames as events, in order. True when init said its last word, false when the stream ended before it. */
-export async function* cellEvents(
-  talk: Talk,
-  blocks: readonly PreparedBlock[],
-  startedAt: () => Date,
-  logLimitEnds: boolean,
-): AsyncGenerator<CellEvent, boolean> {
+export async function* cellEvents(heard: Heard): AsyncGenerator<CellEvent, boolean> {
+  const { talk, blocks, startedAt, logLimitEnds } = heard;
   const at = (us: number) => new Date(startedAt().getTime() + us / 1000);
   let listed = 0;
+  let unexplained: number | undefined;
   for (let frame = await talk.next(); frame !== undefined; frame = await talk.next()) {
     switch (frame.type) {
       case 'blockStarted':
@@ -33,9 +39,12 @@ export async function* cellEvents(
       case 'logTail':
         yield { type: 'log_gap', droppedBytes: frame.droppedStdout + frame.droppedStderr };
         break;
-      case 'blockEnded':
-        yield { type: 'block_ended', at: at(frame.atUs), end: blockEndOf(frame, blocks[frame.index]) };
+      case 'blockEnded': {
+        const end = blockEndOf(frame, blocks[frame.index]);
+        unexplained = isUnexplained(end) ? end.index : undefined;
+        yield { type: 'block_ended', at: at(frame.atUs), end };
         break;
+      }
       case 'outputEntry': {
         const data = new OutputData(talk, frame.size);
         yield { type: 'output', path: asBuffer(frame.path), size: frame.size, data };
@@ -48,15 +57,25 @@ export async function* cellEvents(
         break;
       case 'end':
         yield* unlisted(frame.end, listed);
+        if (unexplained !== undefined && (await heard.killedForMemory()))
+          yield { type: 'killed_for_memory', index: unexplained };
         yield { type: 'end', usage: usageOf(frame.end) };
         return true;
       case 'error':
         throw errorOf(frame);
-      default:
+      case 'ready':
+      case 'posture':
+      case 'postureEnd':
+      case 'outputData':
+      case 'outputEnd':
         throw outOfOrder(frame);
     }
   }
   return false;
+}
+
+function isUnexplained(end: BlockEnd): boolean {
+  return !end.timedOut && end.startError === null && end.oomKills === 0 && end.exitCode !== 0;
 }
 
 /** What END says of outputs that no frame named. */

@@ -41,6 +41,15 @@ export class BlockBook {
     result.usage = { wallMs, cpuMs, peakMemoryBytes, logBytes };
   }
 
+  /** What was found out of a block after its end. How many were killed nobody knows: one at least. */
+  killedForMemory(index: number): void {
+    const end = this.ended.find((one) => one.index === index);
+    if (!end) return;
+    end.oomKills = Math.max(1, end.oomKills);
+    const result = this.#results[index];
+    if (result) result.outcome = outcomeOf(end);
+  }
+
   /** The run was ended by us, or died, while this block ran: its outcome is the run's. */
   close(outcome: Outcome, at: Date): void {
     const open = this.#results.find((result) => result.startedAt !== null && result.finishedAt === null);

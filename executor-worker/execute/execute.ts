@@ -114,6 +114,8 @@ class Following {
       case 'block_ended':
         this.#blocks.end(event.end, event.at);
         return this.#recorder.endOfBlock();
+      case 'killed_for_memory':
+        return this.#blocks.killedForMemory(event.index);
       case 'output':
         return this.#collector.take(event.path, event.size, event.data);
       case 'output_refused':

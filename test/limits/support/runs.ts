@@ -1,0 +1,112 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { languages } from '@hotcell/contract/languages.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import { bytesOf, LogRow } from '@hotcell/contract/logs.ts';
+import type { Block } from '@hotcell/contract/spec.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+import { prepareJob } from '@hotcell/executor-worker/cell/prepare.ts';
+import { execute, type Execution } from '@hotcell/executor-worker/execute/execute.ts';
+import { budgetOf } from '@hotcell/executor-worker/logs/window.ts';
+import type { CellPlan, SealedCell } from '@hotcell/executor-worker/parts.ts';
+import type { Bed } from '../../support/bed.ts';
+import { openTestCells, type TestCells, testLimits } from '../../support/cells.ts';
+
+export const mib = 1024 * 1024;
+export const runtimes = ['runc', 'gvisor'] as const;
+export type Runtime = CellPlan['runtime'];
+
+/** Small enough that a few lines of Python reach every one of them. */
+export const smallLimits: Limits = {
+  ...testLimits,
+  timeoutSeconds: 120,
+  blockTimeoutSeconds: 120,
+  graceSeconds: 1,
+  memoryBytes: 256 * mib,
+  pids: 40,
+  openFiles: 128,
+  fileBytes: 8 * mib,
+  logBytes: mib,
+  outputBytes: 4 * mib,
+  outputFiles: 50,
+  scratchBytes: 16 * mib,
+  scratchInodes: 500,
+};
+
+export interface Asked {
+  blocks: readonly Block[];
+  files?: readonly { path: string; text: string }[];
+  limits?: Partial<Limits>;
+  pastLimit?: 'truncate' | 'stop';
+  image?: CellPlan['image'];
+  /** With the cell at hand and the run's abort controller, before its job begins. */
+  beside?: (cell: SealedCell, stop: AbortController) => void;
+  onRows?: (rows: readonly LogRow[], stop: AbortController) => void;
+}
+
+export interface Ran extends Execution {
+  tenant: string;
+  /** As it is stored. */
+  rows: LogRow[];
+}
+
+/** What a worker does with a run between its staging and its commit, on this engine and this store. */
+export interface Runs extends AsyncDisposable {
+  readonly cells: TestCells;
+  readonly store: Store;
+  run(runtime: Runtime, asked: Asked): Promise<Ran>;
+}
+
+export async function openRuns(bed: Bed, name: string): Promise<Runs> {
+  const cells = await openTestCells(bed, name);
+  const store = bed.store('worker');
+  const log = openLog(name, 'warn');
+  const tenant = bed.tenant();
+  return {
+    cells,
+    store,
+    async run(runtime, asked) {
+      const limits = { ...smallLimits, ...asked.limits };
+      const pastLimit = asked.pastLimit ?? 'truncate';
+      const plan = cells.plan(runtime, {
+        limits,
+        log: { ...budgetOf(limits.logBytes), pastLimit },
+        ...(asked.image ? { image: asked.image } : {}),
+      });
+      const job = prepareJob({ blocks: [...asked.blocks], files: [...(asked.files ?? [])] }, languages);
+      const stop = new AbortController();
+      const cell = await cells.cells.open(plan);
+      try {
+        asked.beside?.(cell, stop);
+        const { run, attempt } = plan;
+        const publishLog = async (rows: readonly LogRow[]) => asked.onRows?.(rows, stop);
+        const parts = { run, tenant, attempt, runtime, limits, store, publishLog, stop: stop.signal, log };
+        const execution = await execute(cell, job, parts);
+        const rows = await storedLog(store, tenant, run);
+        const segments = await Array.fromAsync(store.list(store.work, `logs/${run}/`));
+        await bed.store('operator').deleteMany(
+          store.work,
+          segments.map(({ key }) => key),
+        );
+        return { ...execution, tenant, rows };
+      } finally {
+        await cell.destroy();
+      }
+    },
+    [Symbol.asyncDispose]: () => cells[Symbol.asyncDispose](),
+  };
+}
+
+async function storedLog(store: Store, tenant: string, run: string): Promise<LogRow[]> {
+  const bytes = await store.getBytes(store.record, recordKeys.log(tenant, run, 1));
+  const text = bytes === undefined ? '' : zstdDecompressSync(bytes).toString().trimEnd();
+  return text === '' ? [] : text.split('\n').map((line) => LogRow.parse(JSON.parse(line)));
+}
+
+/** What one block wrote, as kept. */
+export function wrote(ran: Pick<Ran, 'rows'>, block = 0): Buffer {
+  return Buffer.concat(ran.rows.filter((row) => row.block === block).map(bytesOf));
+}
+
+export const python = (...codes: string[]): Block[] => codes.map((code) => ({ language: 'python', code }));
