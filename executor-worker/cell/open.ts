@@ -47,7 +47,7 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
     open: (plan) => openCell(plan, deps),
     reap: (isAlive) => reap(deps, isAlive),
     async [Symbol.asyncDispose]() {
-      await Promise.all([...deps.live.values()].map((cell) => cell?.destroy()));
+      await Promise.all([...deps.live.values()].map(async (cell) => cell?.destroy()));
     },
   };
 }

@@ -5,12 +5,34 @@ import type { CreateOptions, Inspected } from '@hotcell/outside/engine.ts';
 
 /** What would weaken a cell if somebody added it: none of it is ever asked for, so none of it may be there. */
 const neverThere = [
-  ...['Binds', 'CgroupParent', 'DeviceCgroupRules', 'DeviceRequests', 'Devices', 'ExtraHosts', 'GroupAdd', 'Links'],
-  ...['OomKillDisable', 'PortBindings', 'PublishAllPorts', 'VolumesFrom', 'Cgroup', 'Annotations'],
+  'Binds',
+  'CgroupParent',
+  'DeviceCgroupRules',
+  'DeviceRequests',
+  'Devices',
+  'ExtraHosts',
+  'GroupAdd',
+  'Links',
+  'OomKillDisable',
+  'PortBindings',
+  'PublishAllPorts',
+  'VolumesFrom',
+  'Cgroup',
+  'Annotations',
 ];
 const comparedConfig = [
-  ...['Image', 'Entrypoint', 'User', 'WorkingDir', 'Hostname', 'Domainname', 'Healthcheck', 'StopSignal'],
-  ...['NetworkDisabled', 'Tty', 'OpenStdin', 'StdinOnce'],
+  'Image',
+  'Entrypoint',
+  'User',
+  'WorkingDir',
+  'Hostname',
+  'Domainname',
+  'Healthcheck',
+  'StopSignal',
+  'NetworkDisabled',
+  'Tty',
+  'OpenStdin',
+  'StdinOnce',
 ] as const;
 
 /** Between what was asked of the engine and what it says it made. Pure; empty when there is no difference. */

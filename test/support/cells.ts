@@ -39,7 +39,7 @@ export interface TestCells extends AsyncDisposable {
   cells: Cells;
   stateDir: string;
   worker: string;
-  plan(runtime: CellPlan['runtime'], more?: Partial<CellPlan>): CellPlan;
+  plan: (runtime: CellPlan['runtime'], more?: Partial<CellPlan>) => CellPlan;
 }
 
 export async function openTestCells(bed: Bed, name: string): Promise<TestCells> {

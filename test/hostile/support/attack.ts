@@ -1,7 +1,7 @@
 export type Runtime = 'runc' | 'gvisor';
 type Seen = string | number | boolean;
 /** What may be observed: one value, or one of several. */
-export type Allowed = Seen | readonly Seen[];
+type Allowed = Seen | readonly Seen[];
 
 /**
  * One attack: a small Python program that tries something and prints what it observed. In a sealed cell every

@@ -1,4 +1,4 @@
-import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Attached, Engine } from '@hotcell/outside/engine.ts';
 import { type Bed, engineSocket } from '../../support/bed.ts';
@@ -14,11 +14,6 @@ export interface HostThings {
   /** Has a socket in it, and a name that shows in mountinfo. */
   secretPlace: string;
   secret: string;
-}
-
-export interface WeakRun extends AsyncDisposable {
-  /** What each attack said, by its name. */
-  said: ReadonlyMap<string, string>;
 }
 
 /** How long one attack may take in the weak container: only a hanging one takes longer. */
