@@ -1,5 +1,5 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import { emptySha256, encodePath, encodeQuery, Signer } from './sigv4.ts';
 
 export interface BytesSettings {
@@ -64,19 +64,25 @@ export class StoreBytes implements AsyncDisposable {
     await this.#pool.destroy();
   }
 
-  /** Hand an object's bytes to the sink; undefined if there is no such object or version. Nothing is tried twice here. */
+  /**
+   * Hand an object's bytes to the sink; undefined if there is no such object or version. Nothing is tried twice here. A
+   * small one comes at half the cost, to a sink that never waits.
+   */
   async read(
     bucket: string,
     key: string,
     sink: Sink,
-    options: { versionId?: string | undefined; signal?: AbortSignal | undefined } = {},
+    options: { versionId?: string | undefined; signal?: AbortSignal | undefined; small?: boolean } = {},
   ): Promise<Head | undefined> {
-    const answer = await this.#ask({ method: 'GET', bucket, key, ...options }, sink);
+    const { small, ...rest } = options;
+    const asked: Asked = { method: 'GET', bucket, key, ...rest };
+    const answer = await this.#told(asked, small ? this.#ask(asked, sink) : this.#askForStream(asked, sink));
     return this.#found(answer, 'get', bucket, key);
   }
 
   async head(bucket: string, key: string, versionId?: string): Promise<Head | undefined> {
-    const answer = await this.#ask({ method: 'HEAD', bucket, key, versionId });
+    const asked: Asked = { method: 'HEAD', bucket, key, versionId };
+    const answer = await this.#told(asked, this.#ask(asked));
     return this.#found(answer, 'head', bucket, key);
   }
 
@@ -91,7 +97,7 @@ export class StoreBytes implements AsyncDisposable {
     sha256Hex: string,
     options: { ifAbsent?: boolean; signal?: AbortSignal | undefined } = {},
   ): Promise<boolean> {
-    const answer = await this.#ask({
+    const asked: Asked = {
       method: 'PUT',
       bucket,
       key,
@@ -99,7 +105,8 @@ export class StoreBytes implements AsyncDisposable {
       bodySha256: sha256Hex,
       headers: options.ifAbsent ? { 'if-none-match': '*' } : {},
       signal: options.signal,
-    });
+    };
+    const answer = await this.#told(asked, this.#ask(asked));
     if (options.ifAbsent && answer.status === 412) return false;
     this.#found(answer, 'put', bucket, key);
     return true;
@@ -117,57 +124,10 @@ export class StoreBytes implements AsyncDisposable {
     throw new HotcellError('store_unavailable', `the store could not ${verb} ${bucket}/${key}: ${said}`);
   }
 
-  async #ask(asked: Asked, sink?: Sink): Promise<Answer> {
-    const path = encodePath(asked.bucket, asked.key);
-    const query = asked.versionId ? encodeQuery({ versionId: asked.versionId }) : '';
-    const headers = this.#signer.sign(asked.method, path, query, asked.bodySha256 ?? emptySha256, asked.headers);
-    asked.signal?.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const options: Dispatcher.DispatchOptions = {
-      path: query ? `${path}?${query}` : path,
-      method: asked.method,
-      headers,
-      body: asked.body ?? null,
-    };
-    const answer: Answer = { status: 0, text: '', size: 0, etag: undefined, versionId: undefined, modified: undefined };
-    let stop: (() => void) | undefined;
-    this.#pool.dispatch(options, {
-      onRequestStart(controller) {
-        stop = () => controller.abort(new Error('stopped'));
-        asked.signal?.addEventListener('abort', stop, { once: true });
-      },
-      onResponseStart(_controller, status, head) {
-        Object.assign(answer, {
-          status,
-          size: Number(head['content-length'] ?? 0),
-          etag: textOf(head['etag']),
-          versionId: textOf(head['x-amz-version-id']),
-          modified: dateOf(textOf(head['last-modified'])),
-        });
-      },
-      onResponseData(controller, chunk) {
-        if (answer.status !== 200 || !sink) {
-          if (answer.text.length < 4096) answer.text += chunk.toString('utf8');
-          return;
-        }
-        try {
-          const taken = sink(chunk);
-          if (!taken) return;
-          controller.pause();
-          taken.then(
-            () => controller.resume(),
-            (error: unknown) => controller.abort(asError(error)),
-          );
-        } catch (error) {
-          controller.abort(asError(error));
-        }
-      },
-      onResponseEnd: () => resolve(answer),
-      onResponseError: (_controller, error) => reject(error),
-    });
-
+  /** What the connection said, as one of our errors. */
+  async #told(asked: Asked, answer: Promise<Answer>): Promise<Answer> {
     try {
-      return await promise;
+      return await answer;
     } catch (error) {
       asked.signal?.throwIfAborted();
       if (error instanceof HotcellError || !isOfTheWire(error)) throw error;
@@ -176,10 +136,76 @@ export class StoreBytes implements AsyncDisposable {
         `the store broke off the ${asked.method} of ${asked.bucket}/${asked.key}: ${messageOf(error)}`,
         { cause: error },
       );
+    }
+  }
+
+  #request(asked: Asked): {
+    path: string;
+    method: 'GET' | 'PUT' | 'HEAD';
+    headers: Record<string, string>;
+    body: Uint8Array | null;
+  } {
+    const path = encodePath(asked.bucket, asked.key);
+    const query = asked.versionId ? encodeQuery({ versionId: asked.versionId }) : '';
+    const headers = this.#signer.sign(asked.method, path, query, asked.bodySha256 ?? emptySha256, asked.headers);
+    return { path: query ? `${path}?${query}` : path, method: asked.method, headers, body: asked.body ?? null };
+  }
+
+  async #askForStream(asked: Asked, sink: Sink): Promise<Answer> {
+    const { statusCode, headers, body } = await this.#pool.request({
+      ...this.#request(asked),
+      signal: asked.signal ?? null,
+    });
+    if (statusCode !== 200) return answerOf(statusCode, headers, await body.text());
+    for await (const chunk of body) await sink(chunk);
+    return answerOf(statusCode, headers, '');
+  }
+
+  async #ask(asked: Asked, sink?: Sink): Promise<Answer> {
+    asked.signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    let answer = answerOf(0, {}, '');
+    let stop: (() => void) | undefined;
+    this.#pool.dispatch(this.#request(asked), {
+      onRequestStart(controller) {
+        stop = () => controller.abort(new Error('stopped'));
+        asked.signal?.addEventListener('abort', stop, { once: true });
+      },
+      onResponseStart(_controller, status, head) {
+        answer = answerOf(status, head, '');
+      },
+      onResponseData(controller, chunk) {
+        if (answer.status !== 200 || !sink) {
+          if (answer.text.length < 4096) answer.text += chunk.toString('utf8');
+          return;
+        }
+        try {
+          // Whoever may have to wait reads by the stream; here there is nothing that could hold the store up.
+          if (sink(chunk)) throw new Error('a small object is taken without waiting');
+        } catch (error) {
+          controller.abort(asError(error));
+        }
+      },
+      onResponseEnd: () => resolve(answer),
+      onResponseError: (_controller, error) => reject(error),
+    });
+    try {
+      return await promise;
     } finally {
       if (stop) asked.signal?.removeEventListener('abort', stop);
     }
   }
+}
+
+function answerOf(status: number, head: Readonly<Record<string, string | string[] | undefined>>, text: string): Answer {
+  return {
+    status,
+    text,
+    size: Number(head['content-length'] ?? 0),
+    etag: textOf(head['etag']),
+    versionId: textOf(head['x-amz-version-id']),
+    modified: dateOf(textOf(head['last-modified'])),
+  };
 }
 
 const textOf = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);

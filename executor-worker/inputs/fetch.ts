@@ -61,7 +61,7 @@ async function fetchOnce(
   const fd = openSync(place.temporary, 'wx', 0o444);
   try {
     const file = new HashedFile(fd, entry.size);
-    const head = await store.read(bucket, key, file.sink, { versionId, signal });
+    const head = await store.read(bucket, key, file.sink, { versionId, signal, small: entry.size < batchBytes });
     if (!head)
       throw new HotcellError('input_missing', `${where} is not in the store any more: it was deleted after the freeze`);
     const found = await file.finish();

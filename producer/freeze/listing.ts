@@ -31,16 +31,13 @@ export async function listPrefix(
   const tally = new Tally(what, limits);
   const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
   const objects: ListedObject[] = [];
-  for await (const version of store.listVersions(bucket, prefix)) {
-    if (!version.isLatest || version.isDeleteMarker) continue;
-    const { key, size } = version;
+  for await (const { key, size, versionId, etag } of latest(store, bucket, prefix)) {
     const alone = key === prefix;
     // Other folders whose names only begin alike, and the empty objects that stand for folders in some tools.
     if ((!alone && !key.startsWith(folder)) || (key.endsWith('/') && size === 0)) continue;
     tally.add(size);
     const path = alone ? key.slice(key.lastIndexOf('/') + 1) : key.slice(folder.length);
-    const versionId = version.versionId === 'null' || version.versionId === '' ? undefined : version.versionId;
-    objects.push({ key, path, size, versionId, etag: version.etag });
+    objects.push({ key, path, size, versionId, etag });
   }
   tally.refuseNothing();
   refuseNames(nameProblems(objects.map((object) => object.path)));
@@ -51,4 +48,19 @@ export async function listPrefix(
       `s3://${bucket}/${unversioned.key} has no version: only a bucket that keeps versions can be frozen by reference; use --mode copy`,
     );
   return objects;
+}
+
+type Latest = Omit<ListedObject, 'path'>;
+
+/** Some stores list no versions at all where a bucket keeps none. */
+async function* latest(store: Store, bucket: string, prefix: string): AsyncGenerator<Latest> {
+  let seen = false;
+  for await (const version of store.listVersions(bucket, prefix)) {
+    seen = true;
+    const { key, size, etag, versionId } = version;
+    if (version.isLatest && !version.isDeleteMarker)
+      yield { key, size, etag, versionId: versionId === 'null' || versionId === '' ? undefined : versionId };
+  }
+  if (!seen)
+    for await (const { key, size, etag } of store.list(bucket, prefix)) yield { key, size, etag, versionId: undefined };
 }

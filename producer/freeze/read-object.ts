@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, mkdirSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { mkdirSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Digest } from '@hotcell/contract/digest.ts';
@@ -53,9 +53,22 @@ async function readOnce(
   await using file = await open(path, 'wx+', 0o600);
   // Without a name already: whatever becomes of us, nothing of it stays.
   rmSync(path);
-  const digest = await read(from, async (chunk) => void (await file.writeFile(chunk)));
-  await putStream(deps, tenant, digest, createReadStream('', { fd: file.fd, autoClose: false, start: 0 }), anew);
+  const digest = await read(from, (chunk) => writeFully(file, chunk));
+  await putStream(deps, tenant, digest, chunksOf(file), anew);
   return digest;
+}
+
+async function writeFully(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+async function* chunksOf(file: FileHandle): AsyncGenerator<Buffer> {
+  for (let at = 0; ; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(1024 * 1024), { position: at });
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 async function read(
@@ -76,7 +89,7 @@ async function read(
       'conflict',
       `s3://${bucket}/${key} ${how} while it was frozen: nothing of this freeze counts; try again when it is at rest`,
     );
-  const head = await store.read(bucket, key, taken, { versionId });
+  const head = await store.read(bucket, key, taken, { versionId, small: size <= smallBytes });
   if (!head) throw changed('was deleted');
   if (bytes !== size) throw changed(`changed its size from ${size} to ${bytes} bytes`);
   if (head.etag !== etag) throw changed('was written again');

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { manifestOf } from '@hotcell/contract/snapshot.ts';
+import { uploadSnapshot } from '@hotcell/producer/sdk/upload.ts';
+import { checkout } from '@hotcell/setup/settings/installation.ts';
+import { openBed } from '../support/bed.ts';
+import { contentsAs, openCache, staged, type Tree } from '../support/freezing.ts';
+import { openHouse } from '../support/house.ts';
+import { openHttpProxy } from '../support/http-proxy.ts';
+import { startProducer } from '../support/producer.ts';
+
+const bed = await openBed();
+const proxy = await openHttpProxy(bed.installation.store.endpoint);
+const house = await openHouse(bed, { endpoint: proxy.url });
+const producer = await startProducer(bed, house);
+after(async () => {
+  await producer[Symbol.asyncDispose]();
+  await house[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+async function folderOf(tree: Tree): Promise<string> {
+  const root = await bed.folder('upload');
+  for (const [path, content] of Object.entries(tree)) {
+    mkdirSync(join(root, path, '..'), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  return root;
+}
+
+const idOf = (tree: Tree) =>
+  manifestOf(
+    Object.entries(tree).map(([path, c]) => ({ path, size: Buffer.from(c).length, sha256: sha256(Buffer.from(c)) })),
+  ).id;
+
+const contentPuts = () => proxy.seen.filter((s) => ['PUT', 'POST'].includes(s.method) && s.path.includes('/cas/'));
+
+test('a folder goes up once; the same bytes again send nothing and have the same id', async () => {
+  const { http } = await producer.client();
+  const tree = { 'a/one.csv': '1,2,3', 'b.bin': Buffer.alloc(9 * 2 ** 20, 5), twin: '1,2,3', empty: '' };
+  const folder = await folderOf(tree);
+  proxy.seen.length = 0;
+  const first = await uploadSnapshot(http, folder, { name: 'daily-sales' });
+  assert.equal(first.id, idOf(tree));
+  assert.equal(first.name, 'daily-sales');
+  assert.equal(first.files, 4);
+  assert.equal(first.bytes, 10 + 9 * 2 ** 20);
+  assert.equal(new Set(contentPuts().map((seen) => seen.path)).size, 3, 'equal files are one content');
+  proxy.seen.length = 0;
+  const { name: _name, ...same } = first;
+  assert.deepEqual(await uploadSnapshot(http, folder), same);
+  assert.deepEqual(contentPuts(), []);
+  await using contents = await contentsAs(house, 'worker');
+  await using inputs = await openCache(bed, contents);
+  await using there = await staged(house, inputs, house.tenant, {
+    in: { snapshot: first.id, locations: first.locations },
+  });
+  assert.equal(there.inputs[0]?.bytes, first.bytes);
+});
+
+test('an upload that was interrupted goes on with what is left', async () => {
+  const { http } = await producer.client();
+  const tree = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, `resumed ${i}`]));
+  const folder = await folderOf(tree);
+  proxy.seen.length = 0;
+  const givingUp = new AbortController();
+  const progress = ({ step, done }: { step: string; done: number }) => {
+    if (step === 'sending' && done === 8) givingUp.abort(new Error('the connection broke'));
+  };
+  await assert.rejects(uploadSnapshot(http, folder, { signal: givingUp.signal, progress }), /the connection broke/);
+  const sent = new Set(contentPuts().map((seen) => seen.path)).size;
+  assert.ok(sent >= 8 && sent < 40, String(sent));
+  const answer = await producer.ask('GET', `/v1/snapshots/${idOf(tree)}`);
+  assert.equal(answer.status, 404, 'no part of it is a snapshot');
+  const begun = await http.stream('POST', '/v1/uploads', {
+    json: { files: Object.entries(tree).map(([path, c]) => ({ path, size: c.length, sha256: sha256(c) })) },
+  });
+  const { missing } = (await begun.json()) as { missing: string[] };
+  assert.ok(missing.length > 0 && missing.length <= 32, String(missing.length));
+  assert.equal((await uploadSnapshot(http, folder)).id, idOf(tree));
+});
+
+test('a store that fails now and then only costs an upload time', async () => {
+  const { http } = await producer.client();
+  const tree = Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`f${i}`, `through faults ${i}`]));
+  const hit = new Set<string>();
+  proxy.fault = ({ path, method }) => {
+    if (method !== 'PUT' || !path.includes('/cas/') || hit.has(path)) return undefined;
+    hit.add(path);
+    return hit.size % 2 ? { kind: 'status', status: 503 } : { kind: 'lose_answer' };
+  };
+  const made = await uploadSnapshot(http, await folderOf(tree));
+  proxy.fault = () => undefined;
+  assert.equal(made.id, idOf(tree));
+  assert.equal(hit.size, 6);
+});
+
+test('bytes that are not those of the digest are refused, and nothing of them is kept', async () => {
+  const { http } = await producer.client();
+  for (const bytes of [Buffer.from('other bytes'), Buffer.alloc(17 * 2 ** 20, 1)]) {
+    const digest = sha256(`not these ${bytes.length}`);
+    const begun = await http.stream('POST', '/v1/uploads', {
+      json: { files: [{ path: 'x', size: bytes.length, sha256: digest }] },
+    });
+    const { upload } = (await begun.json()) as { upload: string };
+    const put = http.stream('PUT', `/v1/uploads/${upload}/${digest}`, {
+      body: new Uint8Array(bytes),
+      headers: { 'content-type': 'application/octet-stream' },
+    });
+    await assert.rejects(put, (error: unknown) => error instanceof HotcellError && error.code === 'snapshot_refused');
+    assert.equal(await house.store.head(house.store.record, recordKeys.cas(house.tenant, digest)), undefined);
+    const finish = http.stream('POST', '/v1/snapshots', {
+      json: { upload, files: [{ path: 'x', size: bytes.length, sha256: digest }] },
+    });
+    await assert.rejects(finish, (error: unknown) => error instanceof HotcellError && error.code === 'conflict');
+  }
+});
+
+test('a size that is not that of the bytes is refused', async () => {
+  const { http } = await producer.client();
+  await uploadSnapshot(http, await folderOf({ x: 'five!' }));
+  const files = [{ path: 'x', size: 6, sha256: sha256('five!') }];
+  const begun = (await (await http.stream('POST', '/v1/uploads', { json: { files } })).json()) as { upload: string };
+  await assert.rejects(http.stream('POST', '/v1/snapshots', { json: { upload: begun.upload, files } }), /5|has not/);
+});
+
+test('a tenant is never told what another has', async () => {
+  const tree = { x: 'only theirs' };
+  await uploadSnapshot((await producer.client()).http, await folderOf(tree));
+  const other = bed.tenant();
+  const { http } = await producer.client('submitter', other);
+  const files = [{ path: 'x', size: 11, sha256: sha256(tree.x) }];
+  const begun = (await (await http.stream('POST', '/v1/uploads', { json: { files } })).json()) as { missing: string[] };
+  assert.deepEqual(begun.missing, [sha256(tree.x)]);
+  await assert.rejects(
+    http.stream('GET', `/v1/snapshots/${idOf(tree)}`),
+    (error: unknown) => error instanceof HotcellError && error.code === 'not_found',
+  );
+});
+
+test('a folder with names that cannot be mounted faithfully is refused with every one of them', async () => {
+  const { http } = await producer.client();
+  const folder = await folderOf({ 'Data.csv': '1', 'data.csv': '2', 'ok.csv': '3', 'new\nline': '4' });
+  symlinkSync('/etc/passwd', join(folder, 'link'));
+  await assert.rejects(uploadSnapshot(http, folder), (error: unknown) => {
+    assert.ok(error instanceof HotcellError);
+    assert.equal(error.code, 'snapshot_refused');
+    assert.deepEqual(
+      error.issues.map((issue) => issue.path),
+      ['Data.csv', 'data.csv', 'link', 'new\nline'],
+    );
+    return true;
+  });
+});
+
+test('the API judges names by itself, whatever the client did', async () => {
+  const file = (path: string) => ({ path, size: 1, sha256: sha256('x') });
+  const body = JSON.stringify({ files: ['../x', '/x', 'a//b', 'c', 'C', 'd', 'd/e', 'fine'].map(file) });
+  const answer = await producer.ask('POST', '/v1/uploads', { body });
+  assert.equal(answer.status, 422);
+  const problem = (await answer.json()) as { code: string; errors: { path: string }[] };
+  assert.equal(problem.code, 'snapshot_refused');
+  assert.deepEqual(
+    problem.errors.map((e) => e.path),
+    ['../x', '/x', 'C', 'a//b', 'c', 'd', 'd/e'],
+  );
+});
+
+test('over HTTP no path of a server and no address of a store can be named', async () => {
+  for (const [body, status] of [
+    [{ source: '/etc' }, 400],
+    [{ source: './data' }, 400],
+    [{ source: 's3://somebody/else' }, 403],
+    [{ source: 's3://bucket/x', endpoint: 'http://evil' }, 400],
+    [{ source: 'no-such-name' }, 404],
+    [{ source: `sha256:${'0'.repeat(64)}` }, 404],
+  ] as const) {
+    const answer = await producer.ask('POST', '/v1/snapshots', { body: JSON.stringify(body) });
+    assert.equal(answer.status, status, JSON.stringify(body));
+  }
+  const reader = await producer.key('reader');
+  assert.equal((await producer.ask('POST', '/v1/uploads', { key: reader, body: '{"files":[]}' })).status, 403);
+});
+
+const cli = async (...args: string[]) => {
+  const env = { PATH: process.env['PATH'] ?? '', HOTCELL_URL: producer.url, HOTCELL_API_KEY: await producer.key() };
+  const words = [join(checkout, 'producer/cli/main.ts'), 'snapshot', ...args];
+  return promisify(execFile)(process.execPath, words, { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+};
+
+test('the commands create, list, show, compare and verify, with nothing but an address and a key', async () => {
+  const folder = await folderOf({ 'a.csv': '1', 'b.csv': '2' });
+  const made = await cli('create', folder, '--name', 'by-hand', '--json');
+  assert.equal(made.code, 0, made.stderr);
+  const id = idOf({ 'a.csv': '1', 'b.csv': '2' });
+  assert.deepEqual(JSON.parse(made.stdout), { id, name: 'by-hand', files: 2, bytes: 2 });
+  writeFileSync(join(folder, 'b.csv'), '22');
+  const second = JSON.parse((await cli('create', folder, '--name', 'by-hand', '--json')).stdout) as { id: string };
+  const file = await cli('create', join(folder, 'a.csv'));
+  assert.equal(file.stdout, `${idOf({ 'a.csv': '1' })}\n`);
+  const shown = JSON.parse((await cli('show', 'by-hand', '--json')).stdout) as {
+    id: string;
+    entries: { path: string }[];
+  };
+  assert.equal(shown.id, second.id);
+  assert.deepEqual(
+    shown.entries.map((entry) => entry.path),
+    ['a.csv', 'b.csv'],
+  );
+  const diff = JSON.parse((await cli('diff', id, 'by-hand', '--json')).stdout) as { changed: unknown[]; same: number };
+  assert.equal(diff.changed.length, 1);
+  assert.equal(diff.same, 1);
+  const listed = (await cli('ls', '--json')).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: string; names: string[] });
+  assert.deepEqual(listed.find((row) => row.id === second.id)?.names, ['by-hand']);
+  const names = (await cli('names', '--json')).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { name: string; history: { snapshot: string }[] });
+  assert.deepEqual(
+    names.find((row) => row.name === 'by-hand')?.history.map((entry) => entry.snapshot),
+    [id, second.id],
+  );
+  assert.equal((await cli('verify', 'by-hand')).code, 0);
+  await house.store.put(house.store.record, recordKeys.cas(house.tenant, sha256('22')), '23');
+  const verified = await cli('verify', 'by-hand', '--json');
+  assert.equal(verified.code, 3);
+  assert.deepEqual(
+    (JSON.parse(verified.stdout) as { problems: { path: string }[] }).problems.map((p) => p.path),
+    ['b.csv'],
+  );
+  const refused = await cli('show', 'no-such-thing');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /no-such-thing/);
+});

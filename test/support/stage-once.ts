@@ -1,0 +1,19 @@
+/** A process that stages one snapshot and ends: what the crash tests kill. Says `staged` with the tree's path. */
+import { openLog } from '@hotcell/outside/log.ts';
+import { armCrashPoint } from '@hotcell/outside/crash.ts';
+import { Contents } from '@hotcell/outside/content.ts';
+import { Store } from '@hotcell/outside/store.ts';
+import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
+import { stageInputs } from '@hotcell/executor-worker/stage.ts';
+
+const asked = JSON.parse(process.env['STAGE'] ?? '{}');
+armCrashPoint(process.env['HOTCELL_CRASH_AT']);
+using store = new Store(asked.store);
+await using contents = new Contents(asked.store);
+await using inputs = await InputCache.open(
+  { folder: asked.folder, maxBytes: asked.maxBytes },
+  contents,
+  openLog('stage', 'silent'),
+);
+await using there = await stageInputs({ store, inputs }, { tenant: asked.tenant, inputs: asked.inputs, params: {} });
+process.stderr.write(`staged ${there.mounts[1]?.source}\n`);
