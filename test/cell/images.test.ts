@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/cell/prepare.ts';
@@ -47,9 +49,10 @@ before(async () => {
   for (const [name, recipe] of Object.entries(recipes) as [Hostile, (from: string) => string][]) {
     const ref = `hotcell-test/${bed.installation.id}-${name}:1`;
     const label = `hotcell.installation=${bed.installation.id}`;
-    await must(['docker', 'build', '--quiet', '--network', 'none', '--label', label, '--tag', ref, '-'], {
-      input: recipe(bed.images.python.ref),
-    });
+    // A folder, not standard input: of that the builder leaves copies in the temporary folder.
+    const folder = await bed.folder(`image-${name}`);
+    await writeFile(join(folder, 'Dockerfile'), recipe(bed.images.python.ref));
+    await must(['docker', 'build', '--quiet', '--network', 'none', '--label', label, '--tag', ref, folder]);
     built[name] = { ref, digest: (await engine.image(ref)).Id };
   }
 });
