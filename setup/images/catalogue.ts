@@ -48,7 +48,10 @@ export const catalogue: Readonly<Record<ShippedImage, Recipe>> = {
   'cell-init': {
     kind: 'part',
     parents: onBase,
-    context: { root: 'images/cell-init', paths: ['Dockerfile', '.dockerignore', 'copy.Dockerfile', 'Makefile', 'src', 'fuzz'] },
+    context: {
+      root: 'images/cell-init',
+      paths: ['Dockerfile', '.dockerignore', 'copy.Dockerfile', 'Makefile', 'src', 'fuzz'],
+    },
   },
   minimal: { kind: 'cell', parents: onBase, context: ownFolder('minimal') },
   node: { kind: 'cell', parents: onBase, context: ownFolder('node') },
