@@ -36,8 +36,8 @@ export function readLocations(text: string, digest: Digest, entries: readonly Sn
       'input_damaged',
       `the map of locations ${digest} does not belong to the snapshot's manifest`,
     );
-  return lines.flatMap(({ path: _, ...location }, i) => {
-    const entry = entries[i];
-    return entry ? [{ ...entry, location }] : [];
+  return entries.map((entry, i) => {
+    const { bucket = '', key = '', versionId } = lines[i] ?? {};
+    return { ...entry, location: { bucket, key, ...(versionId === undefined ? {} : { versionId }) } };
   });
 }

@@ -1,8 +1,7 @@
-import { parse } from 'yaml';
 import { z } from 'zod';
-import { HotcellError, messageOf } from './errors.ts';
+import { HotcellError } from './errors.ts';
 import { TenantName } from './names.ts';
-import { parseAs } from './parse.ts';
+import { parseJsonAs } from './parse.ts';
 
 /**
  * One bucket outside our own that the operator lets be read. A submitter names bucket and prefix and nothing else: the
@@ -23,15 +22,9 @@ export type Source = z.infer<typeof Source>;
 
 const SourcesFile = z.strictObject({ version: z.literal(1), sources: z.array(Source) });
 
-/** The operator's file, in YAML or JSON. */
+/** The operator's file, in JSON. */
 export function readSources(text: string): Source[] {
-  let value: unknown;
-  try {
-    value = parse(text);
-  } catch (cause) {
-    throw new HotcellError('invalid', `the file of sources cannot be read: ${messageOf(cause)}`, { cause });
-  }
-  const { sources } = parseAs(SourcesFile, value, 'the file of sources');
+  const { sources } = parseJsonAs(SourcesFile, text, 'the file of sources');
   const twice = sources.find((source, i) => sources.findIndex((other) => other.bucket === source.bucket) !== i);
   if (twice) throw new HotcellError('invalid', `the file of sources names the bucket ${twice.bucket} twice`);
   return sources;

@@ -258,8 +258,8 @@ for (const point of ['freeze-object-kept', 'snapshot-locations-put', 'snapshot-m
 
 test('a long freeze tells how far it is, and ends with what it made', async () => {
   for (let i = 0; i < 5; i++) await put(versioned, `open/told/${i}`, `told ${i}`);
-  const file = join(await bed.folder('sources'), 'sources.yaml');
-  writeFileSync(file, `version: 1\nsources: ${JSON.stringify(sources)}\n`);
+  const file = join(await bed.folder('sources'), 'sources.json');
+  writeFileSync(file, JSON.stringify({ version: 1, sources }));
   await using producer = await startProducer(bed, house, { HOTCELL_SOURCES: file });
   const headers = { accept: 'application/x-ndjson' };
   const asked = async (source: string) => {

@@ -28,7 +28,7 @@ const maxBytes = 4020;
 async function stageOnce(folder: string, snapshot: KeptSnapshot, crashAt?: string) {
   const settings = { ...bed.installation.store, record: house.store.record, work: house.store.work };
   const inputs = [{ name: 'in', snapshot: snapshot.snapshot, locations: snapshot.locations }];
-  await using child = spawnNode('test/support/stage-once.ts', {
+  await using child = spawnNode('test/faults/victims/stage-once.ts', {
     STAGE: JSON.stringify({ store: settings, folder, maxBytes, tenant, inputs }),
     ...(crashAt ? { HOTCELL_CRASH_AT: crashAt } : {}),
   });

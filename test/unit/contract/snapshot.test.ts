@@ -68,11 +68,10 @@ test('a diff names what was added, removed and changed', () => {
 });
 
 test('only what the operator opened to a tenant can be read', () => {
-  const sources = readSources(`
-version: 1
-sources:
-  - { bucket: lake, endpoint: "http://127.0.0.1:1", accessKey: k, secretKey: s, prefixes: [sales/], tenants: [acme] }
-`);
+  const lake = { bucket: 'lake', endpoint: 'http://127.0.0.1:1', accessKey: 'k', secretKey: 's' };
+  const sources = readSources(
+    JSON.stringify({ version: 1, sources: [{ ...lake, prefixes: ['sales/'], tenants: ['acme'] }] }),
+  );
   assert.equal(sourceFor(sources, 'acme', 'lake', 'sales/2026/')?.bucket, 'lake');
   for (const [tenant, bucket, key] of [
     ['other', 'lake', 'sales/2026/'],
@@ -84,6 +83,6 @@ sources:
 });
 
 test('a file of sources that is not right is refused with the field', () => {
-  assert.throws(() => readSources('version: 1\nsources: [{ bucket: lake }]'), refusedAs('invalid', /sources\[0\]/));
+  assert.throws(() => readSources('{"version":1,"sources":[{"bucket":"lake"}]}'), refusedAs('invalid', /sources\[0\]/));
   assert.throws(() => readSources('{'), refusedAs('invalid'));
 });
