@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, suite, test } from 'node:test';
+import { Engine } from '@hotcell/outside/engine.ts';
+import Docker from 'dockerode';
+import { type Bed, engineSocket, openBed } from '../support/bed.ts';
+import { until } from '../support/until.ts';
+import { openRuns, python, runtimes, type Runs } from './support/runs.ts';
+import { startWeak } from './support/weak.ts';
+
+let bed: Bed;
+let runs: Runs;
+const docker = new Docker({ socketPath: engineSocket });
+before(async () => {
+  bed = await openBed();
+  runs = await openRuns(bed, 'beside');
+});
+after(async () => {
+  await runs?.[Symbol.asyncDispose]();
+  await bed?.[Symbol.asyncDispose]();
+});
+
+const spinning = `
+import os
+for _ in range(7):
+    if os.fork() == 0: break
+print("spinning", flush=True)
+while True: pass
+`;
+
+/** The host's account of a container's processor time, and when it was taken. */
+async function account(container: string): Promise<{ cpuMs: number; atMs: number }> {
+  const seen = await docker.getContainer(container).stats({ stream: false, 'one-shot': true });
+  return { cpuMs: seen.cpu_stats.cpu_usage.total_usage / 1e6, atMs: Date.parse(seen.read) };
+}
+
+/** Which part of one processor it had, over at least so long. */
+async function shareOf(container: string, ms: number): Promise<number> {
+  const before = await account(container);
+  return await until(`${container} has run for ${ms} ms`, async () => {
+    const now = await account(container);
+    const took = now.atMs - before.atMs;
+    // Of a machine that is too busy to look at anything there is another look.
+    return took >= ms && (now.cpuMs - before.cpuMs) / took;
+  });
+}
+
+const holding = `
+import os, time
+try:
+    while True:
+        if os.fork() == 0:
+            os.setsid()
+            break
+except BlockingIOError:
+    print("full", flush=True)
+while True: time.sleep(1000)
+`;
+const forking = `
+import os
+for _ in range(20):
+    if os.fork() == 0: os._exit(0)
+print("enough")
+`;
+
+for (const runtime of runtimes)
+  suite(`on ${runtime}`, () => {
+    test('a cell has no more of the processor than its limit and a tenth, as a container without one has (53)', async () => {
+      const limit = 0.2;
+      const spins = Promise.withResolvers<string>();
+      let container = '';
+      const cancelled = new AbortController();
+      const running = runs.run(runtime, {
+        blocks: python(spinning),
+        limits: { cpus: limit, graceSeconds: 0 },
+        beside: (cell, stop) => {
+          container = cell.container;
+          cancelled.signal.addEventListener('abort', () =>
+            stop.abort({ kind: 'cancelled', by: 'the test', reason: 'seen' }),
+          );
+        },
+        onRows: () => spins.resolve(container),
+      });
+      const share = await Promise.race([
+        spins.promise.then((name) => shareOf(name, 5000)),
+        running.then(({ verdict }) => assert.fail(verdict.reason)),
+      ]);
+      cancelled.abort();
+      assert.equal((await running).verdict.outcome, 'cancelled');
+      assert.ok(share <= limit * 1.1, `the cell had ${share.toFixed(3)} of a processor`);
+
+      await using weak = await startWeak(bed, runtime, { spinning });
+      const free = await until('the weak container has more', async () => {
+        const had = await shareOf(weak.container, 500);
+        return had > limit * 1.5 && had;
+      });
+      assert.ok(free > share);
+    });
+
+    test('a cell that has used up its processes takes none of its neighbour’s (43)', async () => {
+      const full = Promise.withResolvers<AbortController>();
+      const holds = runs.run(runtime, {
+        blocks: python(holding),
+        limits: { graceSeconds: 0 },
+        onRows: (_, stop) => full.resolve(stop),
+      });
+      const stop = await Promise.race([
+        full.promise,
+        holds.then(({ verdict }) => assert.fail(`it ended: ${verdict.reason}`)),
+      ]);
+      const beside = await runs.run(runtime, { blocks: python(forking) });
+      stop.abort({ kind: 'cancelled', by: 'the test', reason: 'seen' });
+      assert.equal((await holds).verdict.outcome, 'cancelled');
+      assert.equal(beside.verdict.outcome, 'succeeded', beside.verdict.reason);
+    });
+  });
+
+test('neighbours that share a uid take each other’s processes, which is why no two cells do (43)', async () => {
+  const engine = new Engine(engineSocket);
+  const start = async (code: string) => {
+    const id = await engine.create(`hotcell-test-limits-${randomBytes(6).toString('hex')}`, {
+      Image: bed.images.python.digest,
+      Entrypoint: ['python3', '-c', code],
+      Cmd: [],
+      User: '61234:61234',
+      Labels: { 'hotcell.managed': '1', 'hotcell.installation': bed.installation.id, 'hotcell.role': 'test' },
+      HostConfig: { NetworkMode: 'none', Ulimits: [{ Name: 'nproc', Soft: 40, Hard: 40 }] },
+    });
+    assert.ok(id);
+    const attached = await engine.attach(id);
+    await engine.start(id);
+    return { id, output: attached.output[Symbol.asyncIterator](), close: () => attached.close() };
+  };
+  const holds = await start(holding);
+  try {
+    assert.match(String((await holds.output.next()).value?.bytes), /full/);
+    const beside = await start(forking);
+    try {
+      assert.notEqual(await engine.wait(beside.id, 60_000), 0);
+    } finally {
+      beside.close();
+      await engine.remove(beside.id);
+    }
+  } finally {
+    holds.close();
+    await engine.remove(holds.id);
+  }
+});
