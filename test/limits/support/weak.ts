@@ -37,6 +37,8 @@ export async function startWeak(
     Image: bed.images.python.digest,
     Entrypoint: ['python3', '/attack/weak.py'],
     Cmd: [],
+    // What it leaves on the host has to be taken away by who runs the tests.
+    User: `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
     AttachStdout: true,
     AttachStderr: true,
     Labels: { 'hotcell.managed': '1', 'hotcell.installation': bed.installation.id, 'hotcell.role': 'test' },
