@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { sayAlive } from '@hotcell/outside/alive.ts';
 import type { Live } from '@hotcell/outside/live.ts';
 import type { Logger } from '@hotcell/outside/log.ts';
 
@@ -32,6 +33,7 @@ export async function keepHouse(
 ): Promise<void> {
   const heard = new Heard();
   while (!ends.aborted) {
+    sayAlive('executor-worker');
     try {
       heard.hear((await live.workers()).map((worker) => worker.name));
       await reap((name) => heard.isAlive(name, performance.now()));

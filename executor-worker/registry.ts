@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import type { WorkerBeat } from '@hotcell/contract/live.ts';
-import { sayAlive } from '@hotcell/outside/alive.ts';
 import type { Worker } from './worker.ts';
 
 const everyMs = 2_000;
@@ -18,7 +17,6 @@ export function register(
   const startedAt = new Date().toISOString();
   const { live, log, name, capacity } = worker;
   const say = async () => {
-    sayAlive('executor-worker');
     const beat: WorkerBeat = {
       name,
       host: hostname(),

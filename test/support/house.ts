@@ -15,6 +15,7 @@ import { Bounds } from '@hotcell/producer/bounds.ts';
 import { Reconciler } from '@hotcell/producer/reconcile.ts';
 import { ensureBuckets } from '@hotcell/setup/store/buckets.ts';
 import type { Account } from '@hotcell/setup/settings/installation.ts';
+import { Redis } from 'ioredis';
 import type { Bed } from './bed.ts';
 import { echoQueue, echoSteps } from './echo.ts';
 
@@ -137,9 +138,11 @@ export async function openHouse(
       const live = await Live.open({ url: env.HOTCELL_REDIS_URL, installation: id });
       const store = more.store ?? (await storeOf('worker'));
       const parts = { settings: env, store, live, log: log.child({ worker: name }), steps: more.steps ?? echoSteps };
-      const served = serve(parts, ends.signal).finally(async () => {
-        await live[Symbol.asyncDispose]();
-      });
+      const serving = async () => {
+        await using _live = live;
+        await serve(parts, ends.signal);
+      };
+      const served = serving();
       const stop = async () => {
         ends.abort();
         await served;
@@ -149,8 +152,20 @@ export async function openHouse(
     },
     reconciler: () => stack.use(new Reconciler(producer)),
     sequence: () => sequence({ store: notary, log }, new AbortController().signal),
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      await stack.disposeAsync();
+      await forget(url, id);
+    },
   };
+}
+
+/** What a test put into the queue and never wanted to run; and the few keys that every queue keeps. */
+async function forget(url: string, id: string): Promise<void> {
+  const redis = new Redis(url);
+  for (const pattern of [`tickets:hotcell-${id}-*`, `hotcell:${id}:*`])
+    for await (const keys of redis.scanStream({ match: pattern, count: 1000 }) as AsyncIterable<string[]>)
+      if (keys.length > 0) await redis.unlink(...keys);
+  redis.disconnect();
 }
 
 const nothing = sha256('');
