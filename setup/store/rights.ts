@@ -69,9 +69,9 @@ export const rights: Readonly<Record<Account, Rights>> = {
   notary: {
     record: { get: ['runs/*', 'snapshots/*', 'policies/*', 'images/*', 'seccomp/*'], put: [] },
     work: {
-      get: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'ledger/*', 'probe/*'],
+      get: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'idempotency/*', 'ledger/*', 'probe/*'],
       put: ['ledger/*', 'probe/*'],
-      delete: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'ledger/lock', 'probe/*'],
+      delete: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'idempotency/*', 'ledger/lock', 'probe/*'],
     },
   },
 };

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { run } from 'node:test';
-import { Count } from './count.ts';
+import { Count, explain } from './count.ts';
 
 export interface Lane {
   name: string;
@@ -10,7 +10,7 @@ export interface Lane {
 }
 
 /** A file that takes longer than this hangs; nothing of ours takes a third of it on a busy machine. */
-const fileTimeoutMs = 10 * 60_000;
+const fileTimeoutMs = 6 * 60_000;
 
 /** Run lanes beside each other; each file is a process of its own. */
 export async function runLanes(root: string, lanes: readonly Lane[]): Promise<Count> {
@@ -31,9 +31,13 @@ function runLane(root: string, lane: Lane, count: Count, begun: number): Promise
       count.pass(event);
       if (event.details.type !== 'suite') say(event.skip === undefined ? 'ok  ' : 'SKIP', event.file, event.name);
     });
+    const told = new Set<string | undefined>();
     stream.on('test:fail', (event) => {
       count.fail(event);
       say('FAIL', event.file, event.name);
+      // A hook that failed fails every test of its file in the same words: the first ones do, until the report.
+      if (!told.has(event.file)) process.stdout.write(`${explain(event.details.error)}\n`);
+      told.add(event.file);
     });
     stream.on('test:stderr', (event) => process.stderr.write(event.message));
     stream.on('end', resolve);
