@@ -40,7 +40,7 @@ export const placesIn = (home: string) => ({
   ticketPublicKey: join(home, 'keys', 'ticket.pub.pem'),
   secrets: join(home, 'secrets'),
   /** The operator's list of buckets outside that inputs may be read from. */
-  sources: join(home, 'secrets', 'sources.yaml'),
+  sources: join(home, 'secrets', 'sources.json'),
   secret: (name: string) => join(home, 'secrets', name),
   storeData: join(home, 'data', 'store'),
   valkeyData: join(home, 'data', 'valkey'),
