@@ -23,9 +23,9 @@ export async function readName(
   return { ...parseJsonAs(SnapshotNameRecord, text, `${store.record}/${key}`, 'record_damaged'), etag: found.etag };
 }
 
-/** Where the name points: the latest entry by its time, not by when it was written. */
+/** Where the name points: the latest entry by its time, not by when it was written; of equals the one written last. */
 export function pointsTo(name: NameHistory): Digest {
-  const [latest] = name.history.toSorted((a, b) => b.at.localeCompare(a.at));
+  const latest = name.history.toSorted((a, b) => a.at.localeCompare(b.at)).at(-1);
   if (!latest) throw new HotcellError('record_damaged', `the name ${name.name} has no history`);
   return latest.snapshot;
 }

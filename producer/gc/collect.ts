@@ -24,8 +24,8 @@ export interface CollectOptions {
   dryRun: boolean;
   /** What is younger stays, whoever points to it. */
   graceMs?: number;
-  /** How long somebody has to put back the record of a snapshot that is just being used. */
-  waitMs?: number;
+  /** Until whoever was just taking hold of a snapshot has put its record back. */
+  wait?: () => Promise<unknown>;
   tell?: (line: string) => void;
   /** Handed every plan before anything is removed. */
   listed?: (plan: Plan) => void;
@@ -52,8 +52,8 @@ export async function collectGarbage(store: Store, options: CollectOptions): Pro
       await sweeping?.renew();
     }
     if (sweeping) await removeLeftovers(store, before);
-    if (sweeping)
-      await removeAll(store, sweeping, plans, reports, { tell, waitMs: options.waitMs ?? collectorWaitsMs });
+    const wait = options.wait ?? (() => pause(collectorWaitsMs));
+    if (sweeping) await removeAll(store, sweeping, plans, reports, { tell, wait });
     return reports;
   } finally {
     await sweeping?.end();
@@ -123,7 +123,7 @@ async function removeAll(
   sweeping: Sweeping,
   plans: readonly Plan[],
   reports: readonly TenantReport[],
-  { tell, waitMs }: { tell: (line: string) => void; waitMs: number },
+  { tell, wait }: { tell: (line: string) => void; wait: () => Promise<unknown> },
 ): Promise<void> {
   const remove = async (plan: Plan, versions: readonly DoomedVersion[]) => {
     await sweeping.renew();
@@ -134,8 +134,8 @@ async function removeAll(
   for (const plan of plans) for (const snapshot of plan.snapshots) await remove(plan, snapshot.record);
   crashPoint('gc-records-removed');
   if (plans.some((plan) => plan.snapshots.length > 0)) {
-    tell(`waiting ${Math.round(waitMs / 1000)} s for whoever is just about to use one of these snapshots`);
-    await pause(waitMs);
+    tell(`waiting ${collectorWaitsMs / 1000} s for whoever is just about to use one of these snapshots`);
+    await wait();
   }
   for (const plan of plans) {
     tell(`removing what ${plan.tenant} does not need`);

@@ -1,0 +1,8 @@
+/** A collector that nobody is waited for by: what the crash tests kill. */
+import { armCrashPoint } from '@hotcell/outside/crash.ts';
+import { Store } from '@hotcell/outside/store.ts';
+import { collectGarbage } from '@hotcell/producer/gc/collect.ts';
+
+armCrashPoint(process.env['HOTCELL_CRASH_AT']);
+using store = new Store(JSON.parse(process.env['STORE'] ?? '{}'));
+await collectGarbage(store, { dryRun: false, wait: () => Promise.resolve() });
