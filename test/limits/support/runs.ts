@@ -55,6 +55,7 @@ export interface Ran extends Execution {
 export interface Runs extends AsyncDisposable {
   readonly cells: TestCells;
   readonly store: Store;
+  readonly tenant: string;
   run(runtime: Runtime, asked: Asked): Promise<Ran>;
 }
 
@@ -66,6 +67,7 @@ export async function openRuns(bed: Bed, name: string): Promise<Runs> {
   return {
     cells,
     store,
+    tenant,
     async run(runtime, asked) {
       const limits = { ...smallLimits, ...asked.limits };
       const pastLimit = asked.pastLimit ?? 'truncate';
