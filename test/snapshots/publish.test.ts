@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { pointsTo, publishName, readName } from '@hotcell/outside/names-record.ts';
+import { openBed } from '../support/bed.ts';
+import { spawnNode } from '../support/child.ts';
+import { openHouse } from '../support/house.ts';
+import { resultOf, settled } from '../support/promise.ts';
+
+const bed = await openBed();
+const house = await openHouse(bed);
+const { store, tenant } = house;
+after(async () => {
+  await house[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+async function nameNow(name: string) {
+  const found = await readName(store, tenant, name);
+  assert.ok(found, `there is no name ${name}`);
+  return { to: pointsTo(found), history: found.history };
+}
+const day = (n: number) => new Date(Date.UTC(2026, 0, n));
+const snapshot = (n: number) => sha256(`snapshot ${n}`);
+
+test('a name moves to the outputs of a run that succeeds, and not to those of one that fails', async () => {
+  await using own = await openHouse(bed);
+  await own.worker('one');
+  const spec = { publish: 'clean' };
+  const good = await own.submit('output first', { spec });
+  const { outputs, timings } = await resultOf(own, good.run);
+  const bad = await own.submit('output second\nexit 1', { spec });
+  assert.equal((await resultOf(own, bad.run)).outcome, 'failed');
+  await settled(own, [good.run, bad.run]);
+  const found = await readName(own.store, own.tenant, 'clean');
+  assert.deepEqual(found?.history, [{ snapshot: outputs.snapshot, at: timings.finishedAt, by: `run ${good.run}` }]);
+  assert.ok(await own.store.head(own.store.record, recordKeys.manifest(own.tenant, outputs.snapshot ?? sha256(''))));
+});
+
+test('a publication that its worker died before is made up for, and does not move the name back', async () => {
+  await using own = await openHouse(bed);
+  const spec = { publish: 'clean' };
+  const late = await own.submit('output late', { spec });
+  const env = await own.settings('worker', { HOTCELL_WORKER_NAME: 'victim', HOTCELL_CRASH_AT: 'worker.result:kill' });
+  await using victim = spawnNode('test/faults/victims/worker.ts', env);
+  assert.equal((await victim.ended).signal, 'SIGKILL', victim.said());
+  const { outputs: lateOutputs, timings } = await resultOf(own, late.run);
+  assert.equal(await readName(own.store, own.tenant, 'clean'), undefined);
+  const newer = new Date(Date.parse(timings.finishedAt) + 1);
+  await publishName(own.store, own.tenant, 'clean', snapshot(1), 'somebody else', newer);
+  await own.worker('rescuer');
+  await settled(own, [late.run]);
+  const found = await readName(own.store, own.tenant, 'clean');
+  assert.ok(found);
+  assert.deepEqual(found.history, [
+    { snapshot: lateOutputs.snapshot, at: timings.finishedAt, by: `run ${late.run}` },
+    { snapshot: snapshot(1), at: newer.toISOString(), by: 'somebody else' },
+  ]);
+  assert.equal(pointsTo(found), snapshot(1));
+});
+
+test('publishing twice is publishing once, whatever happened in between', async () => {
+  for (const n of [1, 2, 1, 2, 1]) await publishName(store, tenant, 'twice', snapshot(n), `run ${n}`, day(n));
+  const { to, history } = await nameNow('twice');
+  assert.equal(to, snapshot(2));
+  assert.deepEqual(
+    history.map(({ by }) => by),
+    ['run 1', 'run 2'],
+  );
+});
+
+test('all who publish under one name at once are in its history, and it points to the latest', async () => {
+  const days = Array.from({ length: 12 }, (_, i) => i + 1);
+  const shuffled = days.toSorted((a, b) => ((a * 7) % 13) - ((b * 7) % 13));
+  await Promise.all(shuffled.map((n) => publishName(store, tenant, 'raced', snapshot(n), `run ${n}`, day(n))));
+  const { to, history } = await nameNow('raced');
+  assert.equal(to, snapshot(12));
+  assert.deepEqual(
+    history.map(({ by }) => by),
+    days.map((n) => `run ${n}`),
+  );
+});
