@@ -1,4 +1,4 @@
-import type { Duplex, Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import Docker from 'dockerode';
@@ -177,6 +177,8 @@ export class Engine {
       const answer = await this.#bounded(`look at ${path} in ${id}`, boundMs.look, (abortSignal) =>
         this.#docker.getContainer(id).infoArchive({ path, abortSignal }),
       );
+      // It has no body, but until its end is read the connection is held, and with it the process.
+      if (answer instanceof Readable) answer.resume();
       return pathStat(answer);
     } catch (error) {
       if (error instanceof HotcellError && statusOf(error.cause) === 404) return undefined;
