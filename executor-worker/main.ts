@@ -12,6 +12,7 @@ import { openCells } from './cell/open.ts';
 import { readWorkerSettings } from './config.ts';
 import { keepHouse } from './housekeeping.ts';
 import { InputCache } from './inputs/cache.ts';
+import { scrub } from './inputs/scrub.ts';
 import { judgePinned } from './policies.ts';
 import { serve } from './serve.ts';
 import { stageInputs } from './stage.ts';
@@ -57,5 +58,6 @@ const steps: Steps = {
 };
 
 const house = keepHouse({ live, log }, (isAlive) => cells.reap(isAlive), ends.signal);
+const scrubbing = scrub(inputs, log, ends.signal);
 await serve({ settings, store, live, log, steps }, ends.signal);
-await house;
+await Promise.all([house, scrubbing]);

@@ -93,7 +93,7 @@ export class InputCache implements AsyncDisposable {
         (await this.#treeFlights.join(key, (signal) => this.#make(tenant, snapshot, load, signal), options.signal));
       // Between the end of the flight and us somebody may have needed the room.
       if (this.#room.trees.get(key) !== tree) continue;
-      const held = this.#hold(tree);
+      const held = this.#use(tree);
       if (!options.verifyFirst) return held;
       if (await this.#verifyHeld(tree, held, options.signal)) return held;
       if (round === 2)
@@ -110,11 +110,16 @@ export class InputCache implements AsyncDisposable {
     return true;
   }
 
-  #hold(tree: Tree): HeldTree {
-    tree.held += 1;
+  /** Held by a run: that is what counts when room is needed, not that somebody only looked. */
+  #use(tree: Tree): HeldTree {
     const now = new Date();
     tree.usedAt = now.getTime();
     utimesSync(this.places.treeSize(tree.tenant, tree.snapshot), now, now);
+    return this.#hold(tree);
+  }
+
+  #hold(tree: Tree): HeldTree {
+    tree.held += 1;
     let released = false;
     return {
       path: this.places.tree(tree.tenant, tree.snapshot),

@@ -16,15 +16,16 @@ export async function damagedIn(
     if (seen.has(entry.sha256)) continue;
     seen.add(entry.sha256);
     signal?.throwIfAborted();
-    if ((await hashOf(`${root}/${entry.path}`)) !== hexOf(entry.sha256)) damaged.push(entry.sha256);
+    if ((await hashOf(`${root}/${entry.path}`, signal)) !== hexOf(entry.sha256)) damaged.push(entry.sha256);
   }
   return damaged;
 }
 
-async function hashOf(path: string): Promise<string> {
+async function hashOf(path: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256');
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(chunk);
+    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024, ...(signal && { signal }) }))
+      hash.update(chunk);
   } catch (error) {
     // A disk that cannot read a file any more has damaged it; so has whoever removed it.
     if (error instanceof Error && 'code' in error && (error.code === 'EIO' || error.code === 'ENOENT'))
