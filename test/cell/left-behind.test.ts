@@ -26,7 +26,7 @@ after(async () => {
 async function workerAtWork(dead: TestCells, runtime: 'runc' | 'gvisor') {
   const told = {
     dockerHost: engineSocket,
-    installation: bed.installation.id,
+    installation: dead.installation,
     worker: dead.worker,
     stateDir: dead.stateDir,
     plan: dead.plan(runtime),
@@ -46,7 +46,7 @@ async function workerAtWork(dead: TestCells, runtime: 'runc' | 'gvisor') {
 
 for (const runtime of ['runc', 'gvisor'] as const)
   test(`a worker killed at work leaves no running cell, and on ${runtime} the next one finds all that it left`, async () => {
-    const dead = await openTestCells(bed, `dead-${runtime}`);
+    const dead = await openTestCells(bed, `dead-${runtime}`, made.installation);
     const { child, cell } = await workerAtWork(dead, runtime);
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
@@ -69,7 +69,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
   });
 
 test('a worker that comes back takes away its own cell of an earlier life, though it is alive', async () => {
-  const back = await openTestCells(bed, 'back');
+  const back = await openTestCells(bed, 'back', made.installation);
   const { child, cell } = await workerAtWork(back, 'runc');
   try {
     await back.cells.reap(() => true);
@@ -85,7 +85,7 @@ test('a cell at work is no leftover, and other installations are nobody’s to l
   const foreign = `hotcell-test-foreign-${bed.installation.id}`;
   const labels = {
     'hotcell.managed': '1',
-    'hotcell.installation': `not${bed.installation.id}`,
+    'hotcell.installation': `${made.installation}other`,
     'hotcell.role': 'cell',
     'hotcell.worker': 'dead',
     'hotcell.deadline': '2020-01-01T00:00:00Z',

@@ -35,8 +35,8 @@ class StrangeInit extends InitFile {
 async function depsWith(init: InitFile) {
   return {
     engine,
-    images: new Images(engine, bed.installation.id),
-    installation: bed.installation.id,
+    images: new Images(engine, made.installation),
+    installation: made.installation,
     worker: made.worker,
     stateDir: made.stateDir,
     init,

@@ -22,6 +22,11 @@ export interface Bed extends AsyncDisposable {
   initFolder: string;
   /** A folder of this file's own, gone with the bed. On the host, under the installation's home. */
   folder(name: string): Promise<string>;
+  /**
+   * The id of an installation that is this caller's alone: a reaper of one test must not find the cells of another.
+   * It begins with the tests' own, so that what is left of it is found.
+   */
+  id(): string;
   /** A tenant that no other test has. */
   tenant(): string;
 }
@@ -61,6 +66,7 @@ export async function openBed(): Promise<Bed> {
       folders.push(folder);
       return folder;
     },
+    id: () => `${installation.id}x${randomBytes(4).toString('hex')}`,
     tenant: () => `t-${randomBytes(5).toString('hex')}`,
     async [Symbol.asyncDispose]() {
       for (const store of stores) store[Symbol.dispose]();

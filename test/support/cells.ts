@@ -37,19 +37,20 @@ export interface Told {
 /** Cells as a worker makes them, for a test file. */
 export interface TestCells extends AsyncDisposable {
   cells: Cells;
+  installation: string;
   stateDir: string;
   worker: string;
   plan: (runtime: CellPlan['runtime'], more?: Partial<CellPlan>) => CellPlan;
 }
 
-export async function openTestCells(bed: Bed, name: string): Promise<TestCells> {
+export async function openTestCells(bed: Bed, name: string, installation: string = bed.id()): Promise<TestCells> {
   const stateDir = await bed.folder(name);
   await mkdir(join(stateDir, 'init'));
   await copyFile(join(bed.initFolder, 'cell-init'), join(stateDir, 'init', 'cell-init'));
   const worker = `test-${name}`;
   const cells = await openCells({
     dockerHost: engineSocket,
-    installation: bed.installation.id,
+    installation,
     worker,
     stateDir,
     log: openLog(worker, 'warn'),
@@ -57,6 +58,7 @@ export async function openTestCells(bed: Bed, name: string): Promise<TestCells> 
   const seccomp = Object.fromEntries(readSeccomp().map(({ name: profile, digest }) => [profile, digest]));
   return {
     cells,
+    installation,
     stateDir,
     worker,
     plan: (runtime, more = {}) => ({

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { digestOf, sha256 } from '@hotcell/contract/digest.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { TicketSigner } from '@hotcell/contract/tickets.ts';
@@ -63,7 +63,7 @@ export async function openHouse(
   bed: Bed,
   { redisUrl, endpoint, mostQueued = 100_000 }: HouseSettings = {},
 ): Promise<House> {
-  const id = `t${randomBytes(4).toString('hex')}`;
+  const id = bed.id();
   const { installation } = bed;
   const buckets = { record: `${id}-record`, work: `${id}-work` };
   await ensureBuckets({ ...installation, store: { ...installation.store, ...buckets } });

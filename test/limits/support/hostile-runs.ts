@@ -94,7 +94,7 @@ const short = { graceSeconds: 0, logBytes: 65_536, scratchBytes: 4 * mib, fileBy
 
 /** What is left of cells in the engine, on this host and in the store. */
 export async function leftOf(bed: Bed, runs: Runs): Promise<string[]> {
-  const labels = [`hotcell.installation=${bed.installation.id}`, `hotcell.worker=${runs.cells.worker}`];
+  const labels = [`hotcell.installation=${runs.cells.installation}`, `hotcell.worker=${runs.cells.worker}`];
   const containers = (await new Engine(engineSocket).list(labels)).map(({ name }) => `the container ${name}`);
   const folders = (await readdir(join(runs.cells.stateDir, 'cells'))).map((name) => `the folder of the cell ${name}`);
   const operator = bed.store('operator');

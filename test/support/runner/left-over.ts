@@ -3,27 +3,25 @@ import { Store } from '@hotcell/outside/store.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import type { Installation } from '@hotcell/setup/settings/installation.ts';
 
-/** What in the engine has this installation's label, but for the services the runner started and stops itself. */
+const anyOfOurs = ['--filter', 'label=hotcell.managed=1'] as const;
+const isOf = (id: string) => (label: string) => label === id || label.startsWith(`${id}x`);
+
+/** What in the engine belongs to the tests, but for the two services that the runner started and stops itself. */
 async function inEngine(id: string): Promise<string[]> {
-  const label = `label=hotcell.installation=${id}`;
-  const containers = await must([
-    'docker',
-    'ps',
-    '--all',
-    '--filter',
-    label,
-    '--format',
-    '{{.Names}} {{.Label "hotcell.role"}} {{.Status}}',
-  ]);
-  const volumes = await must(['docker', 'volume', 'ls', '--filter', label, '--format', '{{.Name}}']);
-  const networks = await must(['docker', 'network', 'ls', '--filter', label, '--format', '{{.Name}}']);
-  const own = new RegExp(`^hotcell-${id}[-_](valkey|store|default|services|edge|inside|outside)`);
-  const lines = (text: string, what: string) =>
-    text
-      .split('\n')
-      .filter((line) => line.trim() !== '' && !own.test(line))
-      .map((line) => `${what} ${line}`);
-  return [...lines(containers, 'the container'), ...lines(volumes, 'the volume'), ...lines(networks, 'the network')];
+  const labels = '{{.Label "hotcell.installation"}} {{.Label "hotcell.role"}}';
+  const listings = [
+    ['the container', ['docker', 'ps', '--all', ...anyOfOurs, '--format', `{{.Names}} ${labels} {{.Status}}`]],
+    ['the volume', ['docker', 'volume', 'ls', ...anyOfOurs, '--format', `{{.Name}} ${labels}`]],
+    ['the network', ['docker', 'network', 'ls', ...anyOfOurs, '--format', `{{.Name}} ${labels}`]],
+  ] as const;
+  const own = new RegExp(`^hotcell-${id}([-_](valkey-1|store-1|inside))$`);
+  const found: string[] = [];
+  for (const [what, argv] of listings)
+    for (const line of (await must(argv)).split('\n')) {
+      const [name = '', installation = ''] = line.split(' ');
+      if (isOf(id)(installation) && !own.test(name)) found.push(`${what} ${line}`);
+    }
+  return found;
 }
 
 /** Objects of the work bucket that should have gone with the runs they were for, and uploads that nobody finished. */
