@@ -335,14 +335,17 @@ export class Store implements Disposable {
   ): Promise<{ key: string; versionId: string; code: string }[]> {
     const refused: { key: string; versionId: string; code: string }[] = [];
     for (let from = 0; from < versions.length; from += 1000) {
-      const objects = versions.slice(from, from + 1000).map(({ key, versionId }) => ({ Key: key, VersionId: versionId }));
+      const objects = versions
+        .slice(from, from + 1000)
+        .map(({ key, versionId }) => ({ Key: key, VersionId: versionId }));
       const answer = await this.#client
         .send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } }))
         .catch((error: unknown) => {
           throw this.#explain(error, 'delete in', bucket, objects[0]?.Key ?? '');
         });
       for (const { Key = '', VersionId = '', Code = '' } of answer.Errors ?? [])
-        if (Code !== 'NoSuchKey' && Code !== 'NoSuchVersion') refused.push({ key: Key, versionId: VersionId, code: Code });
+        if (Code !== 'NoSuchKey' && Code !== 'NoSuchVersion')
+          refused.push({ key: Key, versionId: VersionId, code: Code });
     }
     return refused;
   }

@@ -36,10 +36,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
     'generated',
     'Short id of this installation: part of the names of everything it makes in the engine.',
   ],
-  HOTCELL_PORT_BASE: [
-    '`7411`',
-    'The API here, the store at the next port, the queue at the one after; loopback only.',
-  ],
+  HOTCELL_PORT_BASE: ['`7411`', 'The API here, the store at the next port, the queue at the one after; loopback only.'],
   HOTCELL_URL: ['from the port base', 'Address of the API.'],
   HOTCELL_LOG_LEVEL: common.HOTCELL_LOG_LEVEL,
   HOTCELL_QUEUES: [
