@@ -36,7 +36,7 @@ const files = (count: number, size: number) =>
   `for n in range(${count}):\n    with open("/outputs/%d" % n, "wb") as f: f.write(bytes(${size}))\n`;
 
 for (const runtime of runtimes)
-  suite(`on ${runtime} a run`, () => {
+  suite(`on ${runtime} a run`, { concurrency: 2 }, () => {
     test('succeeds, and its usage is told', async () => {
       const ran = await runs.run(runtime, {
         blocks: python('open("/outputs/a", "w").write("12345")', 'print("done")'),
