@@ -83,13 +83,16 @@ interface Statement {
   Resource: string[];
 }
 
-/** The rights as a bucket policy, for the accounts' access keys. */
+/**
+ * The rights as a bucket policy, for the accounts' access keys. The embedded store keeps it in an attribute of a folder,
+ * for which file systems have 4 KiB: what all accounts may is said once.
+ */
 export function bucketPolicy(bucket: string, kind: 'record' | 'work', accessKeys: Readonly<Record<Account, string>>) {
   const statements: Statement[] = [];
   for (const [account, accessKey] of Object.entries(accessKeys) as [Account, string][]) {
     const allow = (actions: string[], keys: readonly string[]) => {
       if (keys.length === 0) return;
-      const Resource = keys.map((key) => `arn:aws:s3:::${bucket}${key === '' ? '' : `/${key}`}`);
+      const Resource = keys.map((key) => `arn:aws:s3:::${bucket}/${key}`);
       statements.push({ Effect: 'Allow', Principal: { AWS: [accessKey] }, Action: actions, Resource });
     };
     const own = rights[account][kind];
@@ -98,10 +101,16 @@ export function bucketPolicy(bucket: string, kind: 'record' | 'work', accessKeys
     const lock = kind === 'record' ? ['s3:PutObjectRetention'] : [];
     allow(['s3:PutObject', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts', ...lock], own.put);
     if ('delete' in own) allow(['s3:DeleteObject'], own.delete);
-    // Without the right to list, a store answers "forbidden" instead of "not there" for what is not there.
-    allow(['s3:ListBucket', 's3:ListBucketVersions', 's3:ListBucketMultipartUploads'], ['']);
-    // What the probe at a service's start asks.
-    allow(['s3:GetBucketVersioning', 's3:GetBucketObjectLockConfiguration'], ['']);
   }
+  // Without the right to list, a store answers "forbidden" instead of "not there" for what is not there.
+  const list = ['s3:ListBucket', 's3:ListBucketVersions', 's3:ListBucketMultipartUploads'];
+  // What the probe at a service's start asks.
+  const probe = ['s3:GetBucketVersioning', 's3:GetBucketObjectLockConfiguration'];
+  statements.push({
+    Effect: 'Allow',
+    Principal: { AWS: Object.values(accessKeys) },
+    Action: [...list, ...probe],
+    Resource: [`arn:aws:s3:::${bucket}`],
+  });
   return { Version: '2012-10-17', Statement: statements };
 }
