@@ -3,26 +3,77 @@ import { parseArgs } from 'node:util';
 import { openBed } from '../support/bed.ts';
 import { mixedLoad } from '../support/mixed-load.ts';
 import { withBed } from '../support/runner/bed.ts';
+import { baseImageIsReproducible } from './base-image.ts';
+import { fullFloods } from './floods.ts';
+import { fuzzInit } from './fuzz.ts';
+import { manyHostileRuns } from './hostile.ts';
 
-/** `npm run soak -- --minutes N --seed S`: mixed loads with troubles, one seed after the other, for so long. */
+/**
+ * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|floods|drill]`: what takes too long for every change.
+ * Each part once, then mixed loads with troubles, one seed after the other, until the time is over.
+ */
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string', default: String(Date.now() % 1e9) } },
+  options: {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: String(Date.now() % 1e9) },
+    only: { type: 'string' },
+  },
 });
 const end = Date.now() + Number(values.minutes) * 60_000;
-const first = Number(values.seed);
+const say = (line: string) => process.stdout.write(`${line}\n`);
 
-process.exitCode = await withBed(join(import.meta.dirname, '../..'), async (leftOver) => {
-  for (let seed = first; Date.now() < end; seed++) {
+async function drill(): Promise<string> {
+  let seeds = 0;
+  let accepted = 0;
+  do {
+    const seed = Number(values.seed) + seeds++;
     try {
       await using bed = await openBed();
-      const accepted = await mixedLoad(bed, seed, (step) => step < 40 && Date.now() < end);
-      process.stdout.write(`seed ${seed}: ${accepted} runs, every promise kept\n`);
+      const runs = await mixedLoad(bed, seed, (step) => step < 40 && Date.now() < end);
+      accepted += runs;
+      say(`seed ${seed}: ${runs} runs, every promise kept`);
     } catch (error) {
-      process.stdout.write(`seed ${seed}: BROKEN; again with --seed ${seed}\n`);
+      say(`seed ${seed}: BROKEN; again with --only drill --seed ${seed}`);
       throw error;
+    }
+  } while (Date.now() < end);
+  return `${accepted} runs of ${seeds} seeds`;
+}
+
+const fuzzSeconds = Math.ceil(Math.min(300, Number(values.minutes) * 15));
+const parts: Readonly<Record<string, () => Promise<string>>> = {
+  base: async () => {
+    await baseImageIsReproducible(say);
+    return 'made twice, the same both times';
+  },
+  fuzz: () => fuzzInit(fuzzSeconds),
+  hostile: () => manyHostileRuns(say),
+  floods: () => fullFloods(say),
+  drill,
+};
+
+const chosen = Object.entries(parts).filter(([name]) => values.only === undefined || values.only === name);
+if (chosen.length === 0) {
+  process.stderr.write(`there is no part ${values.only}: choose among ${Object.keys(parts).join(', ')}\n`);
+  process.exit(2);
+}
+
+process.exitCode = await withBed(join(import.meta.dirname, '../..'), async (leftOver) => {
+  const counts: string[] = [];
+  let broken = 0;
+  for (const [name, part] of chosen) {
+    say(`== ${name}`);
+    try {
+      counts.push(`${name}: ${await part()}`);
+    } catch (error) {
+      broken++;
+      counts.push(`${name}: BROKEN`);
+      console.error(error);
     }
   }
   const left = await leftOver();
-  for (const line of left) process.stdout.write(`left over: ${line}\n`);
-  return left.length > 0 ? 1 : 0;
+  for (const line of counts) say(line);
+  for (const line of left) say(`left over: ${line}`);
+  say(`${chosen.length - broken} parts held, ${broken} broke, ${left.length} things left over`);
+  return broken + left.length > 0 ? 1 : 0;
 });
