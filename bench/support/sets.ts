@@ -1,0 +1,48 @@
+import { randomFillSync } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Digest, hexOf, sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { putSnapshot } from '@hotcell/outside/snapshot-record.ts';
+import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
+import { contentsAs } from '../../test/support/freezing.ts';
+import type { House } from '../../test/support/house.ts';
+import { many } from './many.ts';
+import { mib } from './cells.ts';
+
+export interface SetOf {
+  files: number;
+  bytesEach: number;
+}
+/** The two sets that staging and freezing are measured with; a tenth of them to see that it works. */
+export const bigSet = (quick: boolean): SetOf => ({ files: quick ? 7 : 64, bytesEach: 32 * mib });
+export const smallSet = (quick: boolean): SetOf => ({ files: quick ? 2_000 : 20_000, bytesEach: 4096 });
+
+/** Different bytes for each file, and nothing that could be compressed away. */
+function randomBytes(size: number): Buffer {
+  return randomFillSync(Buffer.allocUnsafe(size));
+}
+const nameOf = (i: number) => `part-${i % 100}/file-${i}.bin`;
+
+/** A snapshot of such files, in the contents of a tenant who has nothing else: so tools can fetch his prefix. */
+export async function frozenSet(
+  house: House,
+  tenant: string,
+  { files, bytesEach }: SetOf,
+): Promise<{ snapshot: Digest; locations: Digest }> {
+  await using contents = await contentsAs(house, 'producer');
+  const entries: SnapshotEntry[] = [];
+  await many(files, 8, async (i) => {
+    const bytes = randomBytes(bytesEach);
+    const digest = sha256(bytes);
+    await contents.own.put(house.store.record, recordKeys.cas(tenant, digest), bytes, hexOf(digest));
+    entries.push({ path: nameOf(i), size: bytesEach, sha256: digest });
+  });
+  return await putSnapshot(house.producer.store, tenant, entries);
+}
+
+/** The same files in one folder of this machine. */
+export function folderSet(folder: string, { files, bytesEach }: SetOf, from = 0): void {
+  mkdirSync(folder, { recursive: true });
+  for (let i = from; i < from + files; i++) writeFileSync(join(folder, `file-${i}.bin`), randomBytes(bytesEach));
+}

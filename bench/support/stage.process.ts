@@ -1,0 +1,15 @@
+/** Stages one snapshot into a cache that has nothing yet, as a worker does. */
+import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
+import { stageInputs } from '@hotcell/executor-worker/stage.ts';
+import { Contents } from '@hotcell/outside/content.ts';
+import { openLog } from '@hotcell/outside/log.ts';
+import { Store } from '@hotcell/outside/store.ts';
+import { sayAtEnd } from './own-process.ts';
+
+const { store: settings, folder, tenant, inputs: asked } = JSON.parse(process.env['ASKED'] ?? '{}');
+using store = new Store(settings);
+await using contents = new Contents(settings);
+await using inputs = await InputCache.open({ folder, maxBytes: 2 ** 40 }, contents, openLog('bench', 'silent'));
+const since = performance.now();
+await using _there = await stageInputs({ store, inputs }, { tenant, inputs: asked, params: {} });
+sayAtEnd(performance.now() - since);

