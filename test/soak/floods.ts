@@ -3,10 +3,11 @@ import { type Asked, mib, openRuns, type Ran, runtimes } from '../limits/support
 import { openBed } from '../support/bed.ts';
 
 const gib = 1024 * mib;
-const limits = { timeoutSeconds: 3000, blockTimeoutSeconds: 3000, memoryBytes: 1024 * mib } as const;
+const limits = { timeoutSeconds: 3000, blockTimeoutSeconds: 3000, memoryBytes: 2 * gib } as const;
 
 const writes = 10_000_000;
 const files = 100_000;
+const kept = 60_000;
 const crowd = `
 import os
 os.chdir("/outputs")
@@ -38,8 +39,11 @@ const floods: readonly Flood[] = [
   },
   {
     name: 'a hundred thousand files, and folders five thousand deep',
-    asked: { blocks: [{ language: 'python', code: crowd }], limits: { ...limits, outputFiles: files / 2 } },
-    holds: (ran) => assert.deepEqual([ran.verdict.outcome, ran.outputs.files.length], ['output_exceeded', files / 2]),
+    asked: {
+      blocks: [{ language: 'python', code: crowd }],
+      limits: { ...limits, outputFiles: kept, outputBytes: gib },
+    },
+    holds: (ran) => assert.deepEqual([ran.verdict.outcome, ran.outputs.files.length], ['output_exceeded', kept]),
   },
 ];
 
