@@ -10,6 +10,7 @@ import type { Parts } from '../parts.ts';
 import { apiKeyRoutes } from './apikeys.ts';
 import { type App, onceJudged, rememberCaller } from './app.ts';
 import { bodyLimitBytes, parseBody } from './body.ts';
+import { readPast } from './read-past.ts';
 import { healthRoutes } from './health.ts';
 import { logRoutes } from './logs.ts';
 import { outputRoutes } from './outputs.ts';
@@ -95,13 +96,14 @@ function speakZod(app: App): void {
 }
 
 function answerProblems(app: App, parts: Parts): void {
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler(async (error, request, reply) => {
     const problem = problemOf(error, request.id);
     if (problem.status >= 500)
       parts.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
     const after = problem['retryAfterSeconds'];
     if (typeof after === 'number') reply.header('retry-after', String(Math.ceil(after)));
     if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+    if (problem.status === 413) await readPast(request.raw);
     // Serialised here: the schemas of the routes are those of success.
     return reply.code(problem.status).type('application/problem+json').serializer(JSON.stringify).send(problem);
   });
