@@ -16,8 +16,9 @@ import { takeOver } from './scan.ts';
 import { buildTree } from './tree.ts';
 import { damagedIn } from './verify.ts';
 
-/** How many files of one snapshot are under way at once. */
-const fetchesAtOnce = 32;
+/** How many files of one snapshot are under way at once: small ones wait for answers, big ones fill memory. */
+const fetchesAtOnce = { small: 32, big: 8 };
+const bigBytes = 1024 * 1024;
 
 export interface CacheSettings {
   /** The worker's own folder: the same path on the host and in the worker's container. */
@@ -182,16 +183,28 @@ export class InputCache implements AsyncDisposable {
   async #fetchAll(tenant: string, missing: readonly LocatedEntry[], signal: AbortSignal): Promise<void> {
     const stop = new AbortController();
     const both = AbortSignal.any([signal, stop.signal]);
-    const queue = missing.values();
-    const lane = async () => {
-      for (const entry of queue) await this.#fetch(tenant, entry, both);
-    };
-    const lanes = Array.from({ length: fetchesAtOnce }, () =>
-      lane().catch((error: unknown) => {
+    const lane = async (queue: Iterable<LocatedEntry>) => {
+      try {
+        for (const entry of queue) await this.#fetch(tenant, entry, both);
+      } catch (error) {
         stop.abort(error);
         throw error;
-      }),
-    );
+      }
+    };
+    const lanesOf = (many: number, entries: readonly LocatedEntry[]) => {
+      const queue = entries.values();
+      return Array.from({ length: many }, () => lane(queue));
+    };
+    const lanes = [
+      ...lanesOf(
+        fetchesAtOnce.big,
+        missing.filter(({ size }) => size >= bigBytes),
+      ),
+      ...lanesOf(
+        fetchesAtOnce.small,
+        missing.filter(({ size }) => size < bigBytes),
+      ),
+    ];
     // All lanes have to be at rest before the room they were promised is given to others.
     await Promise.allSettled(lanes);
     signal.throwIfAborted();
