@@ -166,13 +166,11 @@ describe('image build', () => {
     await until('the engine ends what nobody waits for', async () => !(await stepRuns()));
     const open = `ARG BASE\nFROM \${BASE}\nRUN ${latch} touch /latch/${mark}.go\n`;
     const base = (await readImagesLock(home))['node']?.ref ?? '';
-    await must(
-      ['docker', 'build', '--quiet', '--pull=false', '--output', 'type=cacheonly', '--build-arg', `BASE=${base}`, '-'],
-      {
-        input: open,
-        env: { DOCKER_BUILDKIT: '1' },
-      },
-    );
+    // A folder, not standard input: of that the builder leaves copies in the temporary folder.
+    const latchFolder = await bed.folder('latch');
+    await writeFile(join(latchFolder, 'Dockerfile'), open);
+    const quiet = ['--quiet', '--pull=false', '--output', 'type=cacheonly', '--build-arg', `BASE=${base}`];
+    await must(['docker', 'build', ...quiet, latchFolder], { env: { DOCKER_BUILDKIT: '1' } });
     const again = await image(...words);
     assert.equal(again.code, 0, again.stderr);
     const locked = (await readImagesLock(home))[name];

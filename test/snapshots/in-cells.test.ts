@@ -190,7 +190,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
     test('inputs are read-only, and below the flagged view also nosuid, nodev and noexec', async () => {
       const view = await hasFlaggedView(bed.installation);
       for (const [path, flags] of Object.entries(sealed.flags)) {
-        assert.ok(flags.includes('ro'), `${path}: ${flags}`);
+        assert.ok(flags.includes('ro'), `${path}: ${flags.join()}`);
         if (view && runtime === 'runc') assert.deepEqual(flags, ['nodev', 'noexec', 'nosuid', 'ro'], path);
       }
       assert.deepEqual(careless.flags['/inputs'], []);

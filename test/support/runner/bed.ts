@@ -50,6 +50,8 @@ export async function withBed(root: string, work: (look: () => Promise<string[]>
   // Short, since sockets lie in it, and nobody else's: whatever is in it afterwards, a test left.
   const temporary = await mkdtemp(join(tmpdir(), 'hotcell-'));
   process.env['TMPDIR'] = temporary;
+  // Node would put it into the temporary folder.
+  process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.hotcell-compiled');
   try {
     return await work(() => leftOver(installation, temporary));
   } finally {
