@@ -36,12 +36,16 @@ export function judgeEngine(facts: MachineFacts): Check {
 }
 
 /** Engines that live in a virtual machine or without root work, but cannot keep every promise. */
-export function judgeKindOfEngine({ engine }: MachineFacts): Check[] {
+export function judgeKindOfEngine({ engine, tools }: MachineFacts): Check[] {
   if (!engine) return [];
-  const inside = /Docker Desktop/i.test(engine.operatingSystem) ? 'Docker Desktop' : '';
   const checks: Check[] = [];
-  if (inside) {
-    const message = `${inside} runs cells in a virtual machine of its own: gVisor cannot be added to it, and the second, flagged view of the staged inputs cannot be made there, so inputs are read-only but not nosuid,nodev,noexec; the posture in the evidence says so`;
+  const view =
+    'the second, flagged view of the staged inputs cannot be made there, so inputs are read-only but not nosuid,nodev,noexec; the posture says so';
+  if (/Docker Desktop/i.test(engine.operatingSystem)) {
+    const message = `Docker Desktop runs cells in a virtual machine of its own: gVisor cannot be added to it, and ${view}`;
+    checks.push(warn('engine kind', message, 'for more isolation run Hotcell on Linux'));
+  } else if (tools.endpoint.includes('/.colima/')) {
+    const message = `Colima runs cells in a virtual machine of its own, which sees only your home folder: keep the checkout and HOTCELL_HOME in it. gVisor would have to be added inside it (\`colima ssh\`), and ${view}`;
     checks.push(warn('engine kind', message, 'for more isolation run Hotcell on Linux'));
   }
   if (engine.rootless) {

@@ -173,6 +173,11 @@ describe('doctor', () => {
     assert.match(check.message, /nosuid,nodev,noexec/);
   });
 
+  test('Colima is told what it cannot do, and where the checkout has to lie', () => {
+    const colima = withTools(well, { platform: 'darwin', endpoint: 'unix:///home/a/.colima/default/docker.sock' });
+    assert.match(only(colima, 'engine kind', 'warn').message, /home folder.*gVisor.*nosuid,nodev,noexec/);
+  });
+
   test('an engine that cannot bound memory is refused', () => {
     assert.match(only(withEngine({ unbounded: ['memory'] }), 'limits', 'fail').message, /memory/);
   });
