@@ -26,7 +26,7 @@ export function define(command: Command): void {
     'run -e "print(1 + 1)"',
     'run clean.py report.sh --input sales=./sales.csv --policy analytics --out results',
     'run job.py --param day=2026-11-01 --label team=finance --timeout 120 --memory 512m --json',
-    'echo "echo hello" | ./hotcell run --lang bash -',
+    'run --lang bash - < report.sh',
   ]);
   command.action((files: string[], options: Options) => run(files, options, command));
 }
