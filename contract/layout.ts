@@ -1,5 +1,5 @@
 import { type Digest, hexOf } from './digest.ts';
-import { type RunId, timeOf } from './names.ts';
+import { RunId, timeOf } from './names.ts';
 
 /** The one place that knows where things stand in the two buckets. */
 export const shards = 16;
@@ -54,12 +54,25 @@ export const workKeys = {
     `logs/${run}/${attempt}/${String(index).padStart(8, '0')}`,
   logs: (run: RunId) => `logs/${run}/`,
   upload: (tenant: string, id: string) => `uploads/${tenant}/${id}`,
+  /** Of an output: it is seen whose it was. */
+  outputUpload: (tenant: string, run: string, attempt: number, id: string) =>
+    `uploads/${tenant}/${run}-${attempt}-${id}`,
   freezing: (tenant: string, id: string) => `freezing/${tenant}/${id}`,
   freezingOf: (tenant: string) => `freezing/${tenant}/`,
   /** What was frozen last from a place: by the digest of its address. */
   remembered: (tenant: string, place: Digest) => `remembered/${tenant}/${hexOf(place)}.jsonl`,
   sweeping: 'gc/sweeping',
 } as const;
+
+/** Whose attempt sends to this key in parts: its log, or an output that waits for its digest; undefined for any other. */
+export function attemptOf(key: string): { run: RunId; attempt: number } | undefined {
+  const [, run, attempt] =
+    /^runs\/[^/]+\/\d+\/\d+\/\d+\/([^/]+)\/(\d+)\/log\.ndjson\.zst$/.exec(key) ??
+    /^uploads\/[^/]+\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d+)-[^/]+$/.exec(key) ??
+    [];
+  const parsed = RunId.safeParse(run);
+  return parsed.success ? { run: parsed.data, attempt: Number(attempt) } : undefined;
+}
 
 /** From the key of an open or done marker back to what it marks; undefined for a key that is none of ours. */
 export function markerOf(key: string): { tenant: string; run: RunId } | undefined {

@@ -30,6 +30,8 @@ export const CellBeat = z.strictObject({
   container: z.string(),
   state: z.enum(['waiting', 'busy', 'destroying']),
   run: RunId.optional(),
+  /** Why it could not be removed the last time; it is tried again. */
+  problem: z.string().optional(),
 });
 export type CellBeat = z.infer<typeof CellBeat>;
 

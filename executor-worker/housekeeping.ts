@@ -2,46 +2,67 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sayAlive } from '@hotcell/outside/alive.ts';
 import type { Live } from '@hotcell/outside/live.ts';
 import type { Logger } from '@hotcell/outside/log.ts';
+import type { HalfUploads } from './half-uploads.ts';
 
-const everyMs = 10_000;
+const everyMs = 3_000;
+/** So long a round may hold up the next: one container of a wedged runtime takes minutes. */
+const roundMs = 10_000;
 /** Longer than a worker that lives can go unheard, also after Valkey began anew with nothing. */
-const goneMs = 20_000;
+const goneMs = 8_000;
+/** A cell that has ended has nothing left to lose but what its worker may be reading of it: a shorter miss is enough. */
+const endedMs = 4_000;
 
 /** Who counts as alive: whoever was heard lately. Whoever is missed is missed for a while before his cells go. */
 export class Heard {
   readonly #missedSince = new Map<string, number>();
   #names = new Set<string>();
 
-  hear(names: readonly string[]): void {
+  /** True when somebody is missed who was there the last time. */
+  hear(names: readonly string[]): boolean {
+    const before = this.#names;
     this.#names = new Set(names);
     for (const name of names) this.#missedSince.delete(name);
+    return [...before].some((name) => !this.#names.has(name));
   }
 
-  isAlive(name: string, now: number): boolean {
+  isAlive(name: string, hasEnded: boolean, now: number): boolean {
     if (this.#names.has(name)) return true;
     const since = this.#missedSince.get(name) ?? now;
     this.#missedSince.set(name, since);
-    return now - since < goneMs;
+    return now - since < (hasEnded ? endedMs : goneMs);
   }
 }
 
-/** Now and then, take away what dead workers left in the engine. */
-export async function keepHouse(
-  { live, log }: { live: Live; log: Logger },
-  reap: (isAlive: (worker: string) => boolean) => Promise<void>,
-  ends: AbortSignal,
-): Promise<void> {
+export interface House {
+  live: Pick<Live, 'workers'>;
+  log: Logger;
+  reap: (isAlive: (worker: string, hasEnded: boolean) => boolean) => Promise<void>;
+  uploads: Pick<HalfUploads, 'suspect' | 'sweep'>;
+}
+
+/** Again and again, take away what dead workers left: in the engine, and in the store. */
+export async function keepHouse({ live, log, reap, uploads }: House, ends: AbortSignal): Promise<void> {
   const heard = new Heard();
+  const isAlive = (name: string, hasEnded: boolean) => heard.isAlive(name, hasEnded, performance.now());
+  uploads.suspect();
   while (!ends.aborted) {
     sayAlive('executor-worker');
-    try {
-      heard.hear((await live.workers()).map((worker) => worker.name));
-      await reap((name) => heard.isAlive(name, performance.now()));
-    } catch (error) {
-      log.warn({ error }, 'what dead workers left could not be looked for: looked for again');
-    }
-    await pause(everyMs, undefined, { signal: ends }).catch(() => {
+    const rounds = [
+      live.workers().then((workers) => {
+        if (heard.hear(workers.map((worker) => worker.name))) uploads.suspect();
+        return reap(isAlive);
+      }),
+      uploads.sweep(),
+    ].map((round) =>
+      round.catch((error: unknown) =>
+        log.warn({ error }, 'what dead workers left could not be looked for: looked for again'),
+      ),
+    );
+    await Promise.race([Promise.all(rounds), pause(roundMs, undefined, { signal: ends })]).catch(() => {
       // Asked to end: the loop sees it.
+    });
+    await pause(everyMs, undefined, { signal: ends }).catch(() => {
+      // The same.
     });
   }
 }

@@ -10,6 +10,7 @@ import { probeAtStart } from '@hotcell/outside/probe.ts';
 import { Store } from '@hotcell/outside/store.ts';
 import { openCells } from './cell/open.ts';
 import { readWorkerSettings } from './config.ts';
+import { HalfUploads } from './half-uploads.ts';
 import { keepHouse } from './housekeeping.ts';
 import { InputCache } from './inputs/cache.ts';
 import { scrub } from './inputs/scrub.ts';
@@ -57,7 +58,8 @@ const steps: Steps = {
   seal: (plan) => cells.open(plan),
 };
 
-const house = keepHouse({ live, log }, (isAlive) => cells.reap(isAlive), ends.signal);
+const uploads = new HalfUploads(store, live);
+const house = keepHouse({ live, log, uploads, reap: (isAlive) => cells.reap(isAlive) }, ends.signal);
 const scrubbing = scrub(inputs, log, ends.signal);
-await serve({ settings, store, live, log, steps }, ends.signal);
+await serve({ settings, store, live, log, steps, left: () => cells.left() }, ends.signal);
 await Promise.all([house, scrubbing]);

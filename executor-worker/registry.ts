@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { WorkerBeat } from '@hotcell/contract/live.ts';
+import type { CellBeat, WorkerBeat } from '@hotcell/contract/live.ts';
 import type { Worker } from './worker.ts';
 
 const everyMs = 2_000;
@@ -12,7 +12,12 @@ export interface Registered extends AsyncDisposable {
 /** Who this worker is, what it can take and what it has: said every two seconds, forgotten when it is not said. */
 export function register(
   worker: Worker,
-  about: { queues: readonly string[]; state: () => WorkerBeat['state']; askedToDrain: () => void },
+  about: {
+    queues: readonly string[];
+    state: () => WorkerBeat['state'];
+    askedToDrain: () => void;
+    left: () => CellBeat[];
+  },
 ): Registered {
   const startedAt = new Date().toISOString();
   const { live, log, name, capacity } = worker;
@@ -25,7 +30,8 @@ export function register(
       capacity: capacity.total,
       used: capacity.used,
       runs: [...worker.runs.keys()],
-      cells: [...worker.cells.values()],
+      // What is told of a cell that could not be removed comes last, and counts.
+      cells: [...new Map([...worker.cells.values(), ...about.left()].map((cell) => [cell.id, cell])).values()],
       startedAt,
       at: new Date().toISOString(),
     };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import type { WorkerBeat } from '@hotcell/contract/live.ts';
+import type { CellBeat, WorkerBeat } from '@hotcell/contract/live.ts';
 import { TicketReader } from '@hotcell/contract/tickets.ts';
 import { crashPoint } from '@hotcell/outside/crash.ts';
 import type { Live } from '@hotcell/outside/live.ts';
@@ -21,10 +21,15 @@ export interface ServeParts {
   live: Live;
   log: Logger;
   steps: Steps;
+  /** Cells that could not be removed yet. */
+  left?: () => CellBeat[];
 }
 
 /** Take tickets and run them, until `ends` is aborted; then drain, and return when nothing is left here. */
-export async function serve({ settings, store, live, log, steps }: ServeParts, ends: AbortSignal): Promise<void> {
+export async function serve(
+  { settings, store, live, log, steps, left = () => [] }: ServeParts,
+  ends: AbortSignal,
+): Promise<void> {
   const pulls: Pull[] = [];
   const mostRuns = settings.HOTCELL_RUNS;
   const total = { cpus: settings.HOTCELL_CPUS, memoryBytes: settings.HOTCELL_MEMORY_BYTES, runs: mostRuns };
@@ -60,6 +65,7 @@ export async function serve({ settings, store, live, log, steps }: ServeParts, e
     queues: settings.HOTCELL_QUEUES,
     state: () => (state === 'draining' && worker.runs.size === 0 ? 'drained' : state),
     askedToDrain: stopTaking,
+    left,
   });
   using _events = await live.onEvent((event) => {
     if (event.type === 'cancel') worker.runs.get(event.run)?.cancelled();

@@ -117,14 +117,17 @@ export class Engine {
 
   /** Its exit code as soon as it has ended (at once if it has already); undefined if it has not within the bound. */
   async wait(id: string, withinMs: number): Promise<number | undefined> {
-    const abortSignal = AbortSignal.timeout(withinMs);
+    let late = false;
     try {
-      const ended: unknown = await this.#docker.getContainer(id).wait({ abortSignal });
+      const ended: unknown = await this.#bounded(`wait for ${id}`, withinMs, (abortSignal) => {
+        abortSignal.addEventListener('abort', () => (late = true));
+        return this.#docker.getContainer(id).wait({ abortSignal });
+      });
       const code = ended !== null && typeof ended === 'object' && 'StatusCode' in ended ? ended.StatusCode : undefined;
       return typeof code === 'number' ? code : undefined;
     } catch (error) {
-      if (abortSignal.aborted) return undefined;
-      throw explainEngineError(error, `wait for ${id}`);
+      if (late) return undefined;
+      throw error;
     }
   }
 
@@ -202,11 +205,11 @@ export class Engine {
 
   /** Give an image's archive to the engine, as `docker load` does. */
   async load(archive: Readable, withinMs: number): Promise<void> {
-    const answer = await this.#bounded('load an image', withinMs, () =>
-      this.#docker.loadImage(archive, { quiet: true }),
-    );
-    // The answer's end is the end of the loading.
-    for await (const chunk of answer as AsyncIterable<Buffer>) void chunk;
+    await this.#bounded('load an image', withinMs, async (abortSignal) => {
+      const answer = await this.#docker.loadImage(archive, { quiet: true, abortSignal });
+      // The answer's end is the end of the loading.
+      for await (const chunk of answer as AsyncIterable<Buffer>) void chunk;
+    });
   }
 
   async #orIgnore(statuses: readonly number[], call: () => Promise<unknown>): Promise<boolean> {

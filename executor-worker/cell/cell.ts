@@ -7,6 +7,7 @@ import { destroyCell } from './destroy.ts';
 import { cellEvents } from './event-stream.ts';
 import { jobFrames } from './hand-over.ts';
 import type { Leased } from './lease.ts';
+import { patrol, type Patrol, type Watched } from './patrol.ts';
 import type { Talk } from './talk.ts';
 
 const frameReasons: Readonly<Record<KillReason, FrameKillReason>> = {
@@ -14,8 +15,6 @@ const frameReasons: Readonly<Record<KillReason, FrameKillReason>> = {
   lost_claim: 'claimLost',
   draining: 'draining',
 };
-/** Init's own time to kill everything, over the policy's grace, before the engine is asked to. */
-const killSlackMs = 10_000;
 /** The engine sees a container's end up to a second after its stream's. */
 const deathMs = 20_000;
 
@@ -31,7 +30,8 @@ export class Cell implements SealedCell {
   #used = false;
   #startedAt: Date | undefined;
   #killed: KillReason | undefined;
-  #killTimer: NodeJS.Timeout | undefined;
+  /** When its job has to be over, by the monotonic clock. */
+  #overAt: number | undefined;
   #destroyed: Promise<void> | undefined;
 
   constructor(leased: Leased, talk: Talk, posture: Posture, deps: CellDeps) {
@@ -46,6 +46,7 @@ export class Cell implements SealedCell {
   async *run(job: Job): AsyncGenerator<CellEvent> {
     if (this.#used) throw new HotcellError('cell_failed', 'a cell is used once');
     this.#used = true;
+    using watched = this.#watched();
     let failure: unknown;
     const handedOver = this.#handOver(job).catch((error: unknown) => {
       failure = error;
@@ -62,12 +63,13 @@ export class Cell implements SealedCell {
         killedForMemory: () => killedForMemory(this.#leased, this.#deps),
       };
       if (yield* cellEvents(heard)) return;
+      if (watched.gaveUp)
+        throw new HotcellError('cell_failed', 'the cell neither ended nor spoke when it should have been over');
       await handedOver;
       if (failure !== undefined && !isUnheard(failure)) throw failure;
       if (this.#destroyed) throw new HotcellError('cell_failed', 'the cell was destroyed while its job ran');
       yield await howItDied(this.#leased, this.#deps);
     } finally {
-      clearTimeout(this.#killTimer);
       this.#talk.close();
     }
   }
@@ -78,16 +80,28 @@ export class Cell implements SealedCell {
     // Before the start a kill has no place in the protocol: it follows it at once.
     if (this.#startedAt === undefined) return;
     this.#talk.send([this.#killFrame(reason)]).catch((error: unknown) => {
-      // A cell that does not listen any more is one that ends; if it does not, the timer sees to it.
+      // A cell that does not listen any more is one that ends; if it does not, the patrol sees to it.
       this.#deps.log.debug({ container: this.container, err: error }, 'a kill was not heard');
     });
   }
 
   destroy(): Promise<void> {
-    clearTimeout(this.#killTimer);
     this.#talk.close();
     this.#destroyed ??= destroyCell(this.#leased, this.#deps);
     return this.#destroyed;
+  }
+
+  #watched(): Patrol {
+    const { log, engine, patience } = this.#deps;
+    const cell: Watched = {
+      log,
+      container: this.container,
+      silentMs: () => this.#talk.silentMs(),
+      overAt: () => this.#overAt,
+      kill: () => engine.kill(this.#leased.container),
+      close: () => this.#talk.close(),
+    };
+    return patrol(cell, patience);
   }
 
   async #handOver(job: Job): Promise<void> {
@@ -97,29 +111,25 @@ export class Cell implements SealedCell {
   /** Nothing is awaited between START's making and its writing: a kill from then on comes behind it. */
   *#withStart(frames: Iterable<HostFrame>): Generator<HostFrame> {
     for (const frame of frames) {
-      if (frame.type === 'start') this.#startedAt = new Date();
+      if (frame.type === 'start') {
+        this.#startedAt = new Date();
+        this.#mustEndWithin(this.#leased.plan.limits.timeoutSeconds);
+      }
       const before = this.#killed;
       yield frame;
       if (frame.type === 'start' && before !== undefined) yield this.#killFrame(before);
     }
   }
 
-  /** With it the fallback is armed. */
   #killFrame(reason: KillReason): HostFrame {
-    this.#forceAfter(this.#leased.plan.limits.graceSeconds * 1000 + killSlackMs);
+    this.#mustEndWithin(0);
     return { type: 'kill', reason: frameReasons[reason] };
   }
 
-  /** The fallback: `docker kill`, when init was asked and has said nothing for long although we listen. */
-  #forceAfter(ms: number): void {
-    this.#killTimer = setTimeout(() => {
-      const left = killSlackMs - this.#talk.silentMs();
-      if (left > 0) return this.#forceAfter(left);
-      this.#deps.log.warn({ container: this.container }, 'init did not end its job: the engine is asked to kill it');
-      this.#deps.engine.kill(this.#leased.container).catch((error: unknown) => {
-        this.#deps.log.error({ container: this.container, err: error }, 'the engine did not kill a cell');
-      });
-    }, ms);
+  /** And the grace. */
+  #mustEndWithin(seconds: number): void {
+    const overAt = performance.now() + (seconds + this.#leased.plan.limits.graceSeconds) * 1000;
+    this.#overAt = Math.min(overAt, this.#overAt ?? overAt);
   }
 }
 

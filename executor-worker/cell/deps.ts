@@ -3,6 +3,8 @@ import type { Logger } from '@hotcell/outside/log.ts';
 import type { SealedCell } from '../parts.ts';
 import type { Images } from './image.ts';
 import type { InitFile } from './init.ts';
+import type { Left } from './left.ts';
+import type { Patience } from './patrol.ts';
 
 /** What making cells needs of the worker. */
 export interface CellDeps {
@@ -17,5 +19,8 @@ export interface CellDeps {
   machine: string;
   /** The cells this worker has, by their own ids, from before their folder is made until nothing of them is left. */
   live: Map<string, SealedCell | undefined>;
+  /** Those that could not be removed yet. */
+  left: Left;
+  patience: Patience;
   log: Logger;
 }

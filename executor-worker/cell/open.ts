@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import type { CellBeat } from '@hotcell/contract/live.ts';
 import { Engine } from '@hotcell/outside/engine.ts';
 import type { Logger } from '@hotcell/outside/log.ts';
 import type { CellPlan, SealedCell } from '../parts.ts';
@@ -6,7 +7,9 @@ import type { CellDeps } from './deps.ts';
 import { folderOfCells } from './folder.ts';
 import { Images } from './image.ts';
 import { InitFile } from './init.ts';
-import { reap } from './reaper.ts';
+import { Left } from './left.ts';
+import { type Patience, usualPatience } from './patrol.ts';
+import { type Reaping, reap } from './reaper.ts';
 import { openCell } from './seal.ts';
 import { machineOf } from './seccomp.ts';
 
@@ -17,12 +20,16 @@ export interface CellSettings {
   /** The same path on the host and here, and this worker's alone. */
   stateDir: string;
   log: Logger;
+  /** With a cell that does not end; the tests have less. */
+  patience?: Patience;
 }
 
 /** All that a worker has to do with cells: make them, and take away what others left. */
 export interface Cells extends AsyncDisposable {
   open(plan: CellPlan): Promise<SealedCell>;
-  reap(isAlive: (worker: string) => boolean): Promise<void>;
+  reap(isAlive: Reaping['isAlive']): Promise<void>;
+  /** Those that could not be removed yet, and why. */
+  left(): CellBeat[];
 }
 
 export async function openCells(settings: CellSettings): Promise<Cells> {
@@ -41,11 +48,14 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
     init,
     machine: machineOf(architecture),
     live: new Map(),
+    left: new Left(),
+    patience: settings.patience ?? usualPatience,
     log,
   };
   return {
     open: (plan) => openCell(plan, deps),
     reap: (isAlive) => reap(deps, isAlive),
+    left: () => deps.left.beats,
     async [Symbol.asyncDispose]() {
       await Promise.all([...deps.live.values()].map(async (cell) => cell?.destroy()));
     },

@@ -8,7 +8,8 @@ import { folderOfCells, removeFolder } from './folder.ts';
 export interface Reaping {
   worker: string;
   live: { has(id: string): boolean };
-  isAlive: (worker: string) => boolean;
+  /** Whether this worker may still come for a cell of its own, that has ended or not. */
+  isAlive: (worker: string, hasEnded: boolean) => boolean;
   now: Date;
 }
 
@@ -28,30 +29,53 @@ export function reasonToReap(container: Pick<Listed, 'labels' | 'state'>, known:
   }
   // Nobody's: it was made to look at an image.
   if (worker === '') return isOver ? 'its deadline is over' : undefined;
-  return known.isAlive(worker)
+  const hasEnded = container.state !== 'running';
+  return known.isAlive(worker, hasEnded || isOver)
     ? undefined
-    : `its worker ${worker} is gone${container.state === 'running' ? '' : ', and it has ended'}`;
+    : `its worker ${worker} is gone${hasEnded ? ', and it has ended' : ''}`;
 }
 
+/** Between the tries of one round; the next round tries again. */
+const pausesMs = [100, 500];
+
 /** Take away what is left of cells: containers by their labels, and folders that no cell has. */
-export async function reap(deps: CellDeps, isAlive: (worker: string) => boolean): Promise<void> {
-  const { engine, installation, worker, live, log } = deps;
+export async function reap(deps: CellDeps, isAlive: Reaping['isAlive']): Promise<void> {
+  const { engine, installation, worker, live, left } = deps;
   const found = await engine.list(['hotcell.managed=1', `hotcell.installation=${installation}`, 'hotcell.role=cell']);
-  const remain = new Set(found.map(({ labels }) => labels['hotcell.cell'] ?? ''));
   const known: Reaping = { worker, live, isAlive, now: new Date() };
-  for (const container of found) {
-    const reason = reasonToReap(container, known);
-    if (reason === undefined) continue;
-    log.info({ container: container.name, reason }, 'a left cell is removed');
-    try {
-      await removeContainer(engine, container.id);
-      remain.delete(container.labels['hotcell.cell'] ?? '');
-    } catch (error) {
-      // The next round tries again; the others must not wait for it.
-      log.error({ container: container.name, err: error }, 'a left cell could not be removed');
-    }
-  }
+  const remain = new Set(found.map(cellOf));
+  // Beside each other: one that a wedged runtime holds must not keep the others.
+  await Promise.all(
+    found.map(async (container) => {
+      const reason = reasonToReap(container, known);
+      if (reason !== undefined && (await removed(deps, container, reason))) remain.delete(cellOf(container));
+    }),
+  );
+  left.keepOnly(remain);
   await reapFolders(deps, remain);
+}
+
+const cellOf = ({ labels }: Listed) => labels['hotcell.cell'] ?? '';
+
+async function removed(deps: CellDeps, container: Listed, reason: string): Promise<boolean> {
+  const {
+    log,
+    left: { removing },
+  } = deps;
+  const { id, name } = container;
+  // An earlier round still waits for the engine's answer.
+  if (removing.has(id)) return false;
+  removing.add(id);
+  log.info({ container: name, reason }, 'a left cell is removed');
+  try {
+    await removeContainer({ id: cellOf(container), name, container: id }, deps, pausesMs);
+    return true;
+  } catch (error) {
+    log.error({ container: name, err: error }, 'a left cell could not be removed');
+    return false;
+  } finally {
+    removing.delete(id);
+  }
 }
 
 /** A state folder is one worker's: what is in it and not live was an earlier life's. */

@@ -27,11 +27,22 @@ export class OutputCollector {
   #bytes = 0;
   exceeded: 'outputBytes' | 'outputFiles' | null = null;
 
-  constructor(store: Store, tenant: string, run: string, limits: Pick<Limits, 'outputBytes' | 'outputFiles'>) {
+  constructor(
+    store: Store,
+    tenant: string,
+    run: string,
+    limits: Pick<Limits, 'outputBytes' | 'outputFiles'>,
+    attempt = 1,
+  ) {
     this.#store = store;
     this.#tenant = tenant;
     this.#limits = limits;
-    this.#sink = new ContentSink(store, tenant, run);
+    this.#sink = new ContentSink(store, tenant, run, attempt);
+  }
+
+  /** So far: names that collide are found at the end. */
+  get kept(): { bytes: number; files: number; refused: number } {
+    return { bytes: this.#bytes, files: this.#files.length, refused: this.#refused.length + this.#untold };
   }
 
   async take(rawPath: Buffer, size: number, data: AsyncIterable<Buffer>): Promise<void> {

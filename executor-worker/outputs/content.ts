@@ -15,13 +15,15 @@ export class ContentSink {
   readonly #store: Store;
   readonly #tenant: string;
   readonly #run: string;
+  readonly #attempt: number;
   readonly #under = new Set<Promise<unknown>>();
   #failure: unknown;
 
-  constructor(store: Store, tenant: string, run: string) {
+  constructor(store: Store, tenant: string, run: string, attempt = 1) {
     this.#store = store;
     this.#tenant = tenant;
     this.#run = run;
+    this.#attempt = attempt;
   }
 
   /** Small files are put behind the next one's bytes: `settled` says when all are there. */
@@ -62,7 +64,10 @@ export class ContentSink {
         yield chunk;
       }
     };
-    const beside = { bucket: store.work, key: workKeys.upload(this.#tenant, `${this.#run}-${randomUUID()}`) };
+    const beside = {
+      bucket: store.work,
+      key: workKeys.outputUpload(this.#tenant, this.#run, this.#attempt, randomUUID()),
+    };
     try {
       await store.upload(beside.bucket, beside.key, hashed());
       const sha256: Digest = `sha256:${hash.digest('hex')}`;

@@ -36,6 +36,10 @@ function print({ installation, services }: InstallationStatus, known: Workers | 
     return [name, state, queues.join(','), `${used.runs}`, of, `${cells.length}`];
   });
   process.stdout.write(`\n${columns(['WORKER', 'STATE', 'QUEUES', 'RUNS', 'CPUS', 'CELLS'], workers)}`);
+  for (const { name, cells } of known.workers)
+    for (const { container, problem } of cells)
+      if (problem !== undefined)
+        process.stdout.write(`\n${container} on ${name} could not be removed yet, and is tried again: ${problem}\n`);
   if (known.refusedTickets.count > 0)
     process.stdout.write(
       `\n${known.refusedTickets.count} tickets were refused: they were not what this installation signs\n`,

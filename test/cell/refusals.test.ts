@@ -5,6 +5,8 @@ import { after, before, test } from 'node:test';
 import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { Images } from '@hotcell/executor-worker/cell/image.ts';
 import { InitFile } from '@hotcell/executor-worker/cell/init.ts';
+import { Left } from '@hotcell/executor-worker/cell/left.ts';
+import { usualPatience } from '@hotcell/executor-worker/cell/patrol.ts';
 import { openCell } from '@hotcell/executor-worker/cell/seal.ts';
 import { machineOf } from '@hotcell/executor-worker/cell/seccomp.ts';
 import type { CellPlan } from '@hotcell/executor-worker/parts.ts';
@@ -42,6 +44,8 @@ async function depsWith(init: InitFile) {
     init,
     machine: machineOf((await engine.version()).architecture),
     live: new Map(),
+    left: new Left(),
+    patience: usualPatience,
     log: openLog('refusals', 'silent'),
   };
 }

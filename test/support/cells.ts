@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { openLog } from '@hotcell/outside/log.ts';
-import { type Cells, openCells } from '@hotcell/executor-worker/cell/open.ts';
+import { type CellSettings, type Cells, openCells } from '@hotcell/executor-worker/cell/open.ts';
 import type { CellEvent, CellPlan, Job, SealedCell } from '@hotcell/executor-worker/parts.ts';
 import { readSeccomp } from '@hotcell/producer/policies/here.ts';
 import { type Bed, engineSocket } from './bed.ts';
@@ -43,7 +43,12 @@ export interface TestCells extends AsyncDisposable {
   plan: (runtime: CellPlan['runtime'], more?: Partial<CellPlan>) => CellPlan;
 }
 
-export async function openTestCells(bed: Bed, name: string, installation: string = bed.id()): Promise<TestCells> {
+export async function openTestCells(
+  bed: Bed,
+  name: string,
+  installation: string = bed.id(),
+  more: Partial<CellSettings> = {},
+): Promise<TestCells> {
   const stateDir = await bed.folder(name);
   await mkdir(join(stateDir, 'init'));
   await copyFile(join(bed.initFolder, 'cell-init'), join(stateDir, 'init', 'cell-init'));
@@ -54,6 +59,7 @@ export async function openTestCells(bed: Bed, name: string, installation: string
     worker,
     stateDir,
     log: openLog(worker, 'warn'),
+    ...more,
   });
   const seccomp = Object.fromEntries(readSeccomp().map(({ name: profile, digest }) => [profile, digest]));
   return {

@@ -5,12 +5,27 @@ import { Heard } from '@hotcell/executor-worker/housekeeping.ts';
 test('a worker that is missed counts as alive for a while, and a worker that is heard again is missed anew', () => {
   const heard = new Heard();
   heard.hear(['a']);
-  assert.equal(heard.isAlive('a', 0), true);
+  assert.equal(heard.isAlive('a', false, 0), true);
   heard.hear([]);
-  assert.equal(heard.isAlive('a', 1_000), true);
-  assert.equal(heard.isAlive('a', 20_999), true);
-  assert.equal(heard.isAlive('a', 21_000), false);
+  assert.equal(heard.isAlive('a', false, 1_000), true);
+  assert.equal(heard.isAlive('a', false, 8_999), true);
+  assert.equal(heard.isAlive('a', false, 9_000), false);
   heard.hear(['a']);
   heard.hear([]);
-  assert.equal(heard.isAlive('a', 22_000), true);
+  assert.equal(heard.isAlive('a', false, 10_000), true);
+});
+
+test('a cell that has ended is held for a shorter while', () => {
+  const heard = new Heard();
+  assert.equal(heard.isAlive('a', true, 1_000), true);
+  assert.equal(heard.isAlive('a', true, 5_000), false);
+  assert.equal(heard.isAlive('a', false, 5_000), true);
+});
+
+test('it is told when somebody is missed', () => {
+  const heard = new Heard();
+  assert.equal(heard.hear(['a', 'b']), false);
+  assert.equal(heard.hear(['b', 'a', 'c']), false);
+  assert.equal(heard.hear(['a', 'c']), true);
+  assert.equal(heard.hear(['a', 'c']), false);
 });

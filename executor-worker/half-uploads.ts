@@ -1,0 +1,62 @@
+import { attemptOf } from '@hotcell/contract/layout.ts';
+import type { Live } from '@hotcell/outside/live.ts';
+import type { Store } from '@hotcell/outside/store.ts';
+
+interface Found {
+  bucket: string;
+  key: string;
+  /** Of a half upload; what is there whole and waits for its digest has none. */
+  upload: string | undefined;
+}
+
+/**
+ * What dead attempts left in the store: parts of their logs and outputs, and outputs that waited for their digest. Looked
+ * for only when somebody may have died: at the start, and after a worker is not heard any more.
+ */
+export class HalfUploads {
+  readonly #store: Store;
+  readonly #live: Pick<Live, 'statusesOf'>;
+  /** A heartbeat takes seconds to fade, and what is suspected has to be so twice: hence a few rounds. */
+  #rounds = 0;
+  #suspects: ReadonlySet<string> = new Set();
+
+  constructor(store: Store, live: Pick<Live, 'statusesOf'>) {
+    this.#store = store;
+    this.#live = live;
+  }
+
+  /** Somebody may have died. */
+  suspect(): void {
+    this.#rounds = 4;
+  }
+
+  async sweep(): Promise<void> {
+    if (this.#rounds === 0) return;
+    const found = await this.#found();
+    const beats = await this.#live.statusesOf(found.map(({ run }) => run));
+    const dead = found.filter(({ attempt }, i) => beats[i]?.attempt !== attempt);
+    for (const one of dead) if (this.#suspects.has(nameOf(one))) await this.#remove(one);
+    this.#suspects = new Set(dead.map(nameOf));
+    this.#rounds--;
+  }
+
+  async #found(): Promise<(Found & NonNullable<ReturnType<typeof attemptOf>>)[]> {
+    const store = this.#store;
+    const found: Found[] = [];
+    for (const bucket of [store.record, store.work])
+      for (const { key, id } of await store.halfUploads(bucket)) found.push({ bucket, key, upload: id });
+    for await (const { key } of store.list(store.work, 'uploads/'))
+      found.push({ bucket: store.work, key, upload: undefined });
+    return found.flatMap((one) => {
+      const whose = attemptOf(one.key);
+      return whose ? [{ ...one, ...whose }] : [];
+    });
+  }
+
+  async #remove({ bucket, key, upload }: Found): Promise<void> {
+    if (upload === undefined) await this.#store.delete(bucket, key);
+    else await this.#store.abortUpload(bucket, key, upload);
+  }
+}
+
+const nameOf = ({ bucket, key, upload = '' }: Found) => `${bucket} ${key} ${upload}`;

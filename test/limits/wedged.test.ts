@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { languages } from '@hotcell/contract/languages.ts';
+import { prepareJob } from '@hotcell/executor-worker/cell/prepare.ts';
+import { Engine } from '@hotcell/outside/engine.ts';
+import { type Bed, engineSocket, openBed } from '../support/bed.ts';
+import { openTestCells, testLimits } from '../support/cells.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { resultOf, settled } from '../support/promise.ts';
+import { pinPolicy, spawnWorker } from '../support/real-worker.ts';
+import { openTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+let bed: Bed;
+let house: House;
+before(async () => {
+  bed = await openBed();
+  house = await openHouse(bed);
+});
+after(async () => {
+  await house?.[Symbol.asyncDispose]();
+  await bed?.[Symbol.asyncDispose]();
+});
+
+const engine = new Engine(engineSocket);
+const shortPatience = { lookMs: 50, handOverMs: 60_000, silenceMs: 500, killMs: 500 };
+const job = (code: string) => prepareJob({ blocks: [{ language: 'python', code }], files: [] }, languages);
+
+test('a runtime that says nothing any more costs the attempt, not the worker that listens to it', async () => {
+  const path = join(await bed.folder('frozen'), 's');
+  await using proxy = await openTcpProxy({ path: engineSocket }, path);
+  await using made = await openTestCells(bed, 'frozen', bed.id(), { dockerHost: path, patience: shortPatience });
+  const limits = { ...testLimits, timeoutSeconds: 2, blockTimeoutSeconds: 2, graceSeconds: 0 };
+  const cell = await made.cells.open(made.plan('runc', { limits }));
+  const listen = async () => {
+    for await (const event of cell.run(job('import time; print("here", flush=True); time.sleep(60)')))
+      if (event.type === 'log') proxy.freeze();
+  };
+  await assert.rejects(listen(), { code: 'cell_failed', message: /neither ended nor spoke/ });
+  proxy.heal();
+  await cell.destroy();
+  assert.equal(await engine.inspect(cell.container), undefined);
+});
+
+test('a cell that is only busy is listened to for as long as its limits say', async () => {
+  await using made = await openTestCells(bed, 'busy', bed.id(), { patience: shortPatience });
+  const cell = await made.cells.open(made.plan('runc'));
+  try {
+    const events = await Array.fromAsync(cell.run(job('import time; time.sleep(3)')));
+    assert.equal(events.at(-1)?.type, 'end');
+  } finally {
+    await cell.destroy();
+  }
+});
+
+test('a cell that cannot be removed keeps no other from it, is told with the reason, and goes when it can', async () => {
+  const path = join(await bed.folder('kept'), 's');
+  await using proxy = await openTcpProxy({ path: engineSocket }, path);
+  await using made = await openTestCells(bed, 'kept', bed.id(), { dockerHost: path });
+  await using dead = await openTestCells(bed, 'dead', made.installation);
+  const cells = [await dead.cells.open(dead.plan('runc')), await dead.cells.open(dead.plan('runc'))];
+  const [stuck, other] = await Promise.all(cells.map(async ({ container }) => await engine.inspect(container)));
+  assert.ok(stuck && other);
+  proxy.tears = (line) => line.startsWith('DELETE') && line.includes(stuck.Id);
+  await made.cells.reap(() => false);
+  assert.equal(await engine.inspect(other.Id), undefined);
+  assert.deepEqual(
+    made.cells.left().map(({ container, state }) => [`/${container}`, state]),
+    [[stuck.Name, 'destroying']],
+  );
+  assert.match(made.cells.left()[0]?.problem ?? '', /could not be asked to remove/);
+  proxy.tears = () => false;
+  await made.cells.reap(() => false);
+  assert.deepEqual([made.cells.left(), await engine.inspect(stuck.Id)], [[], undefined]);
+});
+
+test('status names a cell that its worker cannot remove, and the run has its result all the same', async () => {
+  const path = join(await bed.folder('status'), 's');
+  await using proxy = await openTcpProxy({ path: engineSocket }, path);
+  let started = false;
+  proxy.tears = (line) => {
+    started ||= /^POST .*\/start /.test(line);
+    return started && line.startsWith('DELETE');
+  };
+  const real = await pinPolicy(bed, house, 'sealed');
+  await using worker = await spawnWorker(bed, house, 'one', { HOTCELL_DOCKER_HOST: `unix://${path}` });
+  const spec = { ...real.spec, blocks: [{ language: 'python', code: 'print(1)' }] };
+  const { run } = await house.submit('', { spec, queue: real.queue });
+  assert.equal((await resultOf(house, run, 120_000)).outcome, 'succeeded');
+  const cells = async () => (await house.producer.live.workers()).flatMap((one) => one.cells);
+  const told = await until('the worker says so', async () => (await cells()).find(({ problem }) => problem));
+  assert.equal(told.state, 'destroying');
+  assert.ok(await engine.inspect(told.container), 'it is there');
+  proxy.tears = () => false;
+  await until('it is gone', async () => (await cells()).length === 0);
+  assert.equal(await engine.inspect(told.container), undefined);
+  await settled(house, [run]);
+  await worker.stop();
+});
