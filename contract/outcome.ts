@@ -36,6 +36,8 @@ export interface OutcomeFacts {
   logBytes: number;
   logTruncated: boolean;
   outputsExceeded: 'outputBytes' | 'outputFiles' | null;
+  /** What of the outputs is kept. */
+  kept: { bytes: number; files: number; refused: number };
 }
 
 export type Decision =
@@ -61,6 +63,24 @@ function timeReason(facts: OutcomeFacts, block: BlockFacts): string {
   if (own < whole && block.wallMs >= own * 1000)
     return `block ${block.index} was stopped at its time limit of ${own} s (it ran ${formatSeconds(block.wallMs)}): split the work, or ${raise('limits.blockTimeoutSeconds')}`;
   return `the time limit of ${whole} s was reached after ${formatSeconds(facts.ranMs)}, in block ${block.index}: do less, or ${raise('--timeout')}`;
+}
+
+/** What a signal says that the kernel sends for a limit or a denial of ours. */
+function signalReason(facts: OutcomeFacts, block: BlockFacts, signal: number): string {
+  const by = `block ${block.index} was ended by ${signalName(signal)}`;
+  if (signal === constants.signals.SIGXFSZ)
+    return `${by}: a file grew past the limit of ${formatBytes(facts.limits.fileBytes)} for one file: write smaller files, or ${raise('limits.fileBytes')}`;
+  if (signal === constants.signals.SIGSYS)
+    return `${by}: it asked the kernel for something that no cell is allowed: docs/runtimes.md lists what that is`;
+  return `${by}: its log says what it did last`;
+}
+
+function outputsReason(facts: OutcomeFacts, exceeded: 'outputBytes' | 'outputFiles'): string {
+  const { bytes, files, refused } = facts.kept;
+  const kept = `${formatBytes(bytes)} in ${files} ${files === 1 ? 'file' : 'files'} are kept, ${refused} refused`;
+  return exceeded === 'outputBytes'
+    ? `/outputs holds more than the limit of ${formatBytes(facts.limits.outputBytes)} (${kept}): write less, or ${raise('limits.outputBytes')}`
+    : `/outputs holds more files than the limit of ${facts.limits.outputFiles} (${kept}): write fewer, or ${raise('limits.outputFiles')}`;
 }
 
 function warningsOf(facts: OutcomeFacts): string[] {
@@ -105,6 +125,9 @@ export function decide(facts: OutcomeFacts): Decision {
         return { kind: 'platform', message: 'the worker was asked to stop and handed the run back' };
     }
   }
+  // What came first: whatever ended the cell after that only cost its outputs.
+  if (facts.died && last?.timedOut)
+    return end('timed_out', `${timeReason(facts, last)}; the cell died then, and its outputs with it`);
   if (facts.died) {
     if (!facts.died.outOfMemory)
       return {
@@ -122,12 +145,7 @@ export function decide(facts: OutcomeFacts): Decision {
     return end('failed', `block ${last.index} could not be started: ${last.startError}`, 127);
   if (last && last.exitCode !== 0) {
     if (last.oomKills > 0) return end('out_of_memory', memoryReason(facts, last.peakMemoryBytes), null);
-    if (last.signal !== null)
-      return end(
-        'failed',
-        `block ${last.index} was ended by ${signalName(last.signal)}: its log says what it did last`,
-        128 + last.signal,
-      );
+    if (last.signal !== null) return end('failed', signalReason(facts, last, last.signal), 128 + last.signal);
     return end(
       'failed',
       `block ${last.index} ended with exit code ${last.exitCode ?? 'unknown'}: its log says why`,
@@ -139,18 +157,7 @@ export function decide(facts: OutcomeFacts): Decision {
       kind: 'platform',
       message: `only ${facts.ended.length} of ${facts.blocks} blocks ended, and nothing says why`,
     };
-  if (facts.outputsExceeded === 'outputBytes')
-    return end(
-      'output_exceeded',
-      `/outputs holds more than the limit of ${formatBytes(facts.limits.outputBytes)}: write less, or ${raise('limits.outputBytes')}; what was within it is kept`,
-      0,
-    );
-  if (facts.outputsExceeded === 'outputFiles')
-    return end(
-      'output_exceeded',
-      `/outputs holds more files than the limit of ${facts.limits.outputFiles}: write fewer, or ${raise('limits.outputFiles')}; what was within it is kept`,
-      0,
-    );
+  if (facts.outputsExceeded) return end('output_exceeded', outputsReason(facts, facts.outputsExceeded), 0);
   return end(
     'succeeded',
     facts.blocks === 1 ? 'the block ended with exit code 0' : `all ${facts.blocks} blocks ended with exit code 0`,

@@ -50,7 +50,7 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     limitBytes: limits.logBytes,
     live,
   });
-  const collector = new OutputCollector(store, tenant, run, limits);
+  const collector = new OutputCollector(store, tenant, run, limits, attempt);
   const following = new Following(job, recorder, collector);
   const onStop = () => following.stopFor(stopOf(context.stop), cell);
   context.stop.addEventListener('abort', onStop);
@@ -143,6 +143,7 @@ class Following {
       logBytes: this.#recorder.written,
       logTruncated: this.#recorder.truncated,
       outputsExceeded: this.#collector.exceeded,
+      kept: this.#collector.kept,
     });
   }
 

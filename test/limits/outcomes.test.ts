@@ -58,7 +58,7 @@ for (const runtime of runtimes)
       assert.match(signal.verdict.reason, /SIGKILL/);
     });
 
-    test('is timed out although it ignores to be asked, and keeps its log and its outputs', async () => {
+    test('is timed out although it ignores to be asked, and keeps its log and its outputs (54, 55, 56)', async () => {
       const ran = await runs.run(runtime, { blocks: python(stubborn), limits: { timeoutSeconds: 8, graceSeconds: 0 } });
       assert.equal(ran.verdict.outcome, 'timed_out');
       assert.match(ran.verdict.reason, /^the time limit of 8 s was reached after \S+ s, in block 0: .*--timeout/);
@@ -84,11 +84,17 @@ for (const runtime of runtimes)
     test('exceeds its outputs, by bytes or by number, and what was within is kept', async () => {
       const bytes = await runs.run(runtime, { blocks: python(files(3, 1.5 * mib)) });
       assert.deepEqual([bytes.verdict.outcome, bytes.verdict.exitCode], ['output_exceeded', 0]);
-      assert.match(bytes.verdict.reason, /limit of 4 MiB: write less, or .*limits\.outputBytes/);
+      assert.match(
+        bytes.verdict.reason,
+        /limit of 4 MiB \(3 MiB in 2 files are kept, 1 refused\): write less, or .*limits\.outputBytes/,
+      );
       assert.deepEqual([bytes.outputs.files.length, bytes.outputs.refused.length], [2, 1]);
       const number = await runs.run(runtime, { blocks: python(files(53, 1)) });
       assert.equal(number.verdict.outcome, 'output_exceeded');
-      assert.match(number.verdict.reason, /limit of 50: write fewer, or .*limits\.outputFiles/);
+      assert.match(
+        number.verdict.reason,
+        /limit of 50 \(.* in 50 files are kept, 3 refused\): write fewer, or .*limits\.outputFiles/,
+      );
       assert.deepEqual([number.outputs.files.length, number.outputs.refused.length], [50, 3]);
     });
 

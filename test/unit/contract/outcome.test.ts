@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { constants } from 'node:os';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type BlockFacts, decide, type OutcomeFacts, type Stop } from '@hotcell/contract/outcome.ts';
@@ -41,6 +42,7 @@ const facts = (more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
   logBytes: 0,
   logTruncated: false,
   outputsExceeded: null,
+  kept: { bytes: 0, files: 0, refused: 0 },
   ...more,
 });
 
@@ -113,6 +115,28 @@ describe('the outcome of a run', () => {
     assert.equal(ended({ ended: [block({ exitCode: 3 })], outputsExceeded: 'outputBytes' }).outcome, 'failed');
   });
 
+  test('says which limit of ours a signal of the kernel stands for', () => {
+    const bySignal = (signal: number) => ended({ ended: [block({ exitCode: null, signal })] }).reason;
+    assert.match(bySignal(constants.signals.SIGXFSZ), /SIGXFSZ.*limit of 953.7 MiB for one file.*limits\.fileBytes/);
+    assert.match(bySignal(constants.signals.SIGSYS), /SIGSYS.*no cell is allowed/);
+  });
+  test('says of outputs how much is kept and how much was refused', () => {
+    const kept = { bytes: 3 * 1024 * 1024, files: 1, refused: 2 };
+    assert.match(
+      ended({ outputsExceeded: 'outputBytes', kept }).reason,
+      /limit of 64 MiB \(3 MiB in 1 file are kept, 2 refused\): write less, or .*limits\.outputBytes/,
+    );
+    assert.match(ended({ outputsExceeded: 'outputFiles', kept }).reason, /limit of 1000 \(.*\): write fewer/);
+  });
+  test('is the time that ran out, although the cell died of something else while its outputs were taken', () => {
+    for (const outOfMemory of [true, false]) {
+      const late = block({ timedOut: true, exitCode: null, signal: 9 });
+      const decision = ended({ ended: [late], died: { exitCode: 137, outOfMemory } });
+      assert.equal(decision.outcome, 'timed_out');
+      assert.match(decision.reason, /its outputs with it/);
+    }
+  });
+
   const anyBlock = fc.record({
     index: fc.constant(0),
     exitCode: fc.option(fc.integer({ min: 0, max: 255 })),
@@ -141,6 +165,7 @@ describe('the outcome of a run', () => {
     logBytes: fc.nat(),
     logTruncated: fc.boolean(),
     outputsExceeded: fc.constantFrom(null, 'outputBytes' as const, 'outputFiles' as const),
+    kept: fc.record({ bytes: fc.nat(), files: fc.nat(), refused: fc.nat() }),
   });
   test('is exactly one with a reason, for every combination of exit, signal, memory, limit and cancel', () => {
     fc.assert(
@@ -158,5 +183,49 @@ describe('the outcome of a run', () => {
       }),
       { numRuns: 5000 },
     );
+  });
+
+  /** Each of these with each of the others. */
+  const ways = {
+    runtime: ['runc', 'gvisor'],
+    how: [{ exitCode: 0 }, { exitCode: 3 }, { exitCode: 137 }, { exitCode: null, signal: 9 }, { startError: 'none' }],
+    timedOut: [false, true],
+    oomKills: [0, 2],
+    stop: [null, { kind: 'cancelled', by: 'ann', reason: 'enough' }, { kind: 'log_exceeded' }, { kind: 'draining' }],
+    died: [null, { exitCode: 137, outOfMemory: true }, { exitCode: 137, outOfMemory: false }],
+    outputsExceeded: [null, 'outputBytes', 'outputFiles'],
+    logTruncated: [false, true],
+  } as const;
+  const combinations = Object.entries(ways).reduce<Record<string, unknown>[]>(
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  ) as unknown as { [K in keyof typeof ways]: (typeof ways)[K][number] }[];
+  /** The first of these that is true, in the order in which causes come. */
+  const expected = ({ how, timedOut, oomKills, stop, died, outputsExceeded }: (typeof combinations)[number]) => {
+    if (stop?.kind === 'cancelled') return 'cancelled';
+    if (stop?.kind === 'log_exceeded') return 'output_exceeded';
+    if (stop) return 'platform';
+    if (timedOut) return 'timed_out';
+    if (died) return died.outOfMemory ? 'out_of_memory' : 'platform';
+    if ('startError' in how) return 'failed';
+    if (how.exitCode !== 0) return oomKills > 0 ? 'out_of_memory' : 'failed';
+    return outputsExceeded ? 'output_exceeded' : 'succeeded';
+  };
+  const limitNamed: Partial<Record<Outcome, RegExp>> = {
+    timed_out: /limit of 60 s .* --timeout/,
+    out_of_memory: /limit of 512 MiB .* --memory/,
+    output_exceeded: /limit of (8 MiB|64 MiB|1000) .* limits\.(logBytes|outputBytes|outputFiles)/,
+  };
+  test(`is the first cause, in each of ${combinations.length} combinations, and names the limit, its value and what to ask for`, () => {
+    for (const one of combinations) {
+      const { how, timedOut, oomKills, ...rest } = one;
+      const decision = decide(facts({ ...rest, ended: [block({ ...how, timedOut, oomKills })] }));
+      const outcome = decision.kind === 'platform' ? 'platform' : decision.outcome;
+      assert.equal(outcome, expected(one), JSON.stringify(one));
+      if (decision.kind === 'platform') continue;
+      assert.match(decision.reason, limitNamed[decision.outcome] ?? /\w+ \w+/, JSON.stringify(one));
+      const isWarned = decision.warnings.some((warning) => warning.includes('killed 2 of its processes'));
+      if (decision.outcome === 'succeeded') assert.equal(isWarned, oomKills > 0);
+    }
   });
 });
