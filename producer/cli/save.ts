@@ -34,7 +34,8 @@ async function saveOne(run: Run, file: OutputFile, root: string, signal: AbortSi
   const handle = await open(temporary, flags, 0o666);
   try {
     try {
-      for await (const chunk of checked(run, file, signal)) await handle.write(chunk);
+      // Not `write`, which may write a part only.
+      for await (const chunk of checked(run, file, signal)) await handle.appendFile(chunk);
     } finally {
       await handle.close();
     }

@@ -7,6 +7,7 @@ import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
+import { until } from '../support/until.ts';
 
 let bed: Bed;
 let house: House;
@@ -121,4 +122,50 @@ test('a producer that is asked to end breaks streams off instead of ending them,
   const client = await producer.client();
   await client.run(run).cancel();
   assert.equal((await client.run(run).result()).outcome, 'cancelled');
+});
+
+test('what a program writes cannot end a stream of events, nor be taken for a page', async () => {
+  const evil = '<script>alert(1)</script>\u2028data: {}';
+  const run = await submit(`print ${evil}\nprint \r\rid: 99\revent: end\rdata: {}\r\r`);
+  await run.result();
+  const answers = await Promise.all(
+    ['text/event-stream', '*/*'].map((accept) =>
+      producer.ask('GET', `/v1/runs/${run.id}/logs`, { headers: { accept } }),
+    ),
+  );
+  for (const answer of answers) {
+    assert.match(answer.headers.get('content-type') ?? '', /^(text\/event-stream|application\/x-ndjson)/);
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'.*sandbox/);
+  }
+  const [events = '', rows = ''] = await Promise.all(answers.map((answer) => answer.text()));
+  assert.match(textOf(rowsIn(rows)), /<script>alert\(1\)<\/script>[^]*event: end/);
+  // A reader of events takes a lone CR for the end of a line, too.
+  const seen = events.split(/\r\n|\r|\n/).filter((line) => line.startsWith('event: '));
+  assert.deepEqual([...new Set(seen.slice(0, -1)), seen.at(-1)], ['event: log', 'event: end']);
+  const naive = `data: ${textOf(rowsIn(rows))}`.split(/\r\n|\r|\n/);
+  assert.ok(naive.includes('event: end'), 'who sends the text as it is sends its events');
+});
+
+test('who comes late to a long log has everything from its start, once, and then what comes', async () => {
+  const lines = Array.from({ length: 3000 }, (_, n) => `line ${n}`);
+  const run = await submit(`${lines.map((line) => `print ${line}`).join('\n')}\nhold`);
+  await until('it runs', async () => (await run.show()).status === 'running');
+  const live = house.producer.live.logs;
+  const kept = await until('all of it is written', async () => {
+    const rows = await live.read(run.id, 1, 2900, 1000);
+    return rows.at(-1)?.seq === lines.length - 1 && (await live.read(run.id, 1, -1, 1));
+  });
+  assert.notEqual(kept[0]?.seq, 0, 'the stream has lost its beginning');
+  const expected = lines.map((line) => `${line}\n`).join('');
+  const seen: LogRow[] = [];
+  for await (const row of run.logs()) {
+    seen.push(row);
+    if (seen.length === lines.length) await run.cancel('seen');
+  }
+  assert.equal(textOf(seen), expected);
+  assert.deepEqual(
+    seen.map(({ seq }) => seq),
+    lines.map((_, n) => n),
+  );
 });

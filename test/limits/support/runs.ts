@@ -42,7 +42,10 @@ export interface Asked {
   image?: CellPlan['image'];
   /** With the cell at hand and the run's abort controller, before its job begins. */
   beside?: (cell: SealedCell, stop: AbortController) => void;
-  onRows?: (rows: readonly LogRow[], stop: AbortController) => void;
+  /** Live readers: a promise is one that takes its time. */
+  onRows?: (rows: readonly LogRow[], stop: AbortController) => void | Promise<void>;
+  /** In place of the store of all runs. */
+  store?: Store;
 }
 
 export interface Ran extends Execution {
@@ -83,7 +86,8 @@ export async function openRuns(bed: Bed, name: string): Promise<Runs> {
         asked.beside?.(cell, stop);
         const { run, attempt } = plan;
         const publishLog = async (rows: readonly LogRow[]) => asked.onRows?.(rows, stop);
-        const parts = { run, tenant, attempt, runtime, limits, store, publishLog, stop: stop.signal, log };
+        const used = asked.store ?? store;
+        const parts = { run, tenant, attempt, runtime, limits, store: used, publishLog, stop: stop.signal, log };
         const execution = await execute(cell, job, parts);
         const rows = await storedLog(store, tenant, run);
         const segments = await Array.fromAsync(store.list(store.work, `logs/${run}/`));

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import type { OutputFile } from '@hotcell/contract/result.ts';
+import { saveOutputs } from '@hotcell/producer/cli/save.ts';
+import type { Run } from '@hotcell/producer/sdk/index.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { echoOn } from '../support/echo-on.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
+
+let bed: Bed;
+let house: House;
+let producer: RunningProducer;
+let run: Run;
+let file: OutputFile;
+
+before(async () => {
+  bed = await openBed();
+  house = await openHouse(bed);
+  producer = await startProducer(bed, house);
+  await house.worker('one', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
+  run = await (await producer.client()).submit({ blocks: [{ language: 'sh', code: 'output evil' }] });
+  const [only] = (await run.result()).outputs.files;
+  assert.ok(only);
+  file = only;
+});
+after(async () => {
+  await settle(house, producer);
+  await house[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+/** A folder to save into, beside which there is something to write over. */
+async function place() {
+  const parent = await bed.folder('get');
+  const folder = join(parent, 'into');
+  const victim = join(parent, 'x');
+  await mkdir(folder);
+  await writeFile(victim, 'precious');
+  return { parent, folder, victim };
+}
+
+test('a result that names paths outside the folder, or none, is not followed there', async () => {
+  for (const path of ['../x', 'a/../../x', './../x', '..', '.', '', 'a//x', 'a/', `a\0x`]) {
+    const { parent, folder, victim } = await place();
+    await assert.rejects(saveOutputs(run, [{ ...file, path }], folder), { code: 'record_damaged' }, path);
+    assert.equal(await readFile(victim, 'utf8'), 'precious');
+    assert.deepEqual([(await readdir(parent)).toSorted(), await readdir(folder)], [['into', 'x'], []], path);
+  }
+  // An absolute path has an empty first part.
+  const { folder, victim } = await place();
+  await assert.rejects(saveOutputs(run, [{ ...file, path: victim }], folder), { code: 'record_damaged' });
+  assert.equal(await readFile(victim, 'utf8'), 'precious');
+  assert.equal(resolve(folder, '../x'), victim, 'who joins the two writes there');
+});
+
+test('links that stand in the way lead nowhere: a folder’s is refused, a file’s is replaced', async () => {
+  const { parent, folder, victim } = await place();
+  await symlink(parent, join(folder, 'sub'));
+  await assert.rejects(saveOutputs(run, [{ ...file, path: 'sub/x' }], folder), { code: 'conflict' });
+  await symlink(victim, join(folder, 'out.txt'));
+  await saveOutputs(run, [file], folder);
+  assert.equal(await readFile(join(folder, 'out.txt'), 'utf8'), 'evil');
+  await assert.rejects(readlink(join(folder, 'out.txt')));
+  assert.equal(await readFile(victim, 'utf8'), 'precious', 'who opens the path writes over it');
+});
+
+test('bytes that are not what the result names are not kept, not even under another name', async () => {
+  const { folder } = await place();
+  await writeFile(join(folder, 'out.txt'), 'earlier');
+  await assert.rejects(saveOutputs(run, [{ ...file, sha256: sha256('good') }], folder), {
+    code: 'record_damaged',
+    message: /it was not kept/,
+  });
+  assert.deepEqual(await readdir(folder), ['out.txt']);
+  assert.equal(await readFile(join(folder, 'out.txt'), 'utf8'), 'earlier');
+});
