@@ -3,6 +3,7 @@ import { judgeInputs } from '@hotcell/contract/admission.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { Contents, loadSources } from '@hotcell/outside/content.ts';
 import { armCrashPoint } from '@hotcell/outside/crash.ts';
+import { openEnding } from '@hotcell/outside/ending.ts';
 import { Live } from '@hotcell/outside/live.ts';
 import { openLog } from '@hotcell/outside/log.ts';
 import { PinnedPolicies } from '@hotcell/outside/policy-record.ts';
@@ -22,8 +23,10 @@ import type { Steps } from './worker.ts';
 const settings = readWorkerSettings(process.env);
 armCrashPoint(settings.HOTCELL_CRASH_AT);
 const log = openLog('executor-worker', settings.HOTCELL_LOG_LEVEL);
-const ends = new AbortController();
-for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ends.abort());
+/** After the grace there are cells to be destroyed and attempts to be written down. */
+const afterGraceMs = 10_000;
+using ending = openEnding(log, settings.HOTCELL_DRAIN_SECONDS * 1000 + afterGraceMs);
+const ends = ending.asked;
 
 const { HOTCELL_INSTALLATION: installation, HOTCELL_REDIS_URL: url, HOTCELL_STATE_DIR: stateDir } = settings;
 const reach = {
@@ -59,7 +62,7 @@ const steps: Steps = {
 };
 
 const uploads = new HalfUploads(store, live);
-const house = keepHouse({ live, log, uploads, reap: (isAlive) => cells.reap(isAlive) }, ends.signal);
-const scrubbing = scrub(inputs, log, ends.signal);
-await serve({ settings, store, live, log, steps, left: () => cells.left() }, ends.signal);
+const house = keepHouse({ live, log, uploads, reap: (isAlive) => cells.reap(isAlive) }, ends);
+const scrubbing = scrub(inputs, log, ends);
+await serve({ settings, store, live, log, steps, left: () => cells.left() }, ends);
 await Promise.all([house, scrubbing]);

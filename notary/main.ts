@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sayAlive } from '@hotcell/outside/alive.ts';
 import { armCrashPoint } from '@hotcell/outside/crash.ts';
+import { openEnding } from '@hotcell/outside/ending.ts';
 import { openLog } from '@hotcell/outside/log.ts';
 import { Store } from '@hotcell/outside/store.ts';
 import { readNotarySettings } from './config.ts';
@@ -9,10 +10,13 @@ import { sequence } from './sequence.ts';
 
 const everyMs = 1_000;
 const forgetEveryMs = 3600_000;
+const endMs = 15_000;
 
 const settings = readNotarySettings(process.env);
 armCrashPoint(settings.HOTCELL_CRASH_AT);
 const log = openLog('notary', settings.HOTCELL_LOG_LEVEL);
+using ending = openEnding(log, endMs);
+const ends = ending.asked;
 using store = new Store({
   endpoint: settings.HOTCELL_S3_ENDPOINT,
   region: settings.HOTCELL_S3_REGION,
@@ -22,24 +26,21 @@ using store = new Store({
   work: settings.HOTCELL_WORK_BUCKET,
 });
 
-const ends = new AbortController();
-for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => ends.abort());
-
 let forgot = Number.NEGATIVE_INFINITY;
 log.info('sequencing what is finished');
-while (!ends.signal.aborted) {
+while (!ends.aborted) {
   sayAlive('notary');
   try {
-    const count = await sequence({ store, log }, ends.signal);
+    const count = await sequence({ store, log }, ends);
     if (count > 0) log.debug({ count }, 'sequenced');
     if (performance.now() - forgot > forgetEveryMs) {
-      await forgetOldKeys(store, new Date(), ends.signal);
+      await forgetOldKeys(store, new Date(), ends);
       forgot = performance.now();
     }
   } catch (error) {
     log.warn({ error }, 'a pass was broken off: the next one goes on');
   }
-  await pause(everyMs, undefined, { signal: ends.signal }).catch(() => {
+  await pause(everyMs, undefined, { signal: ends }).catch(() => {
     // Asked to end: the loop sees it.
   });
 }

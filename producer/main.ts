@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { TicketSigner } from '@hotcell/contract/tickets.ts';
 import { armCrashPoint } from '@hotcell/outside/crash.ts';
 import { Contents, loadSources } from '@hotcell/outside/content.ts';
+import { openEnding } from '@hotcell/outside/ending.ts';
 import { Live } from '@hotcell/outside/live.ts';
-import { openLog } from '@hotcell/outside/log.ts';
+import { type Logger, openLog } from '@hotcell/outside/log.ts';
 import { probeAtStart } from '@hotcell/outside/probe.ts';
 import { Queues } from '@hotcell/outside/queue.ts';
 import { Store, type StoreSettings } from '@hotcell/outside/store.ts';
@@ -25,15 +26,18 @@ import { Reconciler } from './reconcile.ts';
 /** What runs when we are asked to end is given so long; what was accepted is in the bucket anyway. */
 const drainMs = 10_000;
 const lameMs = 1_000;
+/** Then everything is let go, and the process is over by then, whoever does not answer. */
+const endMs = 15_000;
 
-await main();
+const settings = readProducerSettings(process.env);
+const log = openLog('producer', settings.HOTCELL_LOG_LEVEL);
+using ending = openEnding(log, endMs);
+await main(settings, log, ending.asked);
 
-async function main(): Promise<void> {
-  const settings = readProducerSettings(process.env);
+async function main(settings: ProducerSettings, log: Logger, draining: AbortSignal): Promise<void> {
   armCrashPoint(settings.HOTCELL_CRASH_AT);
-  const draining = drainOnSignal();
   await using stack = new AsyncDisposableStack();
-  const parts = await openParts(settings, draining, stack);
+  const parts = await openParts(settings, log, draining, stack);
   const { HOTCELL_LISTEN_HOST: host, HOTCELL_LISTEN_PORT: port } = settings;
   const server = await buildServer(parts);
   const address = await server.listen({ host, port });
@@ -44,12 +48,6 @@ async function main(): Promise<void> {
   // Whoever balances load is told by /readyz before connections are refused.
   await pause(lameMs);
   await Promise.race([server.close(), pause(drainMs, undefined, { ref: false })]);
-}
-
-function drainOnSignal(): AbortSignal {
-  const draining = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => draining.abort());
-  return draining.signal;
 }
 
 async function ended(signal: AbortSignal): Promise<void> {
@@ -70,10 +68,10 @@ function storeOf(settings: ProducerSettings): StoreSettings {
 
 async function openParts(
   settings: ProducerSettings,
+  log: Logger,
   draining: AbortSignal,
   stack: AsyncDisposableStack,
 ): Promise<Parts> {
-  const log = openLog('producer', settings.HOTCELL_LOG_LEVEL);
   const installation = settings.HOTCELL_INSTALLATION;
   const redisUrl = settings.HOTCELL_REDIS_URL;
   await probeAtStart({ store: storeOf(settings), redisUrl }, 30_000);

@@ -101,6 +101,7 @@ export class Reconciler implements AsyncDisposable {
   async sweepAll(): Promise<void> {
     await this.#copyCancels();
     for (const shard of allShards) {
+      if (this.#ends.signal.aborted) return;
       await this.#sweep(shard, Number.POSITIVE_INFINITY);
       // Long lists: the office is kept by saying so.
       await this.#deps.live.lead('reconciler', this.#me, officeMs);
@@ -126,7 +127,7 @@ export class Reconciler implements AsyncDisposable {
     let missing = [...found.keys()];
     for (const queue of this.#queues) missing = await this.#deps.queues.missing(queue, missing);
     if (missing.length > 0) crashPoint('reconcile.found');
-    for (let from = 0; from < missing.length; from += atOnce)
+    for (let from = 0; from < missing.length && !this.#ends.signal.aborted; from += atOnce)
       await Promise.all(missing.slice(from, from + atOnce).map((run) => this.#queueAgain(found.get(run) ?? '')));
   }
 
@@ -150,6 +151,7 @@ export class Reconciler implements AsyncDisposable {
   async #copyCancels(): Promise<void> {
     const { store, live } = this.#deps;
     for await (const { key } of store.list(store.work, 'cancel/')) {
+      if (this.#ends.signal.aborted) return;
       const mark = await store.getJson(CancelMark, store.work, key);
       if (mark) await live.cancel(mark);
     }

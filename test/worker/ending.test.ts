@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { after, before, test } from 'node:test';
+import { cancelRun } from '@hotcell/producer/cancel.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import type { Child } from '../support/child.ts';
+import { openHouse } from '../support/house.ts';
+import { startProducer } from '../support/producer.ts';
+import { resultOf, settled } from '../support/promise.ts';
+import { pinPolicy, spawnWorker } from '../support/real-worker.ts';
+import { openTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+let bed: Bed;
+
+before(async () => {
+  bed = await openBed();
+});
+after(async () => {
+  await bed[Symbol.asyncDispose]();
+});
+
+/** Asked to end, it ends by itself: far sooner than the requests that nobody answers would be given up. */
+async function endsByItself(child: Child): Promise<void> {
+  child.kill('SIGTERM');
+  const gaveUp = new AbortController();
+  const late = pause(60_000, 'it did not end', { signal: gaveUp.signal }).catch(() => undefined);
+  const ended = await Promise.race([child.ended, late]);
+  gaveUp.abort();
+  assert.deepEqual(ended, { code: 0, signal: null });
+}
+
+test('who is asked to end while neither Valkey nor the store answers ends all the same, and nothing is lost', async () => {
+  const { redisUrl, store } = bed.installation;
+  const toValkey = new URL(redisUrl);
+  const toStore = new URL(store.endpoint);
+  await using valkey = await openTcpProxy({ host: toValkey.hostname, port: Number(toValkey.port) });
+  await using bucket = await openTcpProxy({ host: toStore.hostname, port: Number(toStore.port) });
+  toValkey.port = String(valkey.port);
+  toStore.port = String(bucket.port);
+  const silent = { HOTCELL_REDIS_URL: toValkey.href, HOTCELL_S3_ENDPOINT: toStore.href, HOTCELL_DRAIN_SECONDS: '0' };
+  await using house = await openHouse(bed);
+  const { HOTCELL_DRAIN_SECONDS: _, ...producerSilent } = silent;
+  await using producer = await startProducer(bed, house, producerSilent);
+  await using worker = await spawnWorker(bed, house, 'one', silent);
+  const real = await pinPolicy(bed, house, 'sealed');
+  const blocks = [{ language: 'python', code: 'import time; time.sleep(600)' }];
+  const { run } = await house.submit('', { spec: { ...real.spec, blocks }, queue: real.queue });
+  const runsOn = (name: string) =>
+    until(
+      `${run} runs on ${name}`,
+      async () => {
+        const [beat] = await house.producer.live.statusesOf([run]);
+        return beat?.status === 'running' && beat.worker === name;
+      },
+      120_000,
+    );
+  await runsOn('one');
+  valkey.freeze();
+  bucket.freeze();
+  const asked = producer.ask('GET', `/v1/runs/${run}`).then(
+    ({ status }) => status,
+    () => 'broken off',
+  );
+  await Promise.all([endsByItself(producer.child), endsByItself(worker)]);
+  assert.ok([503, 'broken off'].includes(await asked));
+  await using other = await spawnWorker(bed, house, 'two');
+  house.reconciler();
+  await runsOn('two');
+  await cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'enough' });
+  assert.equal((await resultOf(house, run)).outcome, 'cancelled');
+  await settled(house, [run]);
+  await other.stop();
+});
