@@ -20,9 +20,18 @@ export interface Child extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** A process of ours, as it is started in production, with exactly this environment. */
-export function spawnNode(file: string, env: Readonly<Record<string, string>>, words: readonly string[] = []): Child {
-  const child = spawn(process.execPath, [resolve(root, file), ...words], {
+/**
+ * A process of ours, as it is started in production, with exactly this environment. `under`: a command that becomes it,
+ * after it has put it into another place.
+ */
+export function spawnNode(
+  file: string,
+  env: Readonly<Record<string, string>>,
+  words: readonly string[] = [],
+  under: readonly string[] = [],
+): Child {
+  const [command = process.execPath, ...args] = [...under, process.execPath, resolve(root, file), ...words];
+  const child = spawn(command, args, {
     cwd: root,
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: compiled, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],

@@ -44,8 +44,9 @@ export async function spawnWorker(
   house: House,
   name: string,
   env: Readonly<Record<string, string>> = {},
+  under: readonly string[] = [],
 ): Promise<Child> {
-  const stateDir = await bed.folder(name);
+  const stateDir = env['HOTCELL_STATE_DIR'] ?? (await bed.folder(name));
   await mkdir(join(stateDir, 'init'), { recursive: true });
   await cp(bed.initFolder, join(stateDir, 'init'), { recursive: true });
   const more = {
@@ -55,5 +56,5 @@ export async function spawnWorker(
     HOTCELL_LOG_LEVEL: 'info',
     HOTCELL_MEMORY_BYTES: String(8 * 1024 ** 3),
   };
-  return spawnNode('executor-worker/main.ts', await house.settings('worker', { ...more, ...env }));
+  return spawnNode('executor-worker/main.ts', await house.settings('worker', { ...more, ...env }), [], under);
 }

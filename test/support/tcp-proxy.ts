@@ -14,8 +14,11 @@ export interface TcpProxy extends AsyncDisposable {
   heal(): void;
 }
 
-/** Between us and a service: the network's faults. */
-export async function openTcpProxy(target: TcpProxy['target'], listenPath?: string): Promise<TcpProxy> {
+/** Between us and a service: the network's faults. It listens on a path, or on an address of this machine. */
+export async function openTcpProxy(
+  target: TcpProxy['target'],
+  listen: string | { host: string } = { host: '127.0.0.1' },
+): Promise<TcpProxy> {
   const pairs = new Set<[Socket, Socket]>();
   let state: 'open' | 'cut' | 'frozen' = 'open';
   const server: Server = createServer({ allowHalfOpen: true }, (near) => {
@@ -39,8 +42,8 @@ export async function openTcpProxy(target: TcpProxy['target'], listenPath?: stri
     far.pipe(near);
     if (state === 'frozen') for (const socket of pair) socket.pause();
   });
-  if (listenPath === undefined) server.listen(0, '127.0.0.1');
-  else server.listen(listenPath);
+  if (typeof listen === 'string') server.listen(listen);
+  else server.listen(0, listen.host);
   await once(server, 'listening');
   const address = server.address();
   const proxy: TcpProxy = {

@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { command } from '@hotcell/setup/command.ts';
 import { ensureEngine } from '@hotcell/setup/engine/ensure.ts';
-import { progressTo } from '@hotcell/setup/progress.ts';
+import { install } from '@hotcell/setup/engine/packages.ts';
+import { type Progress, progressTo } from '@hotcell/setup/progress.ts';
 import { haveImages } from '@hotcell/setup/services/images.ts';
 import { startParts, stopParts } from '@hotcell/setup/services/parts.ts';
 import { placesIn } from '@hotcell/setup/settings/installation.ts';
@@ -26,6 +28,12 @@ async function freePortBase(): Promise<number> {
   throw new Error('no three neighbouring ports between 7811 and 9811 are free: set HOTCELL_PORT_BASE');
 }
 
+/** Only tests make network namespaces. */
+async function ensureIp(progress: Progress): Promise<void> {
+  if ((await command(['which', 'ip'])).code === 0) return;
+  await progress.step('installing iproute2', (say) => install(['iproute2'], say));
+}
+
 /**
  * The real parts that tests talk to: the engine, the images, and a store and a queue of the tests' own, in a home of
  * their own. Everything is installed, built and started as `up` does it, and goes when the tests are over.
@@ -36,6 +44,7 @@ export async function withBed(root: string, work: (look: () => Promise<string[]>
   // Whoever listened beside us the last time may not be who listens there now.
   process.env['HOTCELL_PORT_BASE'] ??= String(await freePortBase());
   await ensureEngine(progress, { yes: true });
+  await ensureIp(progress);
   const installation = await prepareInstallation(process.env);
   const places = placesIn(installation.home);
   await haveImages(installation, ['valkey', 'store', 'cell-init', 'minimal', 'node', 'python', 'service'], progress);
