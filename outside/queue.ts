@@ -31,13 +31,17 @@ const missingScript = `
     if redis.call('EXISTS', KEYS[1] .. id) == 0 then missing[#missing + 1] = id end
   end
   return missing`;
-const placeScript = `
-  local rank = redis.call('ZRANK', KEYS[1] .. 'prioritized', ARGV[1])
-  if rank then return {'waiting', rank} end
-  local due = redis.call('ZSCORE', KEYS[1] .. 'delayed', ARGV[1])
-  if due then return {'delayed', tostring(due)} end
-  if redis.call('EXISTS', KEYS[1] .. ARGV[1]) == 1 then return {'taken', 0} end
-  return {'missing', 0}`;
+const placesScript = `
+  local places = {}
+  for _, id in ipairs(ARGV) do
+    local rank = redis.call('ZRANK', KEYS[1] .. 'prioritized', id)
+    local due = not rank and redis.call('ZSCORE', KEYS[1] .. 'delayed', id)
+    if rank then places[#places + 1] = {'waiting', rank}
+    elseif due then places[#places + 1] = {'delayed', tostring(due)}
+    elseif redis.call('EXISTS', KEYS[1] .. id) == 1 then places[#places + 1] = {'taken', 0}
+    else places[#places + 1] = {'missing', 0} end
+  end
+  return places`;
 
 export type Place =
   | { at: 'waiting'; before: number }
@@ -82,13 +86,22 @@ export class Queues implements AsyncDisposable {
   }
 
   async place(queue: string, run: string): Promise<Place> {
-    const [at, value] = await this.#ask(queue, (q) =>
-      script<[string, string | number]>(q, 'hotcellPlace', placeScript, [run]),
+    const [place] = await this.places(queue, [run]);
+    return place ?? { at: 'missing' };
+  }
+
+  /** Where each of these stands, in one call. */
+  async places(queue: string, runs: readonly string[]): Promise<Place[]> {
+    if (runs.length === 0) return [];
+    const places = await this.#ask(queue, (q) =>
+      script<[Place['at'], string | number][]>(q, 'hotcellPlaces', placesScript, runs),
     );
-    if (at === 'waiting') return { at, before: Number(value) };
-    // BullMQ keeps the due time in the upper part of the score, and a counter in its last twelve bits.
-    if (at === 'delayed') return { at, due: new Date(Math.floor(Number(value) / 4096)) };
-    return at === 'taken' ? { at } : { at: 'missing' };
+    return places.map(([at, value]) => {
+      if (at === 'waiting') return { at, before: Number(value) };
+      // BullMQ keeps the due time in the upper part of the score, and a counter in its last twelve bits.
+      if (at === 'delayed') return { at, due: new Date(Math.floor(Number(value) / 4096)) };
+      return { at };
+    });
   }
 
   async depth(queue: string): Promise<number> {

@@ -57,7 +57,7 @@ export async function ask(parts: Parts, asked: Asked): Promise<Answered> {
   const spec = specOf(request, asked.caller, policy, judged.effective, inputs, judged.warnings);
   const accepted = await accept(parts, { spec, queue: judged.effective.queue, idempotency });
   if (!accepted.already) parts.metrics.count('hotcell_runs_accepted_total');
-  parts.model.accepted(accepted.spec);
+  parts.model.accepted(accepted.spec, judged.effective.queue);
   return { run: accepted.run, warnings: accepted.spec.warnings };
 }
 

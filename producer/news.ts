@@ -12,6 +12,7 @@ type StatusEvent = Extract<LiveEvent, { type: 'status' }>;
 /** However a message gets lost, nobody waits longer than this for something that has happened. */
 const lookEveryMs = 2_000;
 const lookAtOnce = 32;
+const mostTold = 32;
 
 /** What one who waits has been told and not yet taken: an empty list when woken means "look for yourself". */
 class Watch implements Disposable {
@@ -25,6 +26,8 @@ class Watch implements Disposable {
 
   wake(event?: StatusEvent): void {
     if (event) this.#told.push(event);
+    // Who does not come to take them needs the newest; what came and went before is no loss.
+    if (this.#told.length > mostTold) this.#told.shift();
     this.#woken.resolve();
   }
 

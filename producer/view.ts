@@ -6,7 +6,7 @@ import { Spec } from '@hotcell/contract/spec.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
 import type { RunView, Waiting } from '@hotcell/contract/view.ts';
 import type { Parts } from './parts.ts';
-import { waitingOf } from './waiting.ts';
+import { unknown, waitingOf } from './waiting.ts';
 
 /** An id as somebody said it; what is none names no run, whatever it is. */
 export function runIdOf(said: string): RunId {
@@ -70,8 +70,7 @@ async function progressOf(parts: Parts, marker: OpenMarker): Promise<Progress> {
     return { status: 'queued', waiting: await waitingOf(parts, { run: marker.run, queue: marker.queue }) };
   } catch (error) {
     if (!(error instanceof HotcellError && error.code === 'queue_unavailable')) throw error;
-    const message = 'the queue does not answer at the moment; the run is kept and goes on when it is back';
-    return { status: 'queued', waiting: { code: 'queue_unavailable', message, position: null } };
+    return { status: 'queued', waiting: unknown };
   }
 }
 

@@ -1,17 +1,52 @@
+import type { RunBeat, WorkerBeat } from '@hotcell/contract/live.ts';
+import { RunId } from '@hotcell/contract/names.ts';
 import type { Waiting } from '@hotcell/contract/view.ts';
 import type { Live } from '@hotcell/outside/live.ts';
-import type { Queues } from '@hotcell/outside/queue.ts';
+import type { Place, Queues } from '@hotcell/outside/queue.ts';
+
+interface Asked {
+  run: string;
+  queue: string;
+}
+interface Deps {
+  queues: Queues;
+  live: Live;
+}
 
 /** Why a run that nobody has begun is not further, how many are before it, and what would help. */
-export async function waitingOf(
-  { queues, live }: { queues: Queues; live: Live },
-  { run, queue }: { run: string; queue: string },
-): Promise<Waiting> {
-  const [place, workers, [beat]] = await Promise.all([
-    queues.place(queue, run),
+export async function waitingOf(deps: Deps, asked: Asked): Promise<Waiting> {
+  const [waiting] = await waitingsOf(deps, [asked]);
+  return waiting ?? unknown;
+}
+
+/** The same for many, with a look or two at each queue for all of them; in the order they were asked for. */
+export async function waitingsOf({ queues, live }: Deps, asked: readonly Asked[]): Promise<Waiting[]> {
+  if (asked.length === 0) return [];
+  // Heartbeats first: whether Valkey answers at all is known sooner here.
+  const [workers, beats] = await Promise.all([
     live.workers(),
-    live.statusesOf([run]),
+    live.statusesOf(asked.map(({ run }) => RunId.parse(run))),
   ]);
+  const places = new Map<string, Place>();
+  const byQueue = Map.groupBy(asked, ({ queue }) => queue);
+  await Promise.all(
+    [...byQueue].map(async ([queue, those]) => {
+      const runs = those.map(({ run }) => run);
+      const found = await queues.places(queue, runs);
+      runs.forEach((run, i) => void places.set(run, found[i] ?? { at: 'missing' }));
+    }),
+  );
+  return asked.map(({ run, queue }, i) => waitingFor(queue, places.get(run) ?? { at: 'missing' }, beats[i], workers));
+}
+
+/** Valkey does not say; that the run is kept does not depend on it. */
+export const unknown: Waiting = {
+  code: 'queue_unavailable',
+  message: 'the queue does not answer at the moment; the run is kept and goes on when it is back',
+  position: null,
+};
+
+function waitingFor(queue: string, place: Place, beat: RunBeat | undefined, workers: readonly WorkerBeat[]): Waiting {
   const serving = workers.filter((worker) => worker.state === 'ready' && worker.queues.includes(queue));
   const position = place.at === 'waiting' ? place.before : null;
   if (beat?.waiting) return { ...beat.waiting, position };

@@ -6,9 +6,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Answered, ask } from '../ask.ts';
 import { cancelRun } from '../cancel.ts';
-import { listRuns } from '../list.ts';
+import { ListedRun, listRuns } from '../list.ts';
 import type { Parts } from '../parts.ts';
-import { RunRow } from '../readmodel/model.ts';
 import { rerun } from '../rerun.ts';
 import { runIdOf, viewOf } from '../view.ts';
 import { type App, bodyJudged, callerOf } from './app.ts';
@@ -95,7 +94,7 @@ export function runRoutes(app: App, parts: Parts): void {
           limit: z.coerce.number().int().min(1).max(500).default(50),
           cursor: z.string().max(64).optional(),
         }),
-        response: { 200: z.strictObject({ runs: z.array(RunRow), next: z.string().nullable() }) },
+        response: { 200: z.strictObject({ runs: z.array(ListedRun), next: z.string().nullable() }) },
       },
     },
     async (request) => await listRuns(parts, callerOf(request).tenant, request.query),

@@ -6,14 +6,16 @@ import { recordKeys } from '@hotcell/contract/layout.ts';
 import { ApiKeyRecord } from '@hotcell/contract/records.ts';
 import type { Store } from '@hotcell/outside/store.ts';
 
-/** How long a revoked key may still be believed. */
+/** How long a revoked key may still be believed; one that is in use is looked up again before, beside the asking. */
 const believedMs = 2_000;
+const freshMs = 1_000;
 /** Whoever tries keys at random must not be able to fill our memory. */
 const remembered = 4_096;
 
 interface Known {
   record: Promise<ApiKeyRecord | undefined>;
   until: number;
+  renewing?: true;
 }
 
 function refuse(why: string): HotcellError {
@@ -52,16 +54,37 @@ export class KeyRing {
 
   #recordOf(id: string, now: number): Promise<ApiKeyRecord | undefined> {
     const known = this.#known.get(id);
-    if (known && known.until > now) return known.record;
+    if (!known || known.until <= now) return this.#lookUp(id, now).record;
+    if (known.until - freshMs <= now) this.#renew(id, known, now);
+    return known.record;
+  }
+
+  #lookUp(id: string, now: number): Known {
     const record = this.#store.getJson(ApiKeyRecord, this.#store.record, recordKeys.apiKey(id));
+    const known = { record, until: now + believedMs };
     this.#known.delete(id);
-    this.#known.set(id, { record, until: now + believedMs });
+    this.#known.set(id, known);
     // A store that fails once must not be remembered as an answer.
     record.catch(() => this.#known.delete(id));
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= remembered) break;
       this.#known.delete(oldest);
     }
-    return record;
+    return known;
+  }
+
+  /** The old answer is good until its time is over, and no longer, however long the new one takes. */
+  #renew(id: string, old: Known, now: number): void {
+    if (old.renewing) return;
+    old.renewing = true;
+    const record = this.#store.getJson(ApiKeyRecord, this.#store.record, recordKeys.apiKey(id));
+    record.then(
+      () => {
+        if (this.#known.get(id) === old) this.#known.set(id, { record, until: now + believedMs });
+      },
+      () => {
+        // Whoever comes when the old answer is over asks again, and is told.
+      },
+    );
   }
 }

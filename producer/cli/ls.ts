@@ -1,5 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { Outcome, RunStatus } from '@hotcell/contract/result.ts';
+import { Waiting } from '@hotcell/contract/view.ts';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { openClient } from './client.ts';
@@ -22,6 +23,7 @@ const Row = z.looseObject({
   acceptedAt: z.string(),
   labels: z.record(z.string(), z.string()),
   reason: z.string(),
+  waiting: Waiting.loose().optional(),
 });
 const Page = z.looseObject({ runs: z.array(Row), next: z.string().nullable() });
 const pageSize = 200;
@@ -61,10 +63,12 @@ function table(rows: readonly z.output<typeof Row>[]): string {
       Object.entries(row.labels)
         .map((pair) => pair.join('='))
         .join(',') || '-',
-      row.reason.length > 80 ? `${row.reason.slice(0, 79)}…` : row.reason,
+      shortened(row.waiting?.message ?? row.reason),
     ]),
   );
 }
+
+const shortened = (text: string) => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
 function queryOf(options: Options, limit: number, cursor: string): URLSearchParams {
   const query = new URLSearchParams({ limit: String(limit) });

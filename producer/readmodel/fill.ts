@@ -1,5 +1,6 @@
 import { allShards, markerOf, recordKeys, workKeys } from '@hotcell/contract/layout.ts';
 import { RunId } from '@hotcell/contract/names.ts';
+import { OpenMarker } from '@hotcell/contract/records.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import type { Store } from '@hotcell/outside/store.ts';
@@ -39,37 +40,56 @@ async function* runsOf(store: Store, tenant: string, fromDay: string): AsyncGene
   }
 }
 
+/**
+ * What the buckets say of a run. The marker goes only after the result has come, so whoever finds neither looks once
+ * more at the result; and what then has neither is a spec that nobody was promised anything about.
+ */
 async function takeRun({ store, model }: FillParts, tenant: string, run: RunId): Promise<void> {
-  const result = await store.getJson(Result, store.record, recordKeys.result(tenant, run));
+  const resultNow = () => store.getJson(Result, store.record, recordKeys.result(tenant, run));
+  const early = await resultNow();
+  const marker = early ? undefined : await store.getJson(OpenMarker, store.work, workKeys.open(tenant, run));
+  const result = early ?? (marker ? undefined : await resultNow());
   if (result) return model.finished(result);
+  if (!marker) return model.forget(run);
   const spec = await store.getJson(Spec, store.record, recordKeys.spec(tenant, run));
-  if (spec) model.accepted(spec);
+  if (spec) model.accepted(spec, marker.queue);
 }
 
 /**
  * What is open, compared with what is believed to be: a nudge that was lost, a run that another producer accepted, a
- * spec that was never accepted. One shard at a time, so that no look is long.
+ * spec that was never accepted. Both are read side by side in one order, so that nothing is held of what they agree in.
  */
 export async function compareShard(parts: FillParts, shard: string): Promise<void> {
-  const { store, model, signal } = parts;
+  await inLanes(differences(parts, shard), parts.signal, ({ tenant, run }) => takeRun(parts, tenant, run));
+}
+
+async function* differences(
+  { store, model, signal }: FillParts,
+  shard: string,
+): AsyncGenerator<{ tenant: string; run: RunId }> {
   const believed = model.unfinished(shard);
-  const open = new Set<string>();
-  const unheard: { tenant: string; run: RunId }[] = [];
+  let next = believed.next();
+  const before = function* (place: string | undefined) {
+    for (; !next.done && (place === undefined || next.value.place < place); next = believed.next())
+      yield { tenant: next.value.tenant, run: RunId.parse(next.value.run) };
+  };
   for await (const { key } of store.list(store.work, workKeys.openShard(shard))) {
+    if (signal.aborted) return;
     const marker = markerOf(key);
-    if (!marker || signal.aborted) continue;
-    open.add(marker.run);
-    if (!model.has(marker.run)) unheard.push(marker);
+    if (!marker) continue;
+    const place = `${marker.tenant}/${marker.run}`;
+    yield* before(place);
+    if (!next.done && next.value.place === place) next = believed.next();
+    else if (!model.has(marker.run)) yield marker;
   }
-  const over = believed.filter(({ run }) => !open.has(run));
-  await inLanes([...unheard, ...over], signal, async ({ tenant, run }) => {
-    await takeRun(parts, tenant, run);
-    if (!open.has(run) && !model.knowsEnd(run)) model.forget(run);
-  });
+  yield* before(undefined);
 }
 
 export async function compareAll(parts: FillParts): Promise<void> {
-  for (const shard of allShards) await compareShard(parts, shard);
+  for (const shard of allShards) {
+    if (parts.signal.aborted) return;
+    await compareShard(parts, shard);
+  }
 }
 
 async function inLanes<T>(

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Outcome, type Result, RunStatus } from '@hotcell/contract/result.ts';
 import { Labels, type Spec } from '@hotcell/contract/spec.ts';
 import { z } from 'zod';
@@ -14,6 +14,7 @@ export const RunRow = z.strictObject({
   reason: z.string(),
   exitCode: z.number().int().nullable(),
   policy: z.string().nullable(),
+  queue: z.string().nullable(),
   requester: z.string(),
   labels: Labels,
   acceptedAt: z.string(),
@@ -30,12 +31,19 @@ export interface Wanted {
   limit: number;
 }
 
-const insertRun = `insert into runs (run, tenant, status, outcome, reason, exit_code, policy, requester, labels, accepted_at, finished_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const insertRun = `insert into runs (run, tenant, status, outcome, reason, exit_code, policy, queue, requester, labels, accepted_at, finished_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** In the order of the open markers' keys, so that both can be read side by side. */
+const unfinishedAfter = `select run, tenant, tenant || '/' || run as place from runs
+  where status <> 'finished' and substr(run, -1) = ? and tenant || '/' || run > ?
+  order by tenant || '/' || run limit ?`;
+const page = 500;
 
 /** Lists and filters. It can be thrown away: it is filled again from the buckets. */
 export class ReadModel implements Disposable {
   readonly #db: DatabaseSync;
+  /** Those whose text is always the same: to compile one takes longer than to execute it. */
+  readonly #compiled = new Map<string, StatementSync>();
 
   private constructor(db: DatabaseSync) {
     this.#db = db;
@@ -59,7 +67,10 @@ export class ReadModel implements Disposable {
     this.#db.exec(`begin; ${emptyTables} ${tables} commit;`);
   }
 
-  accepted(spec: Pick<Spec, 'run' | 'tenant' | 'policy' | 'requester' | 'labels' | 'acceptedAt'>): void {
+  accepted(
+    spec: Pick<Spec, 'run' | 'tenant' | 'policy' | 'requester' | 'labels' | 'acceptedAt'>,
+    queue: string | null,
+  ): void {
     const { run, tenant, policy, requester, labels, acceptedAt } = spec;
     this.#insert('on conflict (run) do nothing', {
       run,
@@ -69,6 +80,7 @@ export class ReadModel implements Disposable {
       reason: '',
       exitCode: null,
       policy: policy.name,
+      queue,
       requester: requester.key,
       labels,
       acceptedAt,
@@ -88,6 +100,7 @@ export class ReadModel implements Disposable {
       reason,
       exitCode,
       policy: policy?.name ?? null,
+      queue: null,
       requester: requester.key,
       labels,
       acceptedAt: timings.acceptedAt,
@@ -97,13 +110,13 @@ export class ReadModel implements Disposable {
 
   /** How far an unfinished run is; what is finished stays finished, whatever arrives late. */
   progressed(run: string, status: Exclude<RunStatus, 'finished'>): void {
-    this.#db.prepare(`update runs set status = ? where run = ? and status <> 'finished'`).run(status, run);
+    this.#of(`update runs set status = ? where run = ? and status <> 'finished'`).run(status, run);
   }
 
   /** Told by a nudge alone: why it ended is read from its result when somebody asks for it. */
   ended(run: string, outcome: Outcome, at: string): void {
     const set = `status = 'finished', outcome = ?, finished_at = ?`;
-    this.#db.prepare(`update runs set ${set} where run = ? and status <> 'finished'`).run(outcome, at, run);
+    this.#of(`update runs set ${set} where run = ? and status <> 'finished'`).run(outcome, at, run);
   }
 
   list(tenant: string, wanted: Wanted): RunRow[] {
@@ -129,33 +142,43 @@ export class ReadModel implements Disposable {
       .map(rowOf);
   }
 
-  /** Those of a shard that are not known to be finished. */
-  unfinished(shard: string): { run: string; tenant: string }[] {
-    const query = `select run, tenant from runs where status <> 'finished' and substr(run, -1) = ?`;
-    return this.#db
-      .prepare(query)
-      .all(shard)
-      .map((row) => ({ run: String(row['run']), tenant: String(row['tenant']) }));
+  /** Those of a shard that are not known to be finished, by their tenants and names; `place` is both. */
+  *unfinished(shard: string): Generator<{ run: string; tenant: string; place: string }> {
+    for (let after = ''; ; ) {
+      const rows = this.#of(unfinishedAfter).all(shard, after, page);
+      for (const row of rows)
+        yield { run: String(row['run']), tenant: String(row['tenant']), place: String(row['place']) };
+      if (rows.length < page) return;
+      after = String(rows.at(-1)?.['place']);
+    }
   }
 
   has(run: string): boolean {
-    return this.#db.prepare('select 1 from runs where run = ?').get(run) !== undefined;
+    return this.#of('select 1 from runs where run = ?').get(run) !== undefined;
   }
 
   knowsEnd(run: string): boolean {
-    return this.#db.prepare(`select 1 from runs where run = ? and status = 'finished'`).get(run) !== undefined;
+    return this.#of(`select 1 from runs where run = ? and status = 'finished'`).get(run) !== undefined;
   }
 
   /** A spec that nobody was promised anything about: it was never accepted. */
   forget(run: string): void {
-    this.#db.prepare(`delete from runs where run = ? and status <> 'finished'`).run(run);
-    this.#db.prepare('delete from labels where run = ? and run not in (select run from runs)').run(run);
+    this.#of(`delete from runs where run = ? and status <> 'finished'`).run(run);
+    this.#of('delete from labels where run = ? and run not in (select run from runs)').run(run);
   }
 
   /** The day of the newest run it knows: what came after that may be missing. */
   newest(): string | undefined {
-    const row = this.#db.prepare('select max(accepted_at) as at from runs').get();
+    const row = this.#of('select max(accepted_at) as at from runs').get();
     return typeof row?.['at'] === 'string' ? row['at'] : undefined;
+  }
+
+  #of(text: string): StatementSync {
+    const found = this.#compiled.get(text);
+    if (found) return found;
+    const made = this.#db.prepare(text);
+    this.#compiled.set(text, made);
+    return made;
   }
 
   #insert(onConflict: string, row: RunRow): void {
@@ -169,12 +192,11 @@ export class ReadModel implements Disposable {
         row.reason,
         row.exitCode,
         row.policy,
+        row.queue,
         row.requester,
       ];
-      this.#db
-        .prepare(`${insertRun} ${onConflict}`)
-        .run(...values, JSON.stringify(row.labels), row.acceptedAt, row.finishedAt);
-      const label = this.#db.prepare('insert or ignore into labels (tenant, name, value, run) values (?, ?, ?, ?)');
+      this.#of(`${insertRun} ${onConflict}`).run(...values, JSON.stringify(row.labels), row.acceptedAt, row.finishedAt);
+      const label = this.#of('insert or ignore into labels (tenant, name, value, run) values (?, ?, ?, ?)');
       for (const [name, value] of Object.entries(row.labels)) label.run(row.tenant, name, value, row.run);
       this.#db.exec('commit');
     } catch (error) {
@@ -208,6 +230,7 @@ function rowOf(row: Record<string, unknown>): RunRow {
     reason: row['reason'],
     exitCode: row['exit_code'],
     policy: row['policy'],
+    queue: row['queue'],
     requester: row['requester'],
     labels: JSON.parse(String(row['labels'])),
     acceptedAt: row['accepted_at'],

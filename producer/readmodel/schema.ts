@@ -1,5 +1,5 @@
 /** Raised with every change of the tables: a file of another version is emptied and filled anew from the buckets. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 export const tables = `
   create table runs (
@@ -10,6 +10,7 @@ export const tables = `
     reason text not null,
     exit_code integer,
     policy text,
+    queue text,
     requester text not null,
     labels text not null,
     accepted_at text not null,
@@ -18,7 +19,7 @@ export const tables = `
   create index runs_by_tenant on runs (tenant, run);
   create index runs_by_status on runs (tenant, status, run);
   create index runs_by_outcome on runs (tenant, outcome, run);
-  create index runs_unfinished on runs (run) where status <> 'finished';
+  create index runs_unfinished on runs (substr(run, -1), tenant || '/' || run) where status <> 'finished';
   create table labels (
     tenant text not null,
     name text not null,

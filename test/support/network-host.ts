@@ -8,7 +8,7 @@ export interface NetworkHost extends AsyncDisposable {
   /** Where Valkey and the store are, seen from there. */
   readonly env: Readonly<Record<'HOTCELL_REDIS_URL' | 'HOTCELL_S3_ENDPOINT', string>>;
   /** What a command is put behind to be run there. */
-  readonly within: readonly string[];
+  readonly within: readonly [string, ...string[]];
   /** The link goes down: nothing is told, nothing gets through. */
   cut(): Promise<void>;
   heal(): Promise<void>;

@@ -30,7 +30,7 @@ async function freePortBase(): Promise<number> {
 
 /** Only tests make network namespaces. */
 async function ensureIp(progress: Progress): Promise<void> {
-  if ((await command(['which', 'ip'])).code === 0) return;
+  if ((await command(['ip', '-Version'])).code === 0) return;
   await progress.step('installing iproute2', (say) => install(['iproute2'], say));
 }
 

@@ -65,7 +65,7 @@ const runs = (model: ReadModel, tenant: string, wanted: Partial<Wanted> = {}) =>
 test('a run is listed once, the newest first, and only to its tenant', () => {
   using model = ReadModel.open(join(folder, 'listed.sqlite'));
   const [a, b, other] = [specOf('t'), specOf('t'), specOf('other')];
-  for (const spec of [a, b, other, a]) model.accepted(spec);
+  for (const spec of [a, b, other, a]) model.accepted(spec, 'runc');
   assert.deepEqual(runs(model, 't'), [b.run, a.run]);
   assert.deepEqual(runs(model, 'other'), [other.run]);
   assert.deepEqual(runs(model, 'nobody'), []);
@@ -75,7 +75,7 @@ test('what is finished stays finished, whatever arrives late and in whatever ord
   using model = ReadModel.open(join(folder, 'order.sqlite'));
   const spec = specOf('t');
   model.finished(resultOf(spec, 'failed'));
-  model.accepted(spec);
+  model.accepted(spec, 'runc');
   model.progressed(spec.run, 'running');
   model.ended(spec.run, 'succeeded', at);
   const [row] = model.list('t', all);
@@ -85,7 +85,7 @@ test('what is finished stays finished, whatever arrives late and in whatever ord
 test('a nudge alone says the outcome; the result then says why', () => {
   using model = ReadModel.open(join(folder, 'nudge.sqlite'));
   const spec = specOf('t');
-  model.accepted(spec);
+  model.accepted(spec, 'runc');
   model.progressed(spec.run, 'running');
   assert.deepEqual(runs(model, 't', { status: 'running' }), [spec.run]);
   model.ended(spec.run, 'timed_out', at);
@@ -98,7 +98,7 @@ test('a nudge alone says the outcome; the result then says why', () => {
 test('lists are filtered by status, outcome, every label and time, and are read in pages', () => {
   using model = ReadModel.open(join(folder, 'filters.sqlite'));
   const specs = Array.from({ length: 5 }, (_, i) => specOf('t', { team: i % 2 ? 'a' : 'b', n: String(i) }));
-  for (const spec of specs) model.accepted(spec);
+  for (const spec of specs) model.accepted(spec, 'runc');
   const [first, second, third] = specs;
   assert.ok(first && second && third);
   model.finished(resultOf(first, 'failed'));
@@ -126,7 +126,7 @@ test('lists are filtered by status, outcome, every label and time, and are read 
 test('what was never accepted is forgotten, with its labels; what is finished is not', () => {
   using model = ReadModel.open(join(folder, 'forget.sqlite'));
   const [open, done] = [specOf('t', { a: 'b' }), specOf('t', { a: 'b' })];
-  model.accepted(open);
+  model.accepted(open, 'runc');
   model.finished(resultOf(done, 'succeeded'));
   for (const { run } of [open, done]) model.forget(run);
   assert.deepEqual(runs(model, 't', { labels: [['a', 'b']] }), [done.run]);
@@ -137,7 +137,7 @@ test('a file that is damaged, or of another version, is replaced by an empty one
   await writeFile(file, 'this is no database, and longer than a header of one would be. '.repeat(50));
   {
     using model = ReadModel.open(file);
-    model.accepted(specOf('t'));
+    model.accepted(specOf('t'), 'runc');
   }
   using again = ReadModel.open(file);
   assert.equal(runs(again, 't').length, 1);
