@@ -65,6 +65,11 @@ function timeReason(facts: OutcomeFacts, block: BlockFacts): string {
   return `the time limit of ${whole} s was reached after ${formatSeconds(facts.ranMs)}, in block ${block.index}: do less, or ${raise('--timeout')}`;
 }
 
+function failedReason(facts: OutcomeFacts, block: BlockFacts): string {
+  if (block.signal !== null) return signalReason(facts, block, block.signal);
+  return `block ${block.index} ended with exit code ${block.exitCode ?? 'unknown'}: its log says why`;
+}
+
 /** What a signal says that the kernel sends for a limit or a denial of ours. */
 function signalReason(facts: OutcomeFacts, block: BlockFacts, signal: number): string {
   const by = `block ${block.index} was ended by ${signalName(signal)}`;
@@ -145,12 +150,11 @@ export function decide(facts: OutcomeFacts): Decision {
     return end('failed', `block ${last.index} could not be started: ${last.startError}`, 127);
   if (last && last.exitCode !== 0) {
     if (last.oomKills > 0) return end('out_of_memory', memoryReason(facts, last.peakMemoryBytes), null);
-    if (last.signal !== null) return end('failed', signalReason(facts, last, last.signal), 128 + last.signal);
-    return end(
-      'failed',
-      `block ${last.index} ended with exit code ${last.exitCode ?? 'unknown'}: its log says why`,
-      last.exitCode,
-    );
+    const exitCode = last.signal === null ? last.exitCode : 128 + last.signal;
+    // Its writes were refused because /outputs was full: that it failed then, too, is what the limit did.
+    if (facts.outputsExceeded === 'outputBytes')
+      return end('output_exceeded', `${outputsReason(facts, 'outputBytes')}; ${failedReason(facts, last)}`, exitCode);
+    return end('failed', failedReason(facts, last), exitCode);
   }
   if (!all)
     return {

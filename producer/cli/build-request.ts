@@ -5,6 +5,7 @@ import { filenameIn } from '@hotcell/contract/blocks.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { languageOfFile, languages } from '@hotcell/contract/languages.ts';
 import { chunkOf } from '@hotcell/contract/logs.ts';
+import { InputName } from '@hotcell/contract/names.ts';
 import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { type AskedLimits } from '@hotcell/contract/limits.ts';
 import { type Block, type BundledFile, type RunRequest, WorkPath } from '@hotcell/contract/spec.ts';
@@ -99,6 +100,9 @@ async function inputsOf(inputs: readonly Pair[], freeze: Freeze): Promise<Record
   const sources: Record<string, string> = {};
   for (const [name, source] of inputs) {
     if (Object.hasOwn(sources, name)) throw wrong(`--input ${name} is given twice`);
+    // Before a folder goes up for nothing.
+    const named = InputName.safeParse(name);
+    if (!named.success) throw wrong(`--input ${name}: ${named.error.issues[0]?.message ?? 'is no name of an input'}`);
     const isPath = !elsewhere.test(source) && (/^[./~]/.test(source) || source.includes('/') || existsSync(source));
     sources[name] = isPath ? await freeze(source) : source;
   }

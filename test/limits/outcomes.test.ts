@@ -98,6 +98,13 @@ for (const runtime of runtimes)
       assert.deepEqual([number.outputs.files.length, number.outputs.refused.length], [50, 3]);
     });
 
+    test('exceeds its outputs although it failed where /outputs was full, and says both', async () => {
+      const ran = await runs.run(runtime, { blocks: python(files(6, 1.5 * mib)) });
+      assert.deepEqual([ran.verdict.outcome, ran.verdict.exitCode], ['output_exceeded', 1]);
+      assert.match(ran.verdict.reason, /limit of 4 MiB .*limits\.outputBytes.*block 0 ended with exit code 1/);
+      assert.match(wrote(ran).toString(), /No space left on device/);
+    });
+
     test('whose log is too long goes on with a warning, or ends where the policy says so', async () => {
       const endless = 'import sys\nwhile True: sys.stdout.write("x" * 99 + "\\n")';
       const stopped = await runs.run(runtime, { blocks: python(endless), pastLimit: 'stop' });

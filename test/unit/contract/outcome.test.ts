@@ -112,7 +112,13 @@ describe('the outcome of a run', () => {
   test('is output_exceeded when a program that ended well wrote more than it may', () => {
     assert.equal(ended({ outputsExceeded: 'outputBytes' }).outcome, 'output_exceeded');
     assert.equal(ended({ outputsExceeded: 'outputFiles' }).outcome, 'output_exceeded');
-    assert.equal(ended({ ended: [block({ exitCode: 3 })], outputsExceeded: 'outputBytes' }).outcome, 'failed');
+  });
+  test('is output_exceeded also when the program failed at its full /outputs, and says both', () => {
+    const full = ended({ ended: [block({ exitCode: 3 })], outputsExceeded: 'outputBytes' });
+    assert.deepEqual([full.outcome, full.exitCode], ['output_exceeded', 3]);
+    assert.match(full.reason, /limit of 64 MiB.*block 0 ended with exit code 3/);
+    // Too many files are refused to nobody before they are collected.
+    assert.equal(ended({ ended: [block({ exitCode: 3 })], outputsExceeded: 'outputFiles' }).outcome, 'failed');
   });
 
   test('says which limit of ours a signal of the kernel stands for', () => {
@@ -208,7 +214,8 @@ describe('the outcome of a run', () => {
     if (timedOut) return 'timed_out';
     if (died) return died.outOfMemory ? 'out_of_memory' : 'platform';
     if ('startError' in how) return 'failed';
-    if (how.exitCode !== 0) return oomKills > 0 ? 'out_of_memory' : 'failed';
+    if (how.exitCode !== 0 && oomKills > 0) return 'out_of_memory';
+    if (how.exitCode !== 0) return outputsExceeded === 'outputBytes' ? 'output_exceeded' : 'failed';
     return outputsExceeded ? 'output_exceeded' : 'succeeded';
   };
   const limitNamed: Partial<Record<Outcome, RegExp>> = {
