@@ -46,7 +46,7 @@ export function readSettings<S extends z.ZodObject>(
   const values = Object.fromEntries(
     names.map((name) => [name, valueOf(name, env)]).filter(([, value]) => value !== undefined),
   );
-  return parseAs(schema, values, 'the settings in the environment');
+  return parseAs(schema, values, 'the environment of this process');
 }
 
 const bucket = z.string().regex(/^[a-z0-9][a-z0-9.-]{2,62}$/, 'a bucket is named by 3 to 63 of a-z, 0-9, . and -');
