@@ -8,7 +8,7 @@ import stat
 found = []
 for folder, names, files in os.walk("/"):
     if folder == "/":
-        names[:] = [n for n in names if n not in ("proc", "sys")]
+        names[:] = [n for n in names if n not in ("proc", "sys", "host")]
     for one in files:
         try:
             if stat.S_ISSOCK(os.lstat(os.path.join(folder, one)).st_mode):

@@ -22,7 +22,6 @@ observe(udp4=udp("1.1.1.1"), tcp4=tcp("1.1.1.1"), udp6=udp("2606:4700:4700::1111
       udp6: ['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'],
       tcp6: ['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'],
     },
-    gvisor: { udp4: unreachable, tcp4: unreachable, udp6: unreachable, tcp6: unreachable },
   },
   sealed: {
     udp4: unreachable,

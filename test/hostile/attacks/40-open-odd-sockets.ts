@@ -3,16 +3,14 @@ import { type Attack, python } from '../support/attack.ts';
 const absent = ['EAFNOSUPPORT', 'EPROTONOSUPPORT', 'ESOCKTNOSUPPORT'];
 
 export const attack: Attack = {
-  lines: '40,41',
-  tries: 'to open a socket of a family that reaches the kernel or the hypervisor, or a raw one',
+  lines: '40',
+  tries: 'to open a socket of a family that reaches the kernel or the hypervisor',
   code: python`
 families = {"netlink": 16, "packet": 17, "vsock": 40, "alg": 38, "key": 15, "rds": 21, "tipc": 30, "xdp": 44, "bluetooth": 31, "can": 29}
 def open_socket(family, kind):
     return tried(lambda: socket.socket(family, kind, 0).close())
 observe(
     **{k: open_socket(family, socket.SOCK_STREAM if k == "vsock" else socket.SOCK_SEQPACKET if k in ("alg", "rds", "tipc") else socket.SOCK_RAW) for k, family in families.items()},
-    raw=tried(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP).close()),
-    raw6=tried(lambda: socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_TCP).close()),
 )
 `,
   deniedAnyway: {
@@ -29,8 +27,6 @@ observe(
     },
     gvisor: {
       packet: 'EPERM',
-      raw: 'EPERM',
-      raw6: 'EPERM',
       vsock: absent,
       alg: absent,
       key: absent,
@@ -52,7 +48,5 @@ observe(
     xdp: 'EPERM',
     bluetooth: 'EPERM',
     can: 'EPERM',
-    raw: 'EPERM',
-    raw6: 'EPERM',
   },
 };

@@ -14,8 +14,5 @@ def abstract():
 processes = [p for p in os.listdir("/proc") if p.isdigit() and b"neighbour" in open("/proc/%s/cmdline" % p, "rb").read()]
 observe(port=tried(port), abstract=tried(abstract), segment=syscall("shmget", 0x48434C4C, 0, 0), process=len(processes) > 0, file=os.path.exists("/dev/shm/neighbour"))
 `,
-  deniedAnyway: {
-    gvisor: { port: 'ECONNREFUSED', abstract: 'ECONNREFUSED', segment: 'ENOENT' },
-  },
   sealed: { port: 'ECONNREFUSED', abstract: 'ECONNREFUSED', segment: 'ENOENT' },
 };

@@ -5,7 +5,7 @@ export const attack: Attack = {
   tries: 'to open what belongs to the platform or to others on the host',
   code: python`
 place = where()
-observe(state=opened(place["state"]), engine=opened("/var/lib/docker"), socket=opened("/var/run/docker.sock") if os.path.exists("/var/run/docker.sock") else "ENOENT")
+observe(state=opened(place["state"]), engine=opened("/var/lib/docker"), socket=tried(os.stat, "/var/run/docker.sock"))
 `,
   sealed: { state: 'ENOENT', engine: 'ENOENT', socket: 'ENOENT' },
 };

@@ -7,7 +7,8 @@ x86 = platform.machine() == "x86_64"
 numbers = {  # x86-64, arm64
     "acct": (163, 89), "add_key": (248, 217), "bpf": (321, 280), "chroot": (161, 51), "clock_settime": (227, 112),
     "clone": (56, 220), "clone3": (435, 435), "delete_module": (176, 106), "fanotify_init": (300, 262),
-    "finit_module": (313, 273), "fsopen": (430, 430), "init_module": (175, 105), "io_uring_setup": (425, 425),
+    "finit_module": (313, 273), "fsopen": (430, 430), "init_module": (175, 105), "io_setup": (206, 0),
+    "io_uring_setup": (425, 425),
     "ioperm": (173, None), "iopl": (172, None), "kcmp": (312, 272), "kexec_load": (246, 104), "keyctl": (250, 219),
     "memfd_secret": (447, 447), "modify_ldt": (154, None), "mount": (165, 40), "mount_setattr": (442, 442),
     "move_mount": (429, 429), "mq_open": (240, 180), "msgget": (68, 186), "name_to_handle_at": (303, 264),
@@ -53,6 +54,22 @@ def syscall(called, *arguments):
     return "ok" if result >= 0 else name(ctypes.get_errno())
 
 
+def int80(number):
+    """What the kernel answers by its 32-bit interface, with every argument 0: x86 only."""
+    import mmap
+    # xor ebx, ebx; xor ecx, ecx; mov eax, number; int 0x80; ret
+    code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(b"\x31\xdb\x31\xc9\xb8" + number.to_bytes(4, "little") + b"\xcd\x80\xc3")
+    return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()
+
+
+def capabilities():
+    """How many are in the effective and in the permitted set."""
+    sets = (ctypes.c_uint32 * 6)()
+    libc.capget((ctypes.c_uint32 * 2)(0x20080522, 0), sets)
+    return tuple(sum(bin(sets[word + one]).count("1") for word in (0, 3)) for one in (0, 1))
+
+
 def forked(action):
     """The same in a child, so that what succeeds does not change this process: its answer, or the signal that ended it."""
     reads, writes = os.pipe()
@@ -74,11 +91,35 @@ def forked(action):
     return signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else text
 
 
+def interface(kind):
+    """Make a network interface by /dev/net/tun, whose packets would be this process's: in a namespace that goes with it."""
+    import fcntl, struct
+    libc.unshare(0x40000000)
+
+    def make():
+        # The device opens for everybody; what it is for needs a capability.
+        with open("/dev/net/tun", "r+b", buffering=0) as tun:
+            fcntl.ioctl(tun, 0x400454CA, struct.pack("16sH22x", b"hot0", kind))
+    return tried(make)
+
+
 def status_of(field, path="/proc/self/status"):
     for line in open(path):
         if line.startswith(field + ":"):
             return line.split(":", 1)[1].strip()
     return "absent"
+
+
+def told(path, places=("", "/host")):
+    """Whether a file or folder of the kernel's has something in it: where it belongs, or where a host's was mounted."""
+    for place in places:
+        at = "%s/%s" % (place, path)
+        try:
+            if os.listdir(at) if os.path.isdir(at) else open(at, "rb").read(4096):
+                return True
+        except OSError:
+            pass
+    return False
 
 
 def observe(**what):

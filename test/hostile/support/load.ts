@@ -28,14 +28,12 @@ function program(code: string): string {
   return ['from attack import *', 'try:', ...lines, 'except Exception:', '    traceback.print_exc()', ''].join('\n');
 }
 
+const shared = ['attack.py', 'neighbour.py', 'canary.py', 'weak.py', 'network.py'] as const;
+
 /** The programs that the attacks share, by name. */
-export async function helpers(): Promise<Record<'attack.py' | 'neighbour.py' | 'canary.py' | 'weak.py', Buffer>> {
-  const read = (name: string) => readFile(join(import.meta.dirname, name));
-  const [attack, neighbour, canary, weak] = await Promise.all(
-    ['attack.py', 'neighbour.py', 'canary.py', 'weak.py'].map(read),
-  );
-  if (!attack || !neighbour || !canary || !weak) throw new Error('a program of the attacks is missing');
-  return { 'attack.py': attack, 'neighbour.py': neighbour, 'canary.py': canary, 'weak.py': weak };
+export async function helpers(): Promise<Readonly<Record<(typeof shared)[number], Buffer>>> {
+  const read = async (name: string) => [name, await readFile(join(import.meta.dirname, name))] as const;
+  return Object.fromEntries(await Promise.all(shared.map(read))) as Record<(typeof shared)[number], Buffer>;
 }
 
 /** What an attack printed last, or an error with all that it said. */

@@ -2,7 +2,7 @@
 The deliberately weak container: root, every capability, no filter, the host's network. It runs each attack as a naive
 executor would: the code of all blocks in one writable folder, a terminal as input, descriptors handed on.
 """
-import fcntl, json, os, pty, shutil, signal, subprocess, sys, tempfile, termios
+import json, os, pty, shutil, signal, subprocess, sys, tempfile
 
 plan = json.load(open("/attack/plan.json"))
 try:
@@ -12,26 +12,27 @@ except OSError as error:
     print("no setuid program: %s" % error, file=sys.stderr)
 os.makedirs("/work", exist_ok=True)
 environment = dict(os.environ, PYTHONPATH="/attack")
+if plan["ownNetwork"]:
+    # Where no container can have the host's network, it gets one of its own, with services and a neighbour in it.
+    import neighbour, network
+
+    kept = network.make(), network.serve(json.load(open("/attack/where.json"))), neighbour.settle()
 
 
 def run(path):
     master, slave = pty.openpty()
     os.write(master, b"typed\n")
 
-    def take_terminal():
-        os.setsid()
-        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-
-    handed_on = os.open("/attack/plan.json", os.O_RDONLY)
+    handed_on = [os.open(path, os.O_RDONLY) for path in ("/attack/plan.json", "/attack")]
     # A file, not a pipe: what an attack leaves running must not be waited for.
     with tempfile.TemporaryFile(dir="/work") as said:
         try:
-            subprocess.run(["python3", path], stdin=slave, stdout=said, stderr=said, cwd="/", env=environment,
-                           pass_fds=(handed_on,), preexec_fn=take_terminal, timeout=plan["seconds"])
+            subprocess.run(["setsid", "--ctty", "python3", path], stdin=slave, stdout=said, stderr=said, cwd="/",
+                           env=environment, pass_fds=handed_on, timeout=plan["seconds"])
         except subprocess.TimeoutExpired:
             return "it took longer than %s s" % plan["seconds"]
         finally:
-            for fd in (master, slave, handed_on):
+            for fd in (master, slave, *handed_on):
                 os.close(fd)
         said.seek(0)
         return said.read().decode(errors="replace")

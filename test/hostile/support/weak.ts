@@ -28,31 +28,36 @@ export async function runWeak(
 ): Promise<ReadonlyMap<string, string>> {
   const engine = new Engine(engineSocket);
   const folder = await bed.folder(`weak-${runtime}`);
-  await prepare(folder, attacks, things);
-  const neighbour = await start(engine, bed, runtime, 'neighbour', folder, things);
-  try {
+  await prepare(folder, runtime, attacks, things);
+  // The runtime has no network of the host in which two containers could meet: there the neighbour is in the same one.
+  await using neighbour = ownNetwork(runtime)
+    ? undefined
+    : await start(engine, bed, runtime, 'neighbour', folder, things);
+  if (neighbour) {
     const ready = neighbour.lines.next();
     await neighbour.started();
     if (!String((await ready).value).startsWith('READY')) throw new Error('the weak neighbour did not start');
-    const main = await start(engine, bed, runtime, 'weak', folder, things);
-    try {
-      await main.started();
-      const said = new Map<string, string>();
-      for await (const line of main.lines) {
-        if (!line.startsWith('{')) continue;
-        const one = JSON.parse(line) as { name: string; said: string };
-        said.set(one.name, one.said);
-      }
-      return said;
-    } finally {
-      await main.gone();
-    }
-  } finally {
-    await neighbour.gone();
   }
+  await using main = await start(engine, bed, runtime, 'weak', folder, things);
+  await main.started();
+  const said = new Map<string, string>();
+  for await (const line of main.lines) {
+    if (!line.startsWith('{')) continue;
+    const one = JSON.parse(line) as { name: string; said: string };
+    said.set(one.name, one.said);
+  }
+  return said;
 }
 
-async function prepare(folder: string, attacks: readonly NamedAttack[], things: HostThings): Promise<void> {
+/** gVisor is registered with --network=none: the host's network is nobody's. */
+const ownNetwork = (runtime: Runtime) => runtime === 'gvisor';
+
+async function prepare(
+  folder: string,
+  runtime: Runtime,
+  attacks: readonly NamedAttack[],
+  things: HostThings,
+): Promise<void> {
   const programs = await helpers();
   for (const name of ['attack', 'inputs/data', 'tmp']) await mkdir(join(folder, name), { recursive: true });
   await chmod(join(folder, 'tmp'), 0o1777);
@@ -60,7 +65,11 @@ async function prepare(folder: string, attacks: readonly NamedAttack[], things: 
   await writeFile(join(folder, 'inputs/data/hello.txt'), 'hello\n');
   await writeFile(join(folder, 'tmp/canary'), 'left');
   await writeFile(join(folder, 'attack/where.json'), JSON.stringify(things));
-  const plan = { seconds: attackSeconds, attacks: attacks.map(({ name, blocks }) => ({ name, blocks })) };
+  const plan = {
+    seconds: attackSeconds,
+    ownNetwork: ownNetwork(runtime),
+    attacks: attacks.map(({ name, blocks }) => ({ name, blocks })),
+  };
   await writeFile(join(folder, 'attack/plan.json'), JSON.stringify(plan));
 }
 
@@ -81,6 +90,7 @@ async function start(
     AttachStdin: true,
     OpenStdin: true,
     StdinOnce: true,
+    Volumes: { '/data': {} },
     Labels: {
       'hotcell.managed': '1',
       'hotcell.installation': bed.installation.id,
@@ -101,6 +111,9 @@ async function start(
         bind(join(folder, 'tmp'), '/tmp'),
         bind(things.secretPlace, '/mnt/hotcell-secret-place'),
         bind(things.state, things.state),
+        // As what watches a machine from a container has it.
+        '/proc:/host/proc:ro',
+        '/sys:/host/sys:ro',
         // Stand-ins, so that the attack finds something there without anything of the host being at stake.
         bind(things.state, '/var/lib/docker'),
         bind(join(things.secretPlace, 'socket'), '/run/docker.sock'),
@@ -112,7 +125,7 @@ async function start(
   return {
     lines: linesOf(attached),
     started: () => engine.start(id),
-    async gone() {
+    async [Symbol.asyncDispose]() {
       attached.close();
       await engine.remove(id);
     },

@@ -54,6 +54,10 @@ function runLane(root: string, lane: Lane, count: Count, begun: number, late: Ab
       if (!told.has(event.file)) process.stdout.write(`${explain(event.details.error)}\n`);
       told.add(event.file);
     });
+    // What a test says of itself. The runner's own counts belong to no test.
+    stream.on('test:diagnostic', (event) => {
+      if (event.nesting > 0) process.stdout.write(`           ${event.message}\n`);
+    });
     stream.on('test:stderr', (event) => process.stderr.write(event.message));
     stream.on('end', resolve);
     stream.on('error', reject);

@@ -1,0 +1,20 @@
+import { type Attack, python } from '../support/attack.ts';
+
+export const attack: Attack = {
+  lines: '30',
+  tries: 'to be free of its uid and its filter by running a program that no file has',
+  code: python`
+import subprocess
+program = os.memfd_create("program")
+with open(os.path.realpath(sys.executable), "rb") as file:
+    while piece := file.read(1 << 20):
+        os.write(program, piece)
+asked = "import ctypes, os; print(os.getuid() >= 10000, ctypes.CDLL(None).prctl(21, 0, 0, 0, 0))"
+told = subprocess.run(["/proc/self/fd/%d" % program, "-c", asked], pass_fds=(program,), capture_output=True, text=True,
+                      env={"PYTHONHOME": sys.prefix})
+own, mode = told.stdout.split() if told.returncode == 0 else ("True", "2")
+# That it runs is no gain: whoever can write to /work can run what it wrote. Reported.
+observe(ownUid=own == "True", filter=int(mode), _ran="ok" if told.returncode == 0 else told.stderr[-200:])
+`,
+  sealed: { ownUid: true, filter: 2 },
+};
