@@ -4,6 +4,7 @@ import { recordKeys } from '@hotcell/contract/layout.ts';
 import type { AttemptRecord } from '@hotcell/contract/records.ts';
 import type { Served } from '@hotcell/outside/queue.ts';
 import { claimNext } from './claim.ts';
+import { isElsewhere } from './elsewhere.ts';
 import { commit, committed, follow } from './commit.ts';
 import type { Verdict } from './parts.ts';
 import { patiently } from './patience.ts';
@@ -51,9 +52,14 @@ async function platformFailed(worker: Worker, known: Known, error: unknown): Pro
   known.error = { code, message: messageOf(error) };
   await record(worker, known, { handedBack: false });
   const failures = known.history.failed + 1;
-  const hopeless = error instanceof HotcellError && !error.retryable;
+  const hopeless = error instanceof HotcellError && (!error.retryable || !(await mayFareBetter(worker, known, error)));
   if (hopeless || failures >= mostFailures) return giveUp(worker, known);
   return { kind: 'later', afterMs: backoffMs[failures - 1] ?? awayMs };
+}
+
+/** A cell that is not what the policy says is one host's: here the next one will be the same. */
+async function mayFareBetter(worker: Worker, known: Known, error: HotcellError): Promise<boolean> {
+  return error.code !== 'posture_differs' || (await isElsewhere(worker, known));
 }
 
 /** Workers that die of a run write nothing about it: their claims alone are counted, before the next one begins. */

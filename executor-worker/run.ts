@@ -9,6 +9,7 @@ import type { Pulled, Served } from '@hotcell/outside/queue.ts';
 import { prepareJob } from './cell/prepare.ts';
 import { claimNext } from './claim.ts';
 import { commit, committed, follow, readSpec } from './commit.ts';
+import { isForAnother } from './elsewhere.ts';
 import { type Execution, execute } from './execute/execute.ts';
 import { failedTooOften, fallBack, giveUp, loseTo, tryAgain } from './fall-back.ts';
 import { Clock } from './clock.ts';
@@ -35,6 +36,7 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     nowServing(worker, queue, pulled);
     const seen = await look(worker, known, watch, again);
     if (seen) return seen;
+    if (await isForAnother(worker, known)) return await leaveToAnother(worker, watch);
     const spec = await readSpec(worker.store, ticket.tenant, ticket.run, ticket.spec);
     known.spec = spec;
     crashPoint('worker.spec');
@@ -77,6 +79,12 @@ function openWatch(worker: Worker, { ticket }: Known): Watch {
   const since = new Date().toISOString();
   const beat = { run, tenant, status: 'queued', attempt: 0, worker: worker.name, nonce: randomUUID(), since } as const;
   return new Watch(worker, beat);
+}
+
+async function leaveToAnother({ name }: Worker, watch: Watch): Promise<Served> {
+  const message = `cells of worker ${name} are not what its policy says, see its attempts: it waits for another worker`;
+  await watch.tell('queued', { code: 'not_here', message });
+  return { kind: 'later', afterMs: lookAgainMs };
 }
 
 /** Whether there is anything left to do: it may be finished, or alive elsewhere; or cancelled before it began. */

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
+import { engineSocket } from './bed.ts';
+
+/**
+ * The machine's engine, seen through somebody who changes what it is asked for: for options that it does not keep.
+ * Both texts are of the same length, so that nothing else of a request changes.
+ */
+export async function openBentEngine(path: string, asked: string, instead: string): Promise<AsyncDisposable> {
+  if (asked.length !== instead.length) throw new Error(`${asked} and ${instead} are not of the same length`);
+  const open = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ path: engineSocket, allowHalfOpen: true });
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        other.destroy();
+        open.delete(one);
+      });
+    }
+    near.pipe(replacing(asked, instead)).pipe(far);
+    far.pipe(near);
+  });
+  server.listen(path);
+  await once(server, 'listening');
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function replacing(asked: string, instead: string): Transform {
+  let held = '';
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const text = (held + chunk.toString('latin1')).replaceAll(asked, instead);
+      // What may be the beginning of it is held until more comes.
+      let keep = Math.min(asked.length - 1, text.length);
+      while (!asked.startsWith(text.slice(text.length - keep))) keep--;
+      held = text.slice(text.length - keep);
+      done(null, Buffer.from(text.slice(0, text.length - keep), 'latin1'));
+    },
+    flush(done) {
+      done(null, Buffer.from(held, 'latin1'));
+    },
+  });
+}
