@@ -154,8 +154,13 @@ export class Init implements AsyncDisposable {
     this.#clean = () => made.clean();
   }
 
-  static async start(bed: Bed, runtime: Runtime, changed: Partial<Limits> = {}): Promise<Init> {
-    const engine = new Engine(engineSocket);
+  static async start(
+    bed: Bed,
+    runtime: Runtime,
+    changed: Partial<Limits> = {},
+    elsewhere: { engine?: Engine; image?: string } = {},
+  ): Promise<Init> {
+    const { engine = new Engine(engineSocket), image: ref = bed.images.python.ref } = elsewhere;
     const plan: CellPlan = {
       run: 'init-test',
       attempt: 1,
@@ -172,7 +177,7 @@ export class Init implements AsyncDisposable {
     const stateDir = await bed.folder('init');
     const machine = process.arch === 'x64' ? 'x86_64' : 'aarch64';
     const seccomp = JSON.stringify(JSON.parse(await readFile(join(profiles, `${runtime}-${machine}.json`), 'utf8')));
-    const image = await engine.image(bed.images.python.ref);
+    const image = await engine.image(ref);
     const initFile = join(bed.initFolder, 'cell-init');
     for (;;) {
       const uid = randomInt(10_000, 50_000);
