@@ -4,13 +4,13 @@ import { after, before, test } from 'node:test';
 import { type Bed, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';
 import { Init, jobFrames, runtimes } from './support/init.ts';
-import { type OwnEngine, startOwnEngine } from './support/own-engine.ts';
+import { openOwnEngine, type OwnEngine } from '../support/own-engine.ts';
 
 let bed: Bed;
 let own: OwnEngine;
 before(async () => {
   bed = await openBed();
-  own = await startOwnEngine(bed, bed.images.minimal.digest);
+  own = await openOwnEngine(bed, bed.images.minimal.digest);
 });
 after(async () => {
   await own?.[Symbol.asyncDispose]();
@@ -32,7 +32,7 @@ test('when the engine is killed, cells of both runtimes end at init’s own dead
     await busy.talk.send(jobFrames({ blocks: [forever], limits: { lifetimeMs: 8_000 } }));
     await busy.until((frame) => frame.type === 'blockStarted');
   }
-  await own.kill();
+  await own.crash();
   for (const { runtime, pids } of begun)
     for (const pid of pids) assert.ok(existsSync(`/proc/${pid}`), `on ${runtime} the engine’s end is not the cell’s`);
   for (const { runtime, pids } of begun) {

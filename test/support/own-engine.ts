@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { Engine } from '@hotcell/outside/engine.ts';
-import { command } from '@hotcell/setup/command.ts';
+import { command, must } from '@hotcell/setup/command.ts';
+import { withRunsc } from '@hotcell/setup/engine/daemon-json.ts';
 import type { Bed } from './bed.ts';
 import { until } from './until.ts';
 
-/** A container engine that may be hurt: nobody else's containers are in it. */
+/** A container engine of a test's own, to be hurt: nobody else's containers are in it. */
 export interface OwnEngine extends AsyncDisposable {
   readonly socket: string;
   readonly engine: Engine;
@@ -19,93 +21,86 @@ export interface OwnEngine extends AsyncDisposable {
   loseAll(): Promise<void>;
 }
 
-/** With one image of the shared engine. */
+/** With one image of the shared engine, and with gVisor as that one has it. */
 export async function openOwnEngine(bed: Bed, image: string): Promise<OwnEngine> {
   const home = await bed.folder('engine');
   // A socket's path is short.
-  const run = join(process.env['TMPDIR'] ?? '/tmp', 'engine');
+  const run = await mkdtemp(join(tmpdir(), 'e-'));
+  const settings = join(home, 'daemon.json');
+  await writeFile(settings, withRunsc(undefined));
   const socket = join(run, 's');
   const engine = new Engine(socket);
   let daemon: ChildProcess | undefined;
-  const own = {
-    socket,
-    engine,
-    async start() {
-      const log = openSync(join(home, 'log'), 'a');
-      const roots = [
-        '--data-root',
-        join(home, 'data'),
-        '--exec-root',
-        join(run, 'exec'),
-        '--pidfile',
-        join(run, 'pid'),
-      ];
-      // An empty file: the machine's own settings are not for this one.
-      const options = [
-        '--config-file',
-        join(home, 'none'),
-        '--bridge',
-        'none',
-        '--iptables=false',
-        '--ip6tables=false',
-      ];
-      const started = spawn('dockerd', ['--host', `unix://${socket}`, ...roots, ...options], {
-        stdio: ['ignore', log, log],
-      });
-      closeSync(log);
-      daemon = started;
-      await until('the engine answers', async () => {
-        if (started.exitCode !== null) throw new Error(readFileSync(join(home, 'log'), 'utf8').slice(-2000));
-        return await engine.version();
-      });
-    },
-    async crash() {
-      await end('SIGKILL');
-    },
-    async loseAll() {
-      await end('SIGKILL');
-      for (const pid of processesWith(run)) process.kill(pid, 'SIGKILL');
-      await until('its processes are gone', async () => processesWith(run).length === 0);
-    },
-    async [Symbol.asyncDispose]() {
-      await end('SIGTERM');
-      await own.loseAll();
-      // What a machine that loses power forgets, a killed daemon leaves behind.
-      for (const folder of [home, run])
-        for (const path of mountsBelow(folder)) await command(['umount', '--lazy', path]);
-      await command(['rm', '--recursive', '--force', run]);
-    },
-  };
   const end = async (signal: NodeJS.Signals) => {
     if (!daemon || daemon.exitCode !== null || daemon.signalCode !== null) return;
     const gone = once(daemon, 'exit');
     daemon.kill(signal);
     await gone;
   };
-  await command(['mkdir', '--parents', run]);
-  await command(['sh', '-c', `echo '{}' >"${join(home, 'none')}"`]);
-  await own.start();
-  const saved = spawn('docker', ['save', image], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await engine.load(saved.stdout.pipe(new PassThrough()), 60_000);
-  return own;
+  const own: OwnEngine = {
+    socket,
+    engine,
+    async start() {
+      daemon = startDaemon({ home, run, settings, socket });
+      const started = daemon;
+      await until('the engine answers', async () => {
+        if (started.exitCode !== null) throw new Error(readFileSync(join(home, 'log'), 'utf8').slice(-2000));
+        return await engine.version();
+      });
+    },
+    crash: () => end('SIGKILL'),
+    async loseAll() {
+      await end('SIGKILL');
+      // What it started names its folder. A container's own processes go with those.
+      for (const pid of await processesWith(run)) process.kill(pid, 'SIGKILL');
+      await until('its processes are gone', async () => (await processesWith(run)).length === 0);
+    },
+    async [Symbol.asyncDispose]() {
+      await end('SIGTERM');
+      await own.loseAll();
+      // What a machine that loses power forgets, a killed daemon leaves behind.
+      for (const path of await mountsBelow([home, run])) await command(['umount', '--lazy', path]);
+      await rm(run, { recursive: true, force: true });
+    },
+  };
+  try {
+    await own.start();
+    const archive = join(home, 'image.tar');
+    await must(['docker', 'save', '--output', archive, image]);
+    await must(['docker', '--host', `unix://${socket}`, 'load', '--quiet', '--input', archive]);
+    return own;
+  } catch (error) {
+    await own[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
-/** The daemon's helpers and what runs in its containers' place: all that names its folder. */
-function processesWith(path: string): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
-    try {
-      return readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(path) ? [Number(name)] : [];
-    } catch {
-      // It has ended meanwhile.
-      return [];
-    }
-  });
+function startDaemon(places: { home: string; run: string; settings: string; socket: string }): ChildProcess {
+  const { home, run, settings, socket } = places;
+  const roots = ['--data-root', join(home, 'data'), '--exec-root', join(run, 'exec'), '--pidfile', join(run, 'pid')];
+  const without = ['--bridge', 'none', '--iptables=false', '--ip6tables=false', '--ip-forward=false'];
+  const words = ['--config-file', settings, '--host', `unix://${socket}`, ...roots, ...without, '--log-level', 'warn'];
+  const log = openSync(join(home, 'log'), 'a');
+  // In a network of its own: an engine that is told to have no bridge removes the machine's.
+  const daemon = spawn('unshare', ['--net', 'dockerd', ...words], { stdio: ['ignore', log, log] });
+  closeSync(log);
+  return daemon;
 }
 
-function mountsBelow(folder: string): string[] {
-  const paths = readFileSync('/proc/self/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' ')[1] ?? '');
-  return paths.filter((path) => path.startsWith(`${folder}/`)).toReversed();
+/** Processes of the machine whose command line has this text in it, but for this one. */
+async function processesWith(text: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
+      return line.includes(text) ? [Number(pid)] : [];
+    }),
+  );
+  return found.flat();
+}
+
+async function mountsBelow(folders: readonly string[]): Promise<string[]> {
+  const lines = (await readFile('/proc/self/mounts', 'utf8')).split('\n');
+  const points = lines.map((line) => line.split(' ')[1] ?? '');
+  return points.filter((point) => folders.some((folder) => point.startsWith(`${folder}/`))).toReversed();
 }
