@@ -28,6 +28,15 @@ async function freePortBase(): Promise<number> {
   throw new Error('no three neighbouring ports between 7811 and 9811 are free: set HOTCELL_PORT_BASE');
 }
 
+/** Said before anything is built, not by every second test. */
+function demandRoot(): void {
+  if (process.platform === 'linux' && process.getuid?.() === 0) return;
+  process.stderr.write(
+    'these tests make mounts, network namespaces and engines of their own, which takes Linux and root: `sudo npm test`. Elsewhere `npm run test:unit` tests what needs no services, and `./hotcell demo` shows the rest\n',
+  );
+  process.exit(1);
+}
+
 /** Only tests make network namespaces. */
 async function ensureIp(progress: Progress): Promise<void> {
   if ((await command(['ip', '-Version'])).code === 0) return;
@@ -39,6 +48,7 @@ async function ensureIp(progress: Progress): Promise<void> {
  * their own. Everything is installed, built and started as `up` does it, and goes when the tests are over.
  */
 export async function withBed(root: string, work: (look: () => Promise<string[]>) => Promise<number>): Promise<number> {
+  demandRoot();
   const progress = progressTo(process.stderr);
   process.env['HOTCELL_HOME'] ??= join(root, '.hotcell-test');
   // Whoever listened beside us the last time may not be who listens there now.
