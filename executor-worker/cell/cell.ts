@@ -33,6 +33,7 @@ export class Cell implements SealedCell {
   /** When its job has to be over, by the monotonic clock. */
   #overAt: number | undefined;
   #destroyed: Promise<void> | undefined;
+  #patrol: Patrol | undefined;
 
   constructor(leased: Leased, talk: Talk, posture: Posture, deps: CellDeps) {
     this.id = leased.id;
@@ -47,6 +48,7 @@ export class Cell implements SealedCell {
     if (this.#used) throw new HotcellError('cell_failed', 'a cell is used once');
     this.#used = true;
     using watched = this.#watched();
+    this.#patrol = watched;
     let failure: unknown;
     const handedOver = this.#handOver(job).catch((error: unknown) => {
       failure = error;
@@ -87,6 +89,8 @@ export class Cell implements SealedCell {
 
   destroy(): Promise<void> {
     this.#talk.close();
+    // Who listens to the end may be nobody: then it is over with the cell.
+    this.#patrol?.[Symbol.dispose]();
     this.#destroyed ??= destroyCell(this.#leased, this.#deps);
     return this.#destroyed;
   }

@@ -29,7 +29,7 @@ const greeting = () => createServer((socket) => socket.end('hello\n').on('error'
 before(async () => {
   bed = await openBed();
   cells = await openTestCells(bed, 'hostile');
-  const folder = await bed.folder('host-things');
+  const folder = await bed.shortFolder();
   const secretPlace = join(folder, 'hotcell-secret-place');
   await mkdir(secretPlace);
   const abstract = `hotcell-test-${randomBytes(6).toString('hex')}`;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '@hotcell/outside/store.ts';
 import { initFolder } from '@hotcell/setup/images/cell-init.ts';
@@ -22,6 +23,8 @@ export interface Bed extends AsyncDisposable {
   initFolder: string;
   /** A folder of this file's own, gone with the bed. On the host, under the installation's home. */
   folder(name: string): Promise<string>;
+  /** One whose path is short wherever the checkout lies: for sockets. */
+  shortFolder(): Promise<string>;
   /**
    * The id of an installation that is this caller's alone: a reaper of one test must not find the cells of another.
    * It begins with the tests' own, so that what is left of it is found.
@@ -63,6 +66,11 @@ export async function openBed(): Promise<Bed> {
       const parent = join(installation.home, 'test');
       await mkdir(parent, { recursive: true });
       const folder = await mkdtemp(join(parent, `${name}-`));
+      folders.push(folder);
+      return folder;
+    },
+    async shortFolder() {
+      const folder = await mkdtemp(join(tmpdir(), 's-'));
       folders.push(folder);
       return folder;
     },

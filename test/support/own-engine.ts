@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Engine } from '@hotcell/outside/engine.ts';
 import { command, must } from '@hotcell/setup/command.ts';
@@ -24,8 +23,7 @@ export interface OwnEngine extends AsyncDisposable {
 /** With one image of the shared engine, and with gVisor as that one has it. */
 export async function openOwnEngine(bed: Bed, image: string): Promise<OwnEngine> {
   const home = await bed.folder('engine');
-  // A socket's path is short.
-  const run = await mkdtemp(join(tmpdir(), 'e-'));
+  const run = await bed.shortFolder();
   const settings = join(home, 'daemon.json');
   await writeFile(settings, withRunsc(undefined));
   const socket = join(run, 's');
@@ -60,7 +58,6 @@ export async function openOwnEngine(bed: Bed, image: string): Promise<OwnEngine>
       await own.loseAll();
       // What a machine that loses power forgets, a killed daemon leaves behind.
       for (const path of await mountsBelow([home, run])) await command(['umount', '--lazy', path]);
-      await rm(run, { recursive: true, force: true });
     },
   };
   try {
