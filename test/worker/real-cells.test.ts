@@ -85,7 +85,7 @@ test('a worker that is killed with a cell leaves none running, and its run is ta
 });
 
 test('an engine that breaks off while a cell is made costs an attempt, not the run', async () => {
-  const folder = await bed.folder('engine');
+  const folder = await bed.shortFolder();
   await using proxy = await openTcpProxy({ path: engineSocket }, join(folder, 's'));
   await using worker = await spawnWorker(bed, house, 'one', { HOTCELL_DOCKER_HOST: `unix://${join(folder, 's')}` });
   let torn = 0;
