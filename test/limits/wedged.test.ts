@@ -28,7 +28,7 @@ const shortPatience = { lookMs: 50, handOverMs: 60_000, silenceMs: 500, killMs: 
 const job = (code: string) => prepareJob({ blocks: [{ language: 'python', code }], files: [] }, languages);
 
 test('a runtime that says nothing any more costs the attempt, not the worker that listens to it', async () => {
-  const path = join(await bed.folder('frozen'), 's');
+  const path = join(await bed.shortFolder(), 's');
   await using proxy = await openTcpProxy({ path: engineSocket }, path);
   await using made = await openTestCells(bed, 'frozen', bed.id(), { dockerHost: path, patience: shortPatience });
   const limits = { ...testLimits, timeoutSeconds: 2, blockTimeoutSeconds: 2, graceSeconds: 0 };
@@ -55,7 +55,7 @@ test('a cell that is only busy is listened to for as long as its limits say', as
 });
 
 test('a cell that cannot be removed keeps no other from it, is told with the reason, and goes when it can', async () => {
-  const path = join(await bed.folder('kept'), 's');
+  const path = join(await bed.shortFolder(), 's');
   await using proxy = await openTcpProxy({ path: engineSocket }, path);
   await using made = await openTestCells(bed, 'kept', bed.id(), { dockerHost: path });
   await using dead = await openTestCells(bed, 'dead', made.installation);
@@ -76,7 +76,7 @@ test('a cell that cannot be removed keeps no other from it, is told with the rea
 });
 
 test('status names a cell that its worker cannot remove, and the run has its result all the same', async () => {
-  const path = join(await bed.folder('status'), 's');
+  const path = join(await bed.shortFolder(), 's');
   await using proxy = await openTcpProxy({ path: engineSocket }, path);
   let started = false;
   proxy.tears = (line) => {

@@ -29,7 +29,7 @@ const statusOf = async (run: string) => (await house.producer.live.statusesOf([r
 
 /** A worker whose engine makes cells that are not what was asked for, in one thing. */
 async function bentWorker(name: string) {
-  const path = join(await bed.folder(name), 's');
+  const path = join(await bed.shortFolder(), 's');
   const stack = new AsyncDisposableStack();
   stack.use(await openBentEngine(path, '"OomScoreAdj":500', '"OomScoreAdj":400'));
   const worker = await spawnWorker(bed, house, name, { HOTCELL_DOCKER_HOST: `unix://${path}` });
