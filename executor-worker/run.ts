@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Effective } from '@hotcell/contract/admission.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/humans.ts';
+import type { Stop } from '@hotcell/contract/outcome.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { roundOf } from '@hotcell/contract/turns.ts';
 import { crashPoint } from '@hotcell/outside/crash.ts';
@@ -12,7 +13,9 @@ import { commit, committed, follow, readSpec } from './commit.ts';
 import { isForAnother } from './elsewhere.ts';
 import { type Execution, execute } from './execute/execute.ts';
 import { failedTooOften, fallBack, giveUp, loseTo, tryAgain } from './fall-back.ts';
+import type { Taken } from './capacity.ts';
 import { Clock } from './clock.ts';
+import { othersHaveRoom } from './room-elsewhere.ts';
 import { noHistory, readHistory } from './history.ts';
 import { budgetOf } from './logs/window.ts';
 import { Held } from './held.ts';
@@ -44,7 +47,8 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     crashPoint('worker.judged');
     if (failedTooOften(known)) return await giveUp(worker, known);
     if (!(await fits(worker, effective, watch))) return { kind: 'later', afterMs: 3 * lookAgainMs };
-    held.room = await worker.capacity.take(effective.limits, watch.stop);
+    held.room = await roomFor(worker, queue, effective, watch);
+    if (!held.room) return { kind: 'back' };
     if (!watch.hasTicket) return { kind: 'later', afterMs: lookAgainMs };
     await claim(worker, known, watch, again);
     crashPoint('worker.claimed');
@@ -56,8 +60,10 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     const cell = held.holdCell(await seal(worker, known, effective, held.staged), ticket.run);
     clock.sealed();
     crashPoint('worker.sealed');
-    const execution = await executeIn(worker, known, watch, cell, effective);
+    const executed = await executeIn(worker, known, watch, cell, effective);
     crashPoint('worker.executed');
+    await watch.tell('publishing');
+    const execution = unlessCancelled(executed, watch.stopped);
     const wanted = await tryAgain(worker, known, execution.verdict);
     if (wanted) return wanted;
     known.timings = { ...clock.laps(execution.ranMs), warm: cell.warm };
@@ -132,6 +138,27 @@ async function fits(worker: Worker, { limits }: Effective, watch: Watch): Promis
   return ever;
 }
 
+/** Room here, as soon as there is some; none, if another worker has it sooner: then the ticket is his. */
+async function roomFor(
+  worker: Worker,
+  queue: string,
+  { limits }: Effective,
+  { stop }: Watch,
+): Promise<Taken | undefined> {
+  const passOn = new AbortController();
+  const over = new AbortController();
+  void othersHaveRoom(worker, queue, limits, over.signal).then((found) => found && passOn.abort());
+  try {
+    return await worker.capacity.take(limits, AbortSignal.any([stop, passOn.signal]));
+  } catch (error) {
+    if (stop.aborted || !passOn.signal.aborted) throw error;
+    worker.passOn();
+    return undefined;
+  } finally {
+    over.abort();
+  }
+}
+
 async function claim(worker: Worker, known: Known, watch: Watch, again: boolean): Promise<void> {
   const { store } = worker;
   const claimed = await claimNext(store, known.ticket, worker.name, again ? known.history : undefined);
@@ -175,7 +202,7 @@ async function executeIn(
   watch.goOn();
   const job = prepareJob(spec, effective.languages);
   await watch.tell('running');
-  const execution = await execute(cell, job, {
+  return execute(cell, job, {
     run,
     tenant,
     attempt,
@@ -186,8 +213,14 @@ async function executeIn(
     stop: watch.stop,
     log: worker.log,
   });
-  await watch.tell('publishing');
-  return execution;
+}
+
+/** Its program had ended, but it was not committed: who cancels it then is heard, and what it did stands beside it. */
+function unlessCancelled(execution: Execution, stop: Stop | undefined): Execution {
+  if (stop?.kind !== 'cancelled') return execution;
+  const { warnings } = execution.verdict;
+  const reason = `cancelled by ${stop.by}: ${stop.reason}`;
+  return { ...execution, verdict: { outcome: 'cancelled', reason, exitCode: null, warnings } };
 }
 
 async function publish(worker: Worker, known: Known, execution: Execution): Promise<Served> {

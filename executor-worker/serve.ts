@@ -15,6 +15,9 @@ import { register } from './registry.ts';
 import { run } from './run.ts';
 import type { Steps, Worker } from './worker.ts';
 
+/** As long as it takes another worker to be given a ticket, and to say so. */
+const passOnMs = 3_000;
+
 export interface ServeParts {
   settings: WorkerSettings;
   store: Store;
@@ -33,10 +36,22 @@ export async function serve(
   const pulls: Pull[] = [];
   const mostRuns = settings.HOTCELL_RUNS;
   const total = { cpus: settings.HOTCELL_CPUS, memoryBytes: settings.HOTCELL_MEMORY_BYTES, runs: mostRuns };
-  const capacity = new Capacity(total, (waiting) => {
-    // A ticket that waits here for room could have it elsewhere: no more are taken until it has.
-    for (const pull of pulls) pull.hold(waiting ? 1 : mostRuns);
+  let waiting = false;
+  let passing: NodeJS.Timeout | undefined;
+  // A ticket that waits here for room could have it elsewhere: no more are taken until it has.
+  const hold = () => pulls.forEach((pull) => void pull.hold(waiting || passing ? 1 : mostRuns));
+  const capacity = new Capacity(total, (now) => {
+    waiting = now;
+    hold();
   });
+  const passOn = () => {
+    clearTimeout(passing);
+    passing = setTimeout(() => {
+      passing = undefined;
+      hold();
+    }, passOnMs).unref();
+    hold();
+  };
   using heartbeat = new Heartbeat(live, log);
   const worker: Worker = {
     name: settings.HOTCELL_WORKER_NAME,
@@ -46,6 +61,7 @@ export async function serve(
     tickets: new TicketReader(settings.HOTCELL_TICKET_PUBLIC_KEY),
     heartbeat,
     capacity,
+    passOn,
     steps,
     log,
     runs: new Map(),

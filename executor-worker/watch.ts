@@ -59,14 +59,16 @@ export class Watch implements Listener, Disposable {
     this.#attempt = attempt;
   }
 
-  /** How far it is: told now, and said again by every heartbeat. A wait says why. */
+  /** How far it is: told now, and said again by every heartbeat. A wait says why. A cancel is heard in the same breath. */
   async tell(status: RunBeat['status'], waiting?: RunBeat['waiting']): Promise<void> {
     const { waiting: _, ...rest } = this.beat;
     const since = new Date().toISOString();
     this.beat = { ...rest, status, since, attempt: this.#attempt, ...(waiting ? { waiting } : {}) };
-    await this.#deps.live.tell(this.beat).catch((error: unknown) => {
+    const heard = await this.#deps.live.tell(this.beat).catch((error: unknown) => {
       this.#deps.log.info({ run: this.beat.run, error }, 'its status could not be told: the heartbeat will');
+      return false;
     });
+    if (heard) await this.look();
   }
 
   cancelled(): void {

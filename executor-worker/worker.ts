@@ -28,6 +28,8 @@ export interface Worker {
   tickets: TicketReader;
   heartbeat: Heartbeat;
   capacity: Capacity;
+  /** A ticket was given back for somebody else to take: for a moment this worker does not compete for it. */
+  passOn: () => void;
   steps: Steps;
   log: Logger;
   /** The runs that are here now. */

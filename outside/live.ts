@@ -104,12 +104,13 @@ export class Live implements AsyncDisposable {
     });
   }
 
-  /** A new status, told at once; the heartbeats go on saying it. */
-  async tell(beat: RunBeat): Promise<void> {
+  /** A new status, told at once; the heartbeats go on saying it. True if there is word of a cancel. */
+  async tell(beat: RunBeat): Promise<boolean> {
     const { run, tenant, status } = beat;
-    await this.#door.ask((redis) => {
+    return this.#door.ask(async (redis) => {
       const pipe = redis.pipeline().set(this.#door.key('run', run), JSON.stringify(beat), 'PX', beatMs);
-      return all(this.#publish(pipe, { type: 'status', run, tenant, status, at: new Date().toISOString() }));
+      this.#publish(pipe, { type: 'status', run, tenant, status, at: new Date().toISOString() });
+      return (await all(pipe.exists(this.#door.key('cancel', run)))).at(-1) === 1;
     });
   }
 

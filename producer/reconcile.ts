@@ -20,6 +20,9 @@ const youngMs = 30_000;
 const page = 500;
 const atOnce = 16;
 const restEvery = 60;
+/** A cancel whose copy did not get into Valkey is brought there by whoever is in office, as long as it is so young. */
+const cancelsEvery = 5;
+const freshCancelMs = 60_000;
 
 /**
  * Queues what is open and not queued. One process of all does it: a shard a second, and everything at once when it may
@@ -83,6 +86,7 @@ export class Reconciler implements AsyncDisposable {
   async #round(): Promise<void> {
     if (!this.#everything) {
       if (this.#shard % restEvery === 0) await this.#rest();
+      if (this.#shard % cancelsEvery === 0) await this.#copyCancels(Date.now() - freshCancelMs);
       const shard = allShards[this.#shard++ % allShards.length] ?? '0';
       return this.#sweep(shard, Date.now() - youngMs);
     }
@@ -99,7 +103,7 @@ export class Reconciler implements AsyncDisposable {
 
   /** Every open run, also the youngest; and what was cancelled, to be heard by whoever is at it. */
   async sweepAll(): Promise<void> {
-    await this.#copyCancels();
+    await this.#copyCancels(0);
     for (const shard of allShards) {
       if (this.#ends.signal.aborted) return;
       await this.#sweep(shard, Number.POSITIVE_INFINITY);
@@ -148,10 +152,11 @@ export class Reconciler implements AsyncDisposable {
     log.info({ run: marker.run, queue: marker.queue }, 'open and not queued: queued again');
   }
 
-  async #copyCancels(): Promise<void> {
+  async #copyCancels(since: number): Promise<void> {
     const { store, live } = this.#deps;
-    for await (const { key } of store.list(store.work, 'cancel/')) {
+    for await (const { key, modified } of store.list(store.work, 'cancel/')) {
       if (this.#ends.signal.aborted) return;
+      if ((modified?.getTime() ?? since) < since) continue;
       const mark = await store.getJson(CancelMark, store.work, key);
       if (mark) await live.cancel(mark);
     }

@@ -39,6 +39,8 @@ export async function buildServer(parts: Parts): Promise<App> {
     bodyLimit: bodyLimitBytes,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
+    // What still comes on an open connection while this process ends is answered, and the connection closed behind it.
+    return503OnClosing: false,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 8_192 },
   }).withTypeProvider<ZodTypeProvider>();

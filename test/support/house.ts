@@ -38,6 +38,8 @@ export interface House extends AsyncDisposable {
   reconciler(): Reconciler;
   /** One pass of the notary. */
   sequence(): Promise<number>;
+  /** Of everything that is this house's. */
+  emptyValkey(): Promise<void>;
 }
 
 interface Asked {
@@ -152,6 +154,7 @@ export async function openHouse(
     },
     reconciler: () => stack.use(new Reconciler(producer)),
     sequence: () => sequence({ store: notary, log }, new AbortController().signal),
+    emptyValkey: () => forget(url, id),
     async [Symbol.asyncDispose]() {
       await stack.disposeAsync();
       await forget(url, id);

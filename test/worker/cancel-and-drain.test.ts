@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { workKeys } from '@hotcell/contract/layout.ts';
+import type { RunBeat } from '@hotcell/contract/live.ts';
 import { Claim } from '@hotcell/contract/records.ts';
+import type { Steps } from '@hotcell/executor-worker/worker.ts';
+import { Live } from '@hotcell/outside/live.ts';
+import { Queues } from '@hotcell/outside/queue.ts';
 import { type CancelAsked, cancelRun } from '@hotcell/producer/cancel.ts';
 import { type Bed, openBed } from '../support/bed.ts';
-import { echoQueue } from '../support/echo.ts';
+import { asleep, spawnNode } from '../support/child.ts';
+import { echoQueue, echoSteps } from '../support/echo.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { resultOf, settled } from '../support/promise.ts';
+import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
@@ -21,14 +28,15 @@ after(async () => {
 const cancel = (house: House, run: string, more: Partial<CancelAsked> = {}) =>
   cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'not needed', ...more });
 
-/** Until a worker is at this attempt, and says so. */
-async function running(house: House, run: string, attempt = 1): Promise<string> {
-  const beat = await until(`${run} runs`, async () => {
+/** Until a worker is so far with this attempt, and says so. */
+async function at(house: House, run: string, status: RunBeat['status'], attempt = 1): Promise<string> {
+  const beat = await until(`${run} is ${status}`, async () => {
     const [found] = await house.producer.live.statusesOf([run]);
-    return found?.status === 'running' && found.attempt === attempt ? found : undefined;
+    return found?.status === status && found.attempt === attempt ? found : undefined;
   });
   return beat.worker;
 }
+const running = (house: House, run: string, attempt = 1) => at(house, run, 'running', attempt);
 
 test('a run that nobody has begun is cancelled at once, and its ticket goes', async () => {
   await using house = await openHouse(bed);
@@ -52,6 +60,57 @@ test('a run that is being executed is cancelled, and what it said until then is 
   assert.equal(result.outcome, 'cancelled');
   assert.equal(result.reason, 'cancelled by anna: not needed');
   assert.equal(result.logs.bytes, 'begun\n'.length);
+  await settled(house, [run]);
+});
+
+test('a run whose inputs are being fetched is cancelled, and nothing of it is executed', async () => {
+  await using house = await openHouse(bed);
+  const stage: Steps['stage'] = async (_spec, _effective, signal) => {
+    if (!signal.aborted) await once(signal, 'abort');
+    throw signal.reason;
+  };
+  await house.worker('one', { steps: { ...echoSteps, stage } });
+  const { run } = await house.submit('print hello');
+  await at(house, run, 'staging');
+  assert.equal(await cancel(house, run), 'cancelling');
+  const result = await resultOf(house, run);
+  assert.deepEqual([result.outcome, result.reason], ['cancelled', 'cancelled by anna: not needed']);
+  assert.deepEqual(result.blocks, []);
+  await settled(house, [run]);
+});
+
+test('a run whose program has ended, but which is not committed, is cancelled; what it did is kept', async () => {
+  await using house = await openHouse(bed);
+  const env = await house.settings('worker', { HOTCELL_WORKER_NAME: 'one', HOTCELL_CRASH_AT: 'worker.executed:stop' });
+  await using worker = spawnNode('test/faults/victims/worker.ts', env);
+  const { run } = await house.submit('print hello\noutput something');
+  await worker.saying('worker.executed');
+  await asleep(worker);
+  assert.equal(await cancel(house, run), 'cancelling');
+  worker.kill('SIGCONT');
+  const result = await resultOf(house, run);
+  assert.deepEqual([result.outcome, result.reason], ['cancelled', 'cancelled by anna: not needed']);
+  assert.deepEqual([result.logs.bytes, result.outputs.files.length, result.attempts.length], ['hello\n'.length, 1, 1]);
+  await settled(house, [run]);
+  await worker.stop();
+});
+
+test('a cancel by a producer that Valkey cannot be reached from is brought there by another', async () => {
+  const through = new URL(bed.installation.redisUrl);
+  await using proxy = await openTcpProxy({ host: through.hostname, port: Number(through.port) });
+  through.port = String(proxy.port);
+  await using house = await openHouse(bed);
+  const reach = { url: through.href, installation: house.id };
+  await using live = await Live.open(reach);
+  await using queues = new Queues(reach);
+  await house.worker('one');
+  house.reconciler();
+  const { run } = await house.submit('hold');
+  await running(house, run);
+  proxy.cut();
+  const asked = { tenant: house.tenant, run, by: 'anna', reason: 'not needed' };
+  assert.equal(await cancelRun({ ...house.producer, live, queues }, asked), 'cancelling');
+  assert.equal((await resultOf(house, run)).reason, 'cancelled by anna: not needed');
   await settled(house, [run]);
 });
 
@@ -144,8 +203,8 @@ test('two workers share the work, and each run is one worker’s', async () => {
   await house.worker('left', one);
   await house.worker('right', one);
   const held = [await house.submit('hold'), await house.submit('hold')];
-  const at = await Promise.all(held.map(({ run }) => running(house, run)));
-  assert.deepEqual(at.toSorted(), ['left', 'right']);
+  const where = await Promise.all(held.map(({ run }) => running(house, run)));
+  assert.deepEqual(where.toSorted(), ['left', 'right']);
   await Promise.all(held.map(({ run }) => cancel(house, run)));
   const more = await Promise.all(Array.from({ length: 20 }, (_, i) => house.submit(`print ${i}`)));
   for (const { run } of more) assert.equal((await resultOf(house, run)).attempts.length, 1);
