@@ -14,6 +14,7 @@ export const RunRow = z.strictObject({
   reason: z.string(),
   exitCode: z.number().int().nullable(),
   policy: z.string().nullable(),
+  /** Where it waits, until it is finished. */
   queue: z.string().nullable(),
   requester: z.string(),
   labels: Labels,
@@ -91,7 +92,7 @@ export class ReadModel implements Disposable {
   finished(result: Result): void {
     const { run, tenant, status, outcome, reason, exitCode, policy, requester, labels, timings } = result;
     const set = `on conflict (run) do update set status = excluded.status, outcome = excluded.outcome,
-      reason = excluded.reason, exit_code = excluded.exit_code, finished_at = excluded.finished_at`;
+      reason = excluded.reason, exit_code = excluded.exit_code, finished_at = excluded.finished_at, queue = null`;
     this.#insert(set, {
       run,
       tenant,
@@ -115,7 +116,7 @@ export class ReadModel implements Disposable {
 
   /** Told by a nudge alone: why it ended is read from its result when somebody asks for it. */
   ended(run: string, outcome: Outcome, at: string): void {
-    const set = `status = 'finished', outcome = ?, finished_at = ?`;
+    const set = `status = 'finished', outcome = ?, finished_at = ?, queue = null`;
     this.#of(`update runs set ${set} where run = ? and status <> 'finished'`).run(outcome, at, run);
   }
 
