@@ -10,7 +10,7 @@ import { ReadModel } from '@hotcell/producer/readmodel/model.ts';
 import { type Bed, openBed } from '../test/support/bed.ts';
 import { echoQueue } from '../test/support/echo.ts';
 import { type House, openHouse } from '../test/support/house.ts';
-import { startProducer } from '../test/support/producer.ts';
+import { type RunningProducer, startProducer } from '../test/support/producer.ts';
 import { keysOf } from '../test/support/promise.ts';
 import { startValkey } from '../test/support/valkey.ts';
 import { many } from './support/many.ts';
@@ -19,16 +19,18 @@ import { type Bench, quantile } from './support/row.ts';
 const atOnce = 32;
 const lookEveryMs = 20;
 
-/** A hundred thousand runs wait: what submitting one more and listing them costs then, and what each of them costs. */
+/**
+ * A hundred thousand runs wait: what submitting one more and listing them costs then, beside an installation in which
+ * fifty wait, asked in turns; and what each of them costs in Valkey.
+ */
 export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using valkey = await startValkey(bed);
-  await using house = await openHouse(bed, { redisUrl: valkey.url, mostQueued: 1_000_000 });
+  const open = () => openHouse(bed, { redisUrl: valkey.url, mostQueued: 1_000_000 });
+  await using few = await open();
+  await using house = await open();
   const deep = quick ? 5_000 : 100_000;
-  const asked = quick ? 50 : 300;
-  await submits(house, 50);
-  const empty = await submits(house, asked);
-  const emptyLists = await lists(bed, house, asked);
+  const asked = quick ? 100 : 1_000;
   const used = async () => Number(/^used_memory:(\d+)/m.exec(await valkey.cli('INFO', 'memory'))?.[1]);
   const before = await used();
   const heapBefore = heap();
@@ -36,80 +38,64 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
   await many(deep, atOnce, (i) => enqueue(house.producer, waiting[i] ?? markerOf(house, i), {}));
   const perRun = ((await used()) - before) / deep;
   const heapAfter = heap();
-  const full = await submits(house, asked);
-  target({
-    name: 'deep-queue/submit-p99',
-    value: quantile(full, 0.99),
-    unit: 'ms',
-    baseline: quantile(empty, 0.99),
-    target: 2,
-  });
-  await many(deep, atOnce, (i) => putMarker(house, waiting[i]));
-  const fullLists = await lists(bed, house, asked, waiting);
-  target({
-    name: 'deep-queue/list-p99',
-    value: quantile(fullLists.took, 0.99),
-    unit: 'ms',
-    baseline: quantile(emptyLists.took, 0.99),
-    target: 2,
-  });
-  row({
-    name: 'deep-queue/list-p50',
-    value: quantile(fullLists.took, 0.5),
-    unit: 'ms',
-    baseline: quantile(emptyLists.took, 0.5),
-  });
+  const submit = (to: House) => () => to.submit('print hello');
+  const submits = await inTurns(asked, submit(few), submit(house));
+  compare('submit', submits);
   target({ name: 'deep-queue/valkey-per-run', value: perRun, unit: 'bytes', target: 1024 });
   row({ name: 'deep-queue/producer-heap', value: heapAfter, unit: 'MiB', baseline: heapBefore });
-  row({ name: 'deep-queue/producer-rss', value: fullLists.rss, unit: 'MiB', baseline: emptyLists.rss });
-  await house.store.deleteMany(house.store.work, await keysOf(house.store, house.store.work));
+
+  await many(deep, atOnce, (i) => putMarker(house, waiting[i]));
+  await using producerOfFew = await producerOf(bed, few, []);
+  await using producer = await producerOf(bed, house, waiting);
+  const list = (from: RunningProducer) => async () => void (await (await from.ask('GET', '/v1/runs')).arrayBuffer());
+  // What a producer has to catch up with when it starts is behind it.
+  await pause(quick ? 5_000 : 30_000);
+  await inTurns(50, list(producerOfFew), list(producer));
+  compare('list', await inTurns(asked, list(producerOfFew), list(producer)));
+  const rss = { value: await rssOf(producer), baseline: await rssOf(producerOfFew) };
+  row({ name: 'deep-queue/producer-rss', unit: 'MiB', ...rss });
+  for (const { store } of [few, house]) await store.deleteMany(store.work, await keysOf(store, store.work));
+
+  function compare(what: string, [baseline, value]: readonly [number[], number[]]): void {
+    const at = (q: number) => ({ value: quantile(value, q), unit: 'ms', baseline: quantile(baseline, q) });
+    row({ name: `deep-queue/${what}-p50`, ...at(0.5) });
+    target({ name: `deep-queue/${what}-p99`, ...at(0.99), target: 2 });
+  }
 }
 
 const heap = () => process.memoryUsage().heapUsed / 2 ** 20;
 
-async function submits(house: House, count: number): Promise<number[]> {
-  const took: number[] = [];
+/** How long each took, the one after the other, so that what else the machine does is the same for both. */
+async function inTurns(
+  count: number,
+  one: () => Promise<unknown>,
+  other: () => Promise<unknown>,
+): Promise<readonly [number[], number[]]> {
+  const took: [number[], number[]] = [[], []];
   for (let i = 0; i < count; i++) {
-    const since = performance.now();
-    await house.submit('print hello');
-    took.push(performance.now() - since);
+    for (const [at, work] of [one, other].entries()) {
+      const since = performance.now();
+      await work();
+      took[at]?.push(performance.now() - since);
+    }
+    await pause(lookEveryMs);
   }
   return took;
 }
 
-/** By HTTP, from a producer that knows of all of them and goes on looking after them meanwhile. */
-async function lists(
-  bed: Bed,
-  house: House,
-  count: number,
-  waiting: readonly OpenMarker[] = [],
-): Promise<{ took: number[]; rss: number }> {
+/** One that knows of all of them already, and goes on looking after them. */
+async function producerOf(bed: Bed, house: House, waiting: readonly OpenMarker[]): Promise<RunningProducer> {
   const folder = await bed.folder('lists');
   await mkdir(folder, { recursive: true });
   {
     using model = ReadModel.open(join(folder, 'runs.sqlite'));
     for (const marker of waiting) model.accepted({ ...listed, ...marker }, marker.queue);
   }
-  await using producer = await startProducer(bed, house, { HOTCELL_STATE_DIR: folder });
-  const list = async () => {
-    const since = performance.now();
-    const answer = await producer.ask('GET', '/v1/runs');
-    await answer.arrayBuffer();
-    return performance.now() - since;
-  };
-  // What a producer has to catch up with when it starts is behind it.
-  for (let i = 0; i < 50; i++) await list();
-  await pause(10_000);
-  const took: number[] = [];
-  for (let i = 0; i < count * 3; i++) {
-    took.push(await list());
-    await pause(lookEveryMs);
-  }
-  return { took, rss: await rssOf(producer.child.process.pid) };
+  return await startProducer(bed, house, { HOTCELL_STATE_DIR: folder });
 }
 
-async function rssOf(pid: number | undefined): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+async function rssOf({ child }: RunningProducer): Promise<number> {
+  const status = await readFile(`/proc/${child.process.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 

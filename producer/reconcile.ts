@@ -18,6 +18,10 @@ const heartbeatsMs = 2_500;
 /** A run this young is most likely still being queued by whoever accepted it. */
 const youngMs = 30_000;
 const page = 500;
+/** A page of a list is parsed in one go, and nobody is answered meanwhile. */
+const listedAtOnce = 200;
+/** Where much waits, looking after it takes no more than a tenth of the time. */
+const restTimes = 9;
 const atOnce = 16;
 const restEvery = 60;
 /** A cancel whose copy did not get into Valkey is brought there by whoever is in office, as long as it is so young. */
@@ -59,19 +63,22 @@ export class Reconciler implements AsyncDisposable {
   async #work(): Promise<void> {
     let leader = false;
     while (!this.#ends.signal.aborted) {
+      let restMs = everyMs;
       try {
         const was = leader;
         leader = await this.#deps.live.lead('reconciler', this.#me, officeMs);
         // Who comes new into office does not know what the one before him did not get to.
         if (leader && !was) this.#everything = true;
         if (leader && (await this.#deps.live.wasEmptied())) await this.#afterEmptied();
+        const since = performance.now();
         if (leader) await this.#round();
+        restMs = Math.min(Math.max(everyMs, restTimes * (performance.now() - since)), officeMs / 2);
       } catch (error) {
         // What refused us may have refused others: who was accepted meanwhile may not be queued.
         this.#everything = true;
         this.#deps.log.warn({ error }, 'recovery could not look at everything: it looks again');
       }
-      await pause(everyMs, undefined, { signal: this.#ends.signal }).catch(() => {
+      await pause(restMs, undefined, { signal: this.#ends.signal }).catch(() => {
         // Asked to end: the loop sees it.
       });
     }
@@ -115,7 +122,7 @@ export class Reconciler implements AsyncDisposable {
   async #sweep(shard: string, bornBefore: number): Promise<void> {
     const { store } = this.#deps;
     let found = new Map<RunId, string>();
-    for await (const { key } of store.list(store.work, workKeys.openShard(shard))) {
+    for await (const { key } of store.list(store.work, workKeys.openShard(shard), { pageSize: listedAtOnce })) {
       const open = markerOf(key);
       if (!open || timeOf(open.run).getTime() > bornBefore) continue;
       found.set(open.run, key);
@@ -129,13 +136,14 @@ export class Reconciler implements AsyncDisposable {
 
   async #queueMissing(found: ReadonlyMap<RunId, string>): Promise<void> {
     let missing = [...found.keys()];
-    for (const queue of this.#queues) missing = await this.#deps.queues.missing(queue, missing);
+    const asked = new Set(this.#queues);
+    for (const queue of asked) missing = await this.#deps.queues.missing(queue, missing);
     if (missing.length > 0) crashPoint('reconcile.found');
     for (let from = 0; from < missing.length && !this.#ends.signal.aborted; from += atOnce)
-      await Promise.all(missing.slice(from, from + atOnce).map((run) => this.#queueAgain(found.get(run) ?? '')));
+      await Promise.all(missing.slice(from, from + atOnce).map((run) => this.#queueAgain(found.get(run) ?? '', asked)));
   }
 
-  async #queueAgain(key: string): Promise<void> {
+  async #queueAgain(key: string, asked: ReadonlySet<string>): Promise<void> {
     const { store, queues, log } = this.#deps;
     // Read now, not when it was listed: a run that was finished meanwhile has none any more.
     const marker = await store.getJson(OpenMarker, store.work, key).catch((error: unknown) => {
@@ -144,9 +152,8 @@ export class Reconciler implements AsyncDisposable {
       return undefined;
     });
     if (!marker) return;
-    const known = this.#queues.has(marker.queue);
     this.#queues.add(marker.queue);
-    if (!known && (await queues.missing(marker.queue, [marker.run])).length === 0) return;
+    if (!asked.has(marker.queue) && (await queues.missing(marker.queue, [marker.run])).length === 0) return;
     await enqueue(this.#deps, marker, { again: true });
     crashPoint('reconcile.queued');
     log.info({ run: marker.run, queue: marker.queue }, 'open and not queued: queued again');

@@ -7,6 +7,8 @@ import type { Store } from '@hotcell/outside/store.ts';
 import type { ReadModel } from './model.ts';
 
 const atOnce = 16;
+/** A page of a list is parsed in one go, and nobody is answered meanwhile. */
+const listedAtOnce = 200;
 
 interface FillParts {
   store: Store;
@@ -32,7 +34,8 @@ export async function fillFromRecord(parts: FillParts, fromDay = ''): Promise<nu
 async function* runsOf(store: Store, tenant: string, fromDay: string): AsyncGenerator<RunId> {
   const prefix = recordKeys.tenantRuns(tenant);
   let last = '';
-  for await (const { key } of store.list(store.record, prefix, fromDay ? { after: `${prefix}${fromDay}` } : {})) {
+  const from = fromDay ? { after: `${prefix}${fromDay}` } : {};
+  for await (const { key } of store.list(store.record, prefix, { ...from, pageSize: listedAtOnce })) {
     const run = RunId.safeParse(key.slice(prefix.length).split('/')[3]);
     if (!run.success || run.data === last) continue;
     last = run.data;
@@ -70,16 +73,18 @@ async function* differences(
   const believed = model.unfinished(shard);
   let next = believed.next();
   const before = function* (place: string | undefined) {
-    for (; !next.done && (place === undefined || next.value.place < place); next = believed.next())
-      yield { tenant: next.value.tenant, run: RunId.parse(next.value.run) };
+    for (; !next.done && (place === undefined || next.value < place); next = believed.next()) {
+      const [tenant = '', run] = next.value.split('/');
+      yield { tenant, run: RunId.parse(run) };
+    }
   };
-  for await (const { key } of store.list(store.work, workKeys.openShard(shard))) {
+  for await (const { key } of store.list(store.work, workKeys.openShard(shard), { pageSize: listedAtOnce })) {
     if (signal.aborted) return;
     const marker = markerOf(key);
     if (!marker) continue;
     const place = `${marker.tenant}/${marker.run}`;
     yield* before(place);
-    if (!next.done && next.value.place === place) next = believed.next();
+    if (!next.done && next.value === place) next = believed.next();
     else if (!model.has(marker.run)) yield marker;
   }
   yield* before(undefined);

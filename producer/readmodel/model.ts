@@ -35,10 +35,10 @@ export interface Wanted {
 const insertRun = `insert into runs (run, tenant, status, outcome, reason, exit_code, policy, queue, requester, labels, accepted_at, finished_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 /** In the order of the open markers' keys, so that both can be read side by side. */
-const unfinishedAfter = `select run, tenant, tenant || '/' || run as place from runs
+const unfinishedAfter = `select tenant || '/' || run as place from runs
   where status <> 'finished' and substr(run, -1) = ? and tenant || '/' || run > ?
   order by tenant || '/' || run limit ?`;
-const page = 500;
+const page = 200;
 
 /** Lists and filters. It can be thrown away: it is filled again from the buckets. */
 export class ReadModel implements Disposable {
@@ -143,12 +143,11 @@ export class ReadModel implements Disposable {
       .map(rowOf);
   }
 
-  /** Those of a shard that are not known to be finished, by their tenants and names; `place` is both. */
-  *unfinished(shard: string): Generator<{ run: string; tenant: string; place: string }> {
+  /** Those of a shard that are not known to be finished, as `<tenant>/<run>` and in that order. */
+  *unfinished(shard: string): Generator<string> {
     for (let after = ''; ; ) {
       const rows = this.#of(unfinishedAfter).all(shard, after, page);
-      for (const row of rows)
-        yield { run: String(row['run']), tenant: String(row['tenant']), place: String(row['place']) };
+      for (const row of rows) yield String(row['place']);
       if (rows.length < page) return;
       after = String(rows.at(-1)?.['place']);
     }

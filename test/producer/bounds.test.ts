@@ -41,7 +41,9 @@ test('a full queue answers 429 and when to come again; what waits says why every
   });
   assert.ok(runs.length >= 2);
   assert.equal(full.headers.get('retry-after'), '5');
-  const problem = z.looseObject({ code: z.string(), retryable: z.boolean(), detail: z.string() }).parse(await full.json());
+  const problem = z
+    .looseObject({ code: z.string(), retryable: z.boolean(), detail: z.string() })
+    .parse(await full.json());
   assert.deepEqual([problem.code, problem.retryable], ['queue_full', true]);
   assert.match(problem.detail, /and 2 may/);
 
@@ -56,7 +58,11 @@ test('a full queue answers 429 and when to come again; what waits says why every
     const detail = Row.parse(await (await producer.ask('GET', `/v1/runs/${run}`)).json());
     assert.deepEqual(detail.waiting, waiting);
   }
-  const env = { HOTCELL_HOME: await bed.folder('bounds'), HOTCELL_URL: producer.url, HOTCELL_API_KEY: await producer.key() };
+  const env = {
+    HOTCELL_HOME: await bed.folder('bounds'),
+    HOTCELL_URL: producer.url,
+    HOTCELL_API_KEY: await producer.key(),
+  };
   const cli = cliWith(env);
   assert.match((await cli.run(['ls'])).stdout, /queued .* no worker takes runs from the queue runc/);
   assert.match((await cli.run(['show', runs[1] ?? ''])).stdout, /waiting +no worker takes .* \(1 before it\)/);
