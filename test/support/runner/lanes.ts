@@ -80,9 +80,9 @@ class Teller {
       if (!this.#told.has(event.file)) process.stdout.write(`${explain(event.details.error)}\n`);
       this.#told.add(event.file);
     });
-    // What a test says of itself. The runner's own counts belong to no test.
+    // What a test says of itself. The runner's own counts belong to no file.
     stream.on('test:diagnostic', (event) => {
-      if (event.nesting > 0) process.stdout.write(`           ${event.message}\n`);
+      if (event.file !== undefined) process.stdout.write(`           ${event.message}\n`);
     });
     stream.on('test:stderr', (event) => process.stderr.write(event.message));
   }

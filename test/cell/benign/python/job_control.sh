@@ -9,6 +9,15 @@ echo hello >&"${COPROC[1]}"
 read -r line <&"${COPROC[0]}"
 [ "$line" = hello ]
 diff <(printf 'a\nb\n') <(printf 'a\nb\n')
+set -m  # Process groups of their own, as in a terminal, without one.
+sleep 30 & third=$!
+jobs %% | grep -q 'sleep 30'
+[ "$(cut -d ' ' -f 5 "/proc/$third/stat")" = "$third" ]
+kill -STOP -- "-$third"
+kill -CONT -- "-$third"
+kill -- "-$third"
+wait "$third" && exit 1
+set +m
 trap 'echo trapped' USR1
 kill -USR1 $$
 timeout 20 true
