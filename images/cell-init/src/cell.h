@@ -127,4 +127,5 @@ struct totals {
 };
 extern struct totals *totals;
 void totals_start(void);
+bool no_outputs(void);
 bool collect(void *nothing, int *err);

@@ -145,9 +145,10 @@ int main(int argc, char **argv) {
     account_read(&account);
     account_since(&account, &before);
     munmap(reserve, RESERVE_BYTES);
-    empty_scratch();
+    bool none = no_outputs();
+    if (!none) empty_scratch();
     log_tail();
-    collect_outputs();
+    if (!none) collect_outputs();
     say_end(wall_us, &account);
     out_drain();
     return 0;

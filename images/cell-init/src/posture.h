@@ -54,6 +54,7 @@ bool read_capabilities(uint64_t caps[5]);
 extern struct writer record;
 void begin_record(enum posture_key key);
 void end_record(void);
+void flush_records(void);
 void say_number(enum posture_key key, uint64_t value);
 void say_text(enum posture_key key, const char *text);
 void say_unreadable(enum posture_key of);

@@ -1,27 +1,36 @@
-// The posture child writes one frame per record; blocking, into the pipe that init reads.
+// The posture child writes one frame per record, many at once, blocking, into the pipe that init reads: under gVisor
+// each write by itself, with init woken for it, takes as long as dozens of the calls that it tells of.
 #include "posture.h"
 #include <errno.h>
 #include <unistd.h>
 
-static uint8_t frame[HEADER_BYTES + 2 + 9 * (3 + 512)];
-static size_t records;
+#define MOST_FRAME (HEADER_BYTES + 2 + 9 * (3 + 512))
+
+static uint8_t frames[4 * MOST_FRAME];
+static size_t held, records;
 struct writer record;
 
+void flush_records(void) {
+    for (size_t sent = 0; sent < held;) {
+        ssize_t n = write(STDOUT_FILENO, frames + sent, held - sent);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) _exit(3);
+        sent += (size_t)n;
+    }
+    held = 0;
+}
+
 void begin_record(enum posture_key key) {
-    record = (struct writer){.at = frame + HEADER_BYTES, .room = sizeof frame - HEADER_BYTES};
+    if (sizeof frames - held < MOST_FRAME) flush_records();
+    record = (struct writer){.at = frames + held + HEADER_BYTES, .room = MOST_FRAME - HEADER_BYTES};
     record_begin(&record, key);
 }
 
 void end_record(void) {
     // A record that does not fit, or one too many, is a posture that cannot be judged.
     if (record.bad || ++records > MAX_POSTURE_RECORDS - 1) _exit(3);
-    set_header(frame, T_POSTURE, record.length);
-    for (size_t sent = 0, size = HEADER_BYTES + record.length; sent < size;) {
-        ssize_t n = write(STDOUT_FILENO, frame + sent, size - sent);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) _exit(3);
-        sent += (size_t)n;
-    }
+    set_header(frames + held, T_POSTURE, record.length);
+    held += HEADER_BYTES + record.length;
 }
 
 void say_number(enum posture_key key, uint64_t value) {
