@@ -1,8 +1,10 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import {
   AbortMultipartUploadCommand,
+  type CompletedPart,
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateMultipartUploadCommand,
@@ -21,6 +23,8 @@ import {
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
+import { inParts, type Part } from './parts.ts';
+import { StoreBytes } from './store-bytes.ts';
 
 export interface StoreSettings {
   endpoint: string;
@@ -76,8 +80,11 @@ export class Store implements Disposable {
   readonly record: string;
   readonly work: string;
   readonly #client: S3Client;
+  readonly #settings: StoreSettings;
+  #bytes: StoreBytes | undefined;
 
   constructor(settings: StoreSettings) {
+    this.#settings = settings;
     this.record = settings.record;
     this.work = settings.work;
     const agents = { keepAlive: true, maxSockets: settings.sockets ?? 64 };
@@ -102,6 +109,13 @@ export class Store implements Disposable {
 
   [Symbol.dispose](): void {
     this.#client.destroy();
+    void this.#bytes?.[Symbol.asyncDispose]();
+  }
+
+  /** The quick way for many small contents. */
+  get bytes(): StoreBytes {
+    this.#bytes ??= new StoreBytes(this.#settings);
+    return this.#bytes;
   }
 
   async put(bucket: string, key: string, body: Uint8Array | string, options: PutOptions = {}): Promise<Put> {
@@ -357,28 +371,38 @@ export class Store implements Disposable {
     chunks: AsyncIterable<Uint8Array>,
     options: { partBytes?: number; ifAbsent?: boolean } = {},
   ): Promise<Put> {
-    const partBytes = options.partBytes ?? 8 * 1024 * 1024;
-    const parts = inParts(chunks, partBytes);
+    const parts = inParts(chunks, options.partBytes ?? 8 * 1024 * 1024);
     const first = await parts.next();
     const second = first.done ? first : await parts.next();
     if (second.done)
-      return this.put(bucket, key, first.done ? '' : first.value, { ifAbsent: options.ifAbsent ?? false });
+      return this.put(bucket, key, first.done ? '' : first.value.bytes, { ifAbsent: options.ifAbsent ?? false });
     const target = { Bucket: bucket, Key: key };
-    const { UploadId } = await this.#client.send(new CreateMultipartUploadCommand(target)).catch((error: unknown) => {
+    const begin = new CreateMultipartUploadCommand({ ...target, ChecksumAlgorithm: 'CRC32' });
+    const { UploadId } = await this.#client.send(begin).catch((error: unknown) => {
       throw this.#explain(error, 'begin the upload of', bucket, key);
     });
     try {
-      const done: { PartNumber: number; ETag: string | undefined }[] = [];
-      const send = async (body: Uint8Array) => {
+      const done: CompletedPart[] = [];
+      const send = async ({ bytes, letGo }: Part) => {
         const PartNumber = done.length + 1;
-        const { ETag } = await this.#client.send(
-          new UploadPartCommand({ ...target, UploadId, PartNumber, Body: body }),
-        );
-        done.push({ PartNumber, ETag });
+        // The store checks this sum. Signing the bytes as well would hash all of them once more.
+        const ChecksumCRC32 = crc32Base64(bytes);
+        const part = new UploadPartCommand({ ...target, UploadId, PartNumber, Body: bytes, ChecksumCRC32 });
+        leaveBodyUnsigned(part);
+        const { ETag } = await this.#client.send(part).finally(letGo);
+        done.push({ PartNumber, ETag, ChecksumCRC32 });
       };
       await send(first.value);
-      await send(second.value);
-      for await (const part of parts) await send(part);
+      // One is on its way while the next is filled.
+      let sending = send(second.value);
+      for (;;) {
+        // Its failure is told when the next is full, and until then must not end the process.
+        sending.catch(() => undefined);
+        const next = await parts.next();
+        await sending;
+        if (next.done) break;
+        sending = send(next.value);
+      }
       const answer = await this.#client.send(
         new CompleteMultipartUploadCommand({
           ...target,
@@ -389,6 +413,7 @@ export class Store implements Disposable {
       );
       return { etag: answer.ETag ?? '', versionId: answer.VersionId };
     } catch (error) {
+      await parts.return(undefined);
       // The first failure is what is told; a half upload that stays is found again by its age.
       await this.#client.send(new AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => undefined);
       throw this.#explain(error, 'upload', bucket, key);
@@ -440,20 +465,21 @@ export class PreconditionFailed extends HotcellError {
   }
 }
 
-async function* inParts(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Buffer> {
-  let held: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    for (let from = 0; from < chunk.length; ) {
-      const piece = chunk.subarray(from, from + (size - bytes));
-      held.push(piece);
-      bytes += piece.length;
-      from += piece.length;
-      if (bytes < size) continue;
-      yield Buffer.concat(held);
-      held = [];
-      bytes = 0;
-    }
-  }
-  if (bytes > 0) yield Buffer.concat(held);
+function crc32Base64(bytes: Uint8Array): string {
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(bytes));
+  return sum.toString('base64');
+}
+
+/** The request and the sum of its body are signed, the body is not. */
+function leaveBodyUnsigned(command: UploadPartCommand): void {
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      // In this step there is a request of the client's own kind.
+      const { headers } = args.request as { headers: Record<string, string> };
+      headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
+      return await next(args);
+    },
+    { step: 'build', name: 'leaveBodyUnsigned' },
+  );
 }

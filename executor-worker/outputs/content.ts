@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
 import { keep, youngEnough } from '@hotcell/outside/keep.ts';
 import type { Store } from '@hotcell/outside/store.ts';
@@ -44,13 +45,23 @@ export class ContentSink {
     const hash = createHash('sha256').update(body).digest('hex');
     const sha256: Digest = `sha256:${hash}`;
     while (this.#under.size >= 16) await Promise.race(this.#under);
-    const put = keep(this.#store, this.#store.record, recordKeys.cas(this.#tenant, sha256), body)
+    const put = this.#keep(recordKeys.cas(this.#tenant, sha256), body, hash)
       .catch((error: unknown) => {
         this.#failure ??= error;
       })
       .finally(() => this.#under.delete(put));
     this.#under.add(put);
     return { sha256, size: body.length };
+  }
+
+  /** Almost always it is new, and the quick way is enough. What is there already, or does not get through, is looked at. */
+  async #keep(key: string, body: Buffer, hash: string): Promise<void> {
+    const store = this.#store;
+    const isNew = await store.bytes.put(store.record, key, body, hash, { ifAbsent: true }).catch((error: unknown) => {
+      if (error instanceof HotcellError && error.code === 'store_unavailable') return false;
+      throw error;
+    });
+    if (!isNew) await keep(store, store.record, key, body);
   }
 
   async #putStreamed(data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
