@@ -4,50 +4,78 @@ export interface Part {
   letGo(): void;
 }
 
-const firstBytes = 64 * 1024;
+const smallBytes = 64 * 1024;
+
+/** Whole buffers that are used again, so that what is sent does not pile up as garbage: a few are kept. */
+export class PartBuffers {
+  readonly bytes: number;
+  readonly #kept: Buffer[] = [];
+
+  constructor(bytes: number) {
+    this.bytes = bytes;
+  }
+
+  /** One that is larger than `than`, with what is in it: small bodies take little. */
+  larger(than: Buffer): Buffer {
+    const larger =
+      than.length < Math.min(smallBytes, this.bytes)
+        ? Buffer.allocUnsafeSlow(Math.min(smallBytes, this.bytes))
+        : (this.#kept.pop() ?? Buffer.allocUnsafeSlow(this.bytes));
+    than.copy(larger);
+    return larger;
+  }
+
+  letGo(buffer: Buffer): void {
+    if (buffer.length === this.bytes && this.#kept.length < 4) this.#kept.push(buffer);
+  }
+}
 
 /**
- * A body in parts of one size, in two buffers that take turns: while one part is sent, the next is filled, and nothing is
- * thrown away that would have to be collected as garbage. Short bodies take little: buffers grow as they are filled.
+ * A body in parts of one size, in two buffers that take turns: while one part is sent, the next is filled, and a third
+ * is not begun.
  */
-export async function* inParts(chunks: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Part> {
-  const free: Buffer[] = [Buffer.alloc(0), Buffer.alloc(0)];
+export async function* inParts(chunks: AsyncIterable<Uint8Array>, buffers: PartBuffers): AsyncGenerator<Part> {
+  const none = Buffer.alloc(0);
+  const free: Buffer[] = [none];
+  let buffer: Buffer = none;
   let wake: (() => void) | undefined;
+  let isOver = false;
+  const letGo = (one: Buffer) => {
+    if (isOver) return buffers.letGo(one);
+    free.push(one);
+    wake?.();
+  };
   const take = async (): Promise<Buffer> => {
     for (;;) {
-      const buffer = free.shift();
-      if (buffer) return buffer;
+      const next = free.shift();
+      if (next) return next;
       await new Promise<void>((resolve) => (wake = resolve));
     }
   };
-  const partOf = (whole: Buffer, bytes: number): Part => ({
-    bytes: whole.subarray(0, bytes),
-    letGo() {
-      free.push(whole);
-      wake?.();
-    },
-  });
-  let buffer = await take();
-  let filled = 0;
-  for await (const chunk of chunks) {
-    for (let from = 0; from < chunk.length; ) {
-      if (filled === partBytes) {
-        yield partOf(buffer, filled);
-        buffer = await take();
-        filled = 0;
+  const filledPart = (bytes: number): Part => {
+    const whole = buffer;
+    buffer = none;
+    return { bytes: whole.subarray(0, bytes), letGo: () => letGo(whole) };
+  };
+  try {
+    let filled = 0;
+    for await (const chunk of chunks) {
+      for (let from = 0; from < chunk.length; ) {
+        if (filled === buffers.bytes) {
+          yield filledPart(filled);
+          buffer = await take();
+          filled = 0;
+        }
+        if (filled === buffer.length) buffer = buffers.larger(buffer);
+        const piece = chunk.subarray(from, from + buffer.length - filled);
+        buffer.set(piece, filled);
+        filled += piece.length;
+        from += piece.length;
       }
-      if (filled === buffer.length) buffer = grown(buffer, partBytes);
-      const piece = chunk.subarray(from, from + buffer.length - filled);
-      buffer.set(piece, filled);
-      filled += piece.length;
-      from += piece.length;
     }
+    if (filled > 0) yield filledPart(filled);
+  } finally {
+    isOver = true;
+    for (const one of [buffer, ...free]) buffers.letGo(one);
   }
-  if (filled > 0) yield partOf(buffer, filled);
-}
-
-function grown(buffer: Buffer, partBytes: number): Buffer {
-  const larger = Buffer.allocUnsafeSlow(Math.min(partBytes, Math.max(firstBytes, 2 * buffer.length)));
-  buffer.copy(larger);
-  return larger;
 }

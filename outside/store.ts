@@ -23,7 +23,7 @@ import {
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
-import { inParts, type Part } from './parts.ts';
+import { inParts, type Part, PartBuffers } from './parts.ts';
 import { StoreBytes } from './store-bytes.ts';
 
 export interface StoreSettings {
@@ -81,6 +81,8 @@ export class Store implements Disposable {
   readonly work: string;
   readonly #client: S3Client;
   readonly #settings: StoreSettings;
+  /** As small as a store takes parts: what is under way is memory. */
+  readonly #buffers = new PartBuffers(5 * 1024 * 1024);
   #bytes: StoreBytes | undefined;
 
   constructor(settings: StoreSettings) {
@@ -371,11 +373,13 @@ export class Store implements Disposable {
     chunks: AsyncIterable<Uint8Array>,
     options: { partBytes?: number; ifAbsent?: boolean } = {},
   ): Promise<Put> {
-    const parts = inParts(chunks, options.partBytes ?? 8 * 1024 * 1024);
+    const parts = inParts(chunks, options.partBytes ? new PartBuffers(options.partBytes) : this.#buffers);
     const first = await parts.next();
     const second = first.done ? first : await parts.next();
-    if (second.done)
-      return this.put(bucket, key, first.done ? '' : first.value.bytes, { ifAbsent: options.ifAbsent ?? false });
+    if (second.done) {
+      const body = first.done ? '' : first.value.bytes;
+      return this.put(bucket, key, body, { ifAbsent: options.ifAbsent ?? false }).finally(() => first.value?.letGo());
+    }
     const target = { Bucket: bucket, Key: key };
     const begin = new CreateMultipartUploadCommand({ ...target, ChecksumAlgorithm: 'CRC32' });
     const { UploadId } = await this.#client.send(begin).catch((error: unknown) => {

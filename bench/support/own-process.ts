@@ -1,9 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawnNode } from '../../test/support/child.ts';
 
+/** As the worker's service is told to use memory. */
+function memorySettings(): Record<string, string> {
+  const service = /\n  executor-worker:\n[^]*?\n\n/.exec(readFileSync('docker-compose.yml', 'utf8'))?.[0] ?? '';
+  const settings = service.matchAll(/^ +(NODE_OPTIONS|MALLOC_ARENA_MAX): "?([^"\n]+)/gm);
+  return Object.fromEntries([...settings].map(([, name = '', value = '']) => [name, value]));
+}
+
 /** A program of this folder in a process of its own, so that its memory is its own; it says one line of JSON. */
 export async function inOwnProcess<T>(name: string, asked: unknown): Promise<T> {
-  await using child = spawnNode(join('bench/support', name), { ASKED: JSON.stringify(asked) });
+  const env = { ...memorySettings(), ASKED: JSON.stringify(asked) };
+  await using child = spawnNode(join('bench/support', name), env);
   const { code, signal } = await child.ended;
   if (code !== 0) throw new Error(`${name} ended with ${code ?? signal}: ${child.said()}`);
   return JSON.parse(child.said().trim().split('\n').at(-1) ?? '') as T;

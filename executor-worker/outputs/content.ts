@@ -27,7 +27,7 @@ export class ContentSink {
     this.#attempt = attempt;
   }
 
-  /** Small files are put behind the next one's bytes: `settled` says when all are there. */
+  /** What is left to do goes on behind the next one's bytes: `settled` says when all are there. */
   async put(size: number, data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
     if (this.#failure !== undefined) throw this.#failure;
     return size <= heldBytes ? this.#putHeld(data) : this.#putStreamed(data);
@@ -45,12 +45,7 @@ export class ContentSink {
     const hash = createHash('sha256').update(body).digest('hex');
     const sha256: Digest = `sha256:${hash}`;
     while (this.#under.size >= 16) await Promise.race(this.#under);
-    const put = this.#keep(recordKeys.cas(this.#tenant, sha256), body, hash)
-      .catch((error: unknown) => {
-        this.#failure ??= error;
-      })
-      .finally(() => this.#under.delete(put));
-    this.#under.add(put);
+    this.#behind(this.#keep(recordKeys.cas(this.#tenant, sha256), body, hash));
     return { sha256, size: body.length };
   }
 
@@ -81,13 +76,33 @@ export class ContentSink {
     };
     try {
       await store.upload(beside.bucket, beside.key, hashed());
-      const sha256: Digest = `sha256:${hash.digest('hex')}`;
-      const key = recordKeys.cas(this.#tenant, sha256);
+    } catch (error) {
+      await store.delete(beside.bucket, beside.key);
+      throw error;
+    }
+    const sha256: Digest = `sha256:${hash.digest('hex')}`;
+    this.#behind(this.#moveIn(beside, recordKeys.cas(this.#tenant, sha256)));
+    return { sha256, size };
+  }
+
+  /** Within the store: it takes its time there, and none of ours. */
+  async #moveIn(beside: { bucket: string; key: string }, key: string): Promise<void> {
+    const store = this.#store;
+    try {
       if (!youngEnough((await store.head(store.record, key))?.modified))
         await store.copy(beside, { bucket: store.record, key });
-      return { sha256, size };
     } finally {
       await store.delete(beside.bucket, beside.key);
     }
+  }
+
+  /** What goes on while the next is taken; its failure is told there, or at the end. */
+  #behind(work: Promise<void>): void {
+    const under = work
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => this.#under.delete(under));
+    this.#under.add(under);
   }
 }

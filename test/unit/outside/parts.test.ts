@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inParts } from '@hotcell/outside/parts.ts';
+import { inParts, PartBuffers } from '@hotcell/outside/parts.ts';
 import fc from 'fast-check';
 
 async function* inChunks(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
@@ -19,7 +19,7 @@ test('a body comes whole in parts of one size but the last, whatever pieces it i
       fc.integer({ min: 1, max: 900 }),
       async (bytes, sizes, partBytes) => {
         const parts: Buffer[] = [];
-        for await (const part of inParts(inChunks(Buffer.from(bytes), sizes), partBytes)) {
+        for await (const part of inParts(inChunks(Buffer.from(bytes), sizes), new PartBuffers(partBytes))) {
           parts.push(Buffer.from(part.bytes));
           part.letGo();
         }
@@ -33,7 +33,7 @@ test('a body comes whole in parts of one size but the last, whatever pieces it i
 
 test('a part keeps its bytes until it is let go, and who has two is given no third', async () => {
   const body = Buffer.from('aabbccd');
-  const parts = inParts(inChunks(body, [1]), 2);
+  const parts = inParts(inChunks(body, [1]), new PartBuffers(2));
   const [first, second] = [(await parts.next()).value, (await parts.next()).value];
   assert.ok(first && second);
   let third: string | undefined;
@@ -43,4 +43,20 @@ test('a part keeps its bytes until it is let go, and who has two is given no thi
   first.letGo();
   await coming;
   assert.deepEqual([second.bytes.toString(), third], ['bb', 'cc']);
+});
+
+test('buffers are used again by the next body, and none by two at once', async () => {
+  const buffers = new PartBuffers(100_000);
+  const used = async () => {
+    const seen = new Set<ArrayBufferLike>();
+    for await (const part of inParts(inChunks(Buffer.alloc(350_000, 1), [999]), buffers)) {
+      seen.add(part.bytes.buffer);
+      part.letGo();
+    }
+    return seen;
+  };
+  const first = await used();
+  assert.ok((await used()).isSubsetOf(first));
+  const [one, other] = await Promise.all([used(), used()]);
+  assert.ok(one?.isDisjointFrom(other ?? new Set()));
 });
