@@ -5,15 +5,24 @@ import type { Live } from '@hotcell/outside/live.ts';
 import type { Store } from '@hotcell/outside/store.ts';
 import { rowsOf } from './stored.ts';
 
+/** So many rows are asked for at once. */
+const most = 500;
+/** As often as a worker writes a segment: what never got into the stream shows there. */
+const segmentMs = 5_000;
+/** While rows are missing that a segment will have. */
+const holeMs = 1_000;
+
 /**
  * The log of a run that goes on: from the capped stream in Valkey, and what fell out of it (or never got in) from the
- * segments. Rows are given in order without a hole; where there is one, the next look finds it filled.
+ * segments. Rows are given in order without a hole; where there is one, the next look finds it filled. Segments are
+ * looked through when they are needed, not at every wake: a look there costs a listing.
  */
 export class LogTail {
   readonly #parts: { store: Store; live: Live };
   readonly #run: RunId;
   #attempt = 0;
   #segment = '';
+  #lookedAt = -Infinity;
   /** The last row given. */
   after: number;
 
@@ -31,12 +40,18 @@ export class LogTail {
   async *rows(): AsyncGenerator<LogRow> {
     await this.#findAttempt();
     if (this.#attempt === 0) return;
-    let given: number;
-    do {
-      given = this.after;
-      yield* this.#take(await this.#parts.live.logs.read(this.#run, this.#attempt, this.after));
-      if (this.after === given) yield* this.#fromSegments();
-    } while (this.after > given);
+    for (;;) {
+      const given = this.after;
+      const found = await this.#parts.live.logs.read(this.#run, this.#attempt, this.after, most);
+      yield* this.#take(found);
+      const isHole = (found.at(-1)?.seq ?? -1) > this.after;
+      if (!isHole && found.length === most) continue;
+      if (!isHole && this.after > given) return;
+      if (performance.now() - this.#lookedAt < (isHole ? holeMs : segmentMs)) return;
+      const before = this.after;
+      yield* this.#fromSegments();
+      if (this.after === before) return;
+    }
   }
 
   /** A later attempt writes its own log from the start; what an earlier one wrote ended with it. */
@@ -47,10 +62,12 @@ export class LogTail {
     if (this.#attempt !== 0) this.after = -1;
     this.#attempt = attempt;
     this.#segment = '';
+    this.#lookedAt = -Infinity;
   }
 
   async *#fromSegments(): AsyncGenerator<LogRow> {
     const { store } = this.#parts;
+    this.#lookedAt = performance.now();
     const prefix = `${workKeys.logs(this.#run)}${this.#attempt}/`;
     for await (const { key } of store.list(store.work, prefix, this.#segment ? { after: this.#segment } : {})) {
       const bytes = await store.getBytes(store.work, key);
