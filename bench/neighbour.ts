@@ -1,6 +1,6 @@
-import { openBed } from '../test/support/bed.ts';
+import { type Bed, openBed } from '../test/support/bed.ts';
 import { openTestCells, runIn } from '../test/support/cells.ts';
-import { jobOf, mib, runtimes, wide } from './support/cells.ts';
+import { jobOf, mib, plainContainer, runtimes, wide } from './support/cells.ts';
 import { type Bench, median } from './support/row.ts';
 
 const work = (rounds: number) => `
@@ -19,15 +19,38 @@ while True:
     with open("/tmp/x", "wb") as file: file.write(bytes(1 << 20))
 `;
 
+const quota = { CpuPeriod: 100_000, CpuQuota: 100_000, Memory: 256 * mib };
+
+/** Both in containers of the engine's own making, as a measure of the machine: what two of them cost each other there. */
+async function plain(bed: Bed, rounds: number): Promise<{ alone: number; beside: number }> {
+  const start = async (code: string) => {
+    const made = await plainContainer(bed, 'runc', ['python3', '-c', code], { HostConfig: quota });
+    await made.start();
+    return made;
+  };
+  const once = async () => {
+    await using container = await start(work(rounds));
+    let said = '';
+    for await (const { bytes } of container.attached.output) said += bytes.toString();
+    return Number(said) * 1000;
+  };
+  await once();
+  const alone = await once();
+  await using attacker = await start(attack);
+  for await (const _ of attacker.attached.output) break;
+  return { alone, beside: await once() };
+}
+
 /** The same work in a cell with one processor: alone, and beside a cell with one that takes all it can get. */
 export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using made = await openTestCells(bed, 'neighbour');
+  const rounds = quick ? 3_000_000 : 20_000_000;
   const limits = { ...wide, cpus: 1, memoryBytes: 256 * mib, graceSeconds: 0 };
   for (const runtime of runtimes) {
     const plan = () => made.plan(runtime, { limits });
     const once = async () => {
-      const job = jobOf({ language: 'python', code: work(quick ? 3_000_000 : 20_000_000) });
+      const job = jobOf({ language: 'python', code: work(rounds) });
       const seconds = Number((await runIn(made.cells, plan(), job)).logs[0]);
       if (!(seconds > 0)) throw new Error('the work was not done');
       return seconds * 1000;
@@ -59,4 +82,6 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
     if (runtime === 'runc') target({ ...figures, target: 1.1 });
     else row(figures);
   }
+  const { alone, beside } = await plain(bed, rounds);
+  row({ name: 'neighbour/plain', value: beside, unit: 'ms', baseline: alone });
 }

@@ -5,7 +5,7 @@ import { Engine } from '@hotcell/outside/engine.ts';
 import Docker from 'dockerode';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';
-import { openRuns, python, runtimes, type Runs } from './support/runs.ts';
+import { openRuns, python, runtimes, type Runs, wrote } from './support/runs.ts';
 import { startWeak } from './support/weak.ts';
 
 let bed: Bed;
@@ -114,6 +114,18 @@ for (const runtime of runtimes)
       assert.equal(beside.verdict.outcome, 'succeeded', beside.verdict.reason);
     });
   });
+
+test('init goes before everything of the job, which cannot go before init', async () => {
+  const code = `
+import os
+def niceness(pid): return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[16])
+try: os.nice(-1); raised = True
+except PermissionError: raised = False
+print(niceness(1), niceness("self"), raised)
+`;
+  const ran = await runs.run('runc', { blocks: python(code) });
+  assert.equal(wrote(ran).toString(), '0 19 False\n');
+});
 
 test('neighbours that share a uid take each other’s processes, which is why no two cells do (43)', async () => {
   const engine = new Engine(engineSocket);
