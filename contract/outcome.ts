@@ -52,7 +52,8 @@ export function signalName(signal: number): string {
 const raise = (what: string) => `ask for more with ${what}, if the policy allows it`;
 
 function memoryReason(facts: OutcomeFacts, peak: number | null): string {
-  const near = peak === null ? 'how much was used went with the sandbox' : `at most ${formatBytes(peak)} were used`;
+  const used = peak === null ? 'how much was used went with the sandbox' : `${formatBytes(peak)} were used at the peak`;
+  const near = facts.runtime === 'gvisor' && peak !== null ? `${used}, gVisor's own part included` : used;
   return `the memory limit of ${formatBytes(facts.limits.memoryBytes)} was exceeded (${near}): use less at once, or ${raise('--memory')}`;
 }
 

@@ -25,7 +25,9 @@ export function define(command: Command): void {
       const saved = (file: OutputFile) => globals.json && printJson(file);
       await saveOutputs(run, files, options.out, { saved });
       if (!globals.json)
-        teller.note(`${files.length} files are in ${options.out}, and their bytes are what the result says`);
+        teller.note(
+          `${files.length === 1 ? '1 file is' : `${files.length} files are`} in ${options.out}, as the result says, byte for byte`,
+        );
     } else if (paths.length > 0) for (const file of files) await print(run, file);
     else if (globals.json) for (const file of files) printJson(file);
     else
