@@ -16,10 +16,14 @@ export function loadSources(file: string | undefined): Source[] {
   }
 }
 
+export type ContentSettings = BytesSettings & { record: string; sources: readonly Source[] };
+
 /** From where the bytes of snapshots may be read: our record, and the buckets the operator named. */
 export class Contents implements AsyncDisposable {
   readonly own: StoreBytes;
   readonly sources: readonly Source[];
+  /** All that is needed to open the same on another thread. */
+  readonly settings: ContentSettings;
   readonly #record: string;
   readonly #others = new Map<string, StoreBytes>();
   readonly #tuning: Pick<BytesSettings, 'sockets' | 'silenceMs'>;
@@ -30,6 +34,8 @@ export class Contents implements AsyncDisposable {
     this.own = new StoreBytes(settings);
     this.#record = settings.record;
     this.sources = sources;
+    const { endpoint, region, accessKey, secretKey, record } = settings;
+    this.settings = { endpoint, region, accessKey, secretKey, record, ...this.#tuning, sources };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -13,6 +13,11 @@ export function armCrashPoint(setting: string | undefined): void {
   armed = { point, how };
 }
 
+/** As it is armed here, for the threads of this process. */
+export function armedCrashPoint(): string | undefined {
+  return armed && `${armed.point}:${armed.how}`;
+}
+
 /** A named step. It costs one comparison when nothing is armed. */
 export function crashPoint(name: string): void {
   if (armed === undefined || armed.point !== name) return;

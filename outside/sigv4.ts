@@ -1,7 +1,7 @@
-import { createHash, createHmac } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The sha256 of no bytes, as a GET is signed. */
-export const emptySha256 = createHash('sha256').digest('hex');
+export const emptySha256 = hash('sha256', '');
 
 export interface SigningAccount {
   accessKey: string;
@@ -10,7 +10,17 @@ export interface SigningAccount {
   host: string;
 }
 
-const hmac = (key: Buffer | string, text: string) => createHmac('sha256', key).update(text).digest();
+/** HMAC-SHA-256 with a key that is used often: Node's own makes a key's object anew for each, which costs more than all the rest. */
+function keyed(key: Buffer): (text: string) => Buffer {
+  const padded = Buffer.alloc(64);
+  (key.length > 64 ? hash('sha256', key, 'buffer') : key).copy(padded);
+  const inner = padded.map((byte) => byte ^ 0x36);
+  const outer = padded.map((byte) => byte ^ 0x5c);
+  return (text) => {
+    const first = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer');
+    return hash('sha256', Buffer.concat([outer, first]), 'buffer');
+  };
+}
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -28,7 +38,7 @@ export function encodeQuery(query: Readonly<Record<string, string>>): string {
 export class Signer {
   readonly #account: SigningAccount;
   #day = '';
-  #key = Buffer.alloc(0);
+  #hmac = keyed(Buffer.alloc(0));
 
   constructor(account: SigningAccount) {
     this.#account = account;
@@ -52,19 +62,21 @@ export class Signer {
     const lines = names.map((name) => `${name}:${headers[name]}\n`).join('');
     const request = `${method}\n${path}\n${query}\n${lines}\n${signed}\n${bodySha256}`;
     const scope = `${day}/${region}/s3/aws4_request`;
-    const digest = createHash('sha256').update(request).digest('hex');
-    const signature = hmac(this.#keyOf(day), `AWS4-HMAC-SHA256\n${at}\n${scope}\n${digest}`).toString('hex');
+    const digest = hash('sha256', request);
+    const signature = this.#keyOf(day)(`AWS4-HMAC-SHA256\n${at}\n${scope}\n${digest}`).toString('hex');
     headers['authorization'] =
       `AWS4-HMAC-SHA256 Credential=${accessKey}/${scope}, SignedHeaders=${signed}, Signature=${signature}`;
     return headers;
   }
 
-  #keyOf(day: string): Buffer {
+  #keyOf(day: string): (text: string) => Buffer {
     if (day !== this.#day) {
       const { secretKey, region } = this.#account;
-      this.#key = hmac(hmac(hmac(hmac(`AWS4${secretKey}`, day), region), 's3'), 'aws4_request');
+      const secret = Buffer.from(`AWS4${secretKey}`);
+      const key = [day, region, 's3', 'aws4_request'].reduce((before, part) => keyed(before)(part), secret as Buffer);
+      this.#hmac = keyed(key);
       this.#day = day;
     }
-    return this.#key;
+    return this.#hmac;
   }
 }

@@ -7,18 +7,21 @@ import type { LocatedEntry } from '@hotcell/contract/snapshot-locations.ts';
 import type { Contents } from '@hotcell/outside/content.ts';
 import { crashPoint } from '@hotcell/outside/crash.ts';
 import type { Logger } from '@hotcell/outside/log.ts';
-import { fetchContent } from './fetch.ts';
+import { bigBytes, fetchContent, fullDisk } from './fetch.ts';
+import { Fetchers } from './fetchers.ts';
 import { Flights } from './flight.ts';
 import { lockFolder } from './lock.ts';
 import { Places } from './places.ts';
 import { Room, type Tree, treeKey } from './room.ts';
 import { takeOver } from './scan.ts';
+import { GroupSync } from './sync.ts';
 import { buildTree } from './tree.ts';
 import { damagedIn } from './verify.ts';
 
-/** How many files of one snapshot are under way at once: small ones wait for answers, big ones fill memory. */
-const fetchesAtOnce = { small: 32, big: 8 };
-const bigBytes = 1024 * 1024;
+/** How many files of one snapshot are under way at once; small ones wait for the disk together, so they are many. */
+const fetchesAtOnce = { small: 1_000, big: 16 };
+/** Less than this is fetched where we are: a thread takes longer to start. */
+const worthThreads = { files: 64, bytes: 16 * 1024 * 1024 };
 
 export interface CacheSettings {
   /** The worker's own folder: the same path on the host and in the worker's container. */
@@ -45,10 +48,14 @@ export class InputCache implements AsyncDisposable {
   readonly #lock: Disposable;
   readonly #treeFlights = new Flights<Tree>();
   readonly #fileFlights = new Flights<void>();
+  readonly #fetchers: Fetchers;
+  readonly #disk: GroupSync;
 
   private constructor(places: Places, contents: Contents, room: Room, log: Logger, lock: Disposable) {
     this.places = places;
     this.#contents = contents;
+    this.#fetchers = new Fetchers(contents.settings);
+    this.#disk = new GroupSync(places.unfinished);
     this.#room = room;
     this.#log = log;
     this.#lock = lock;
@@ -70,6 +77,7 @@ export class InputCache implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#fetchers[Symbol.asyncDispose]();
     this.#lock[Symbol.dispose]();
   }
 
@@ -183,9 +191,11 @@ export class InputCache implements AsyncDisposable {
   async #fetchAll(tenant: string, missing: readonly LocatedEntry[], signal: AbortSignal): Promise<void> {
     const stop = new AbortController();
     const both = AbortSignal.any([signal, stop.signal]);
+    const bytes = missing.reduce((sum, entry) => sum + entry.size, 0);
+    const onThreads = missing.length > worthThreads.files || bytes > worthThreads.bytes;
     const lane = async (queue: Iterable<LocatedEntry>) => {
       try {
-        for (const entry of queue) await this.#fetch(tenant, entry, both);
+        for (const entry of queue) await this.#fetch(tenant, entry, onThreads, both);
       } catch (error) {
         stop.abort(error);
         throw error;
@@ -193,7 +203,7 @@ export class InputCache implements AsyncDisposable {
     };
     const lanesOf = (many: number, entries: readonly LocatedEntry[]) => {
       const queue = entries.values();
-      return Array.from({ length: many }, () => lane(queue));
+      return Array.from({ length: Math.min(many, entries.length) }, () => lane(queue));
     };
     const lanes = [
       ...lanesOf(
@@ -201,7 +211,7 @@ export class InputCache implements AsyncDisposable {
         missing.filter(({ size }) => size >= bigBytes),
       ),
       ...lanesOf(
-        fetchesAtOnce.small,
+        onThreads ? fetchesAtOnce.small : 16,
         missing.filter(({ size }) => size < bigBytes),
       ),
     ];
@@ -211,13 +221,35 @@ export class InputCache implements AsyncDisposable {
     if (stop.signal.aborted) throw stop.signal.reason;
   }
 
-  async #fetch(tenant: string, entry: LocatedEntry, signal: AbortSignal): Promise<void> {
+  async #fetch(tenant: string, entry: LocatedEntry, onThreads: boolean, signal: AbortSignal): Promise<void> {
     const final = this.places.content(tenant, entry.sha256);
-    const fetch = async (stop: AbortSignal) => {
-      await fetchContent(this.#contents, tenant, entry, { temporary: this.places.newUnfinished(), final }, stop);
-      this.#room.bytes += entry.size;
-    };
-    await this.#fileFlights.join(final, fetch, signal);
+    await this.#fileFlights.join(final, (stop) => this.#bring(tenant, entry, final, onThreads, stop), signal);
+  }
+
+  /**
+   * Hashed while it comes, whole on the disk, and only then under its name: whatever is found under a name is whole, also
+   * after a death at any step.
+   */
+  async #bring(
+    tenant: string,
+    entry: LocatedEntry,
+    final: string,
+    onThreads: boolean,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const temporary = this.places.newUnfinished();
+    if (onThreads) await this.#fetchers.fetch(tenant, entry, temporary, stop);
+    else await fetchContent(this.#contents, tenant, entry, temporary, stop);
+    try {
+      if (entry.size < bigBytes) await this.#disk.reach(temporary);
+      crashPoint('input-synced');
+      renameSync(temporary, final);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw fullDisk(error) ?? error;
+    }
+    crashPoint('input-renamed');
+    this.#room.bytes += entry.size;
   }
 
   /** The tree gets its name last: whoever sees it sees all of it. */

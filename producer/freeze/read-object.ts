@@ -89,7 +89,7 @@ async function read(
       'conflict',
       `s3://${bucket}/${key} ${how} while it was frozen: nothing of this freeze counts; try again when it is at rest`,
     );
-  const head = await store.read(bucket, key, taken, { versionId, small: size <= smallBytes });
+  const head = await store.read(bucket, key, taken, { versionId, flowing: size <= smallBytes });
   if (!head) throw changed('was deleted');
   if (bytes !== size) throw changed(`changed its size from ${size} to ${bytes} bytes`);
   if (head.etag !== etag) throw changed('was written again');
