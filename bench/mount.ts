@@ -1,14 +1,17 @@
+import { openLateInputs } from '@hotcell/executor-worker/late.ts';
+import { locatedAt } from '@hotcell/outside/snapshot-record.ts';
 import { openBed } from '../test/support/bed.ts';
-import { openTestCells, runIn } from '../test/support/cells.ts';
+import { follow, openTestCells, runIn } from '../test/support/cells.ts';
 import { contentsAs, freezeTree, openCache, staged } from '../test/support/freezing.ts';
 import { openHouse } from '../test/support/house.ts';
-import { jobOf, mib, runtimes, took } from './support/cells.ts';
+import { jobOf, mib, runtimes, type Runtime, took } from './support/cells.ts';
 import { type Bench, median } from './support/row.ts';
 import { frozenSet, smallSet } from './support/sets.ts';
 
 /**
- * What inputs that are cached add to a cold cell. Timed is everything from the pinned ids to the end of a job that lists
- * one folder of them and the cell's removal; the difference to the same with an input of one empty file is the value.
+ * What inputs that are cached add to a cell. Timed for a cold one is everything from the pinned ids to the end of a job
+ * that lists one folder of them and the cell's removal; for one that was started before, from the pinned ids to the job's
+ * last frame. The difference to the same with an input of one empty file is the value.
  */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
@@ -24,21 +27,53 @@ export async function bench({ target, quick }: Bench): Promise<void> {
     files: await frozenSet(house, tenant, smallSet(quick)),
     bytes: await freezeTree(house, tenant, Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`f${i}`, one]))),
   };
+  type Which = keyof typeof snapshots;
   const job = jobOf({ argv: ['sh', '-c', 'ls /inputs/in > /dev/null'] });
+
+  const cold = async (runtime: Runtime, which: Which) =>
+    took(async () => {
+      await using there = await staged(house, inputs, tenant, { in: snapshots[which] });
+      await runIn(made.cells, made.plan(runtime, { mounts: there.mounts }), job);
+    });
+  /** So many cells, started and proven; then their inputs and their job, all at once. */
+  const started = async (runtime: Runtime, which: Which, parallel: number) => {
+    await using stack = new AsyncDisposableStack();
+    const waiting = [];
+    for (let i = 0; i < parallel; i++) {
+      const late = stack.use(openLateInputs({ store: house.store, inputs }));
+      const cell = await made.cells.open(made.plan(runtime, { mounts: late.mounts }));
+      stack.defer(() => cell.destroy());
+      waiting.push({ late, cell });
+    }
+    const { snapshot, locations } = snapshots[which];
+    return Promise.all(
+      waiting.map(({ late, cell }) =>
+        took(async () => {
+          await late.fill({ tenant, inputs: [{ name: 'in', snapshot, locations }], params: {} });
+          await follow(cell, job);
+        }),
+      ),
+    );
+  };
+
+  for (const which of ['empty', 'files', 'bytes'] as const) {
+    const { snapshot, locations } = snapshots[which];
+    await inputs.prepare(tenant, snapshot, () => locatedAt(house.store, tenant, snapshot, locations), 4);
+  }
   for (const runtime of runtimes) {
-    const once = (which: keyof typeof snapshots) =>
-      took(async () => {
-        await using there = await staged(house, inputs, tenant, { in: snapshots[which] });
-        await runIn(made.cells, made.plan(runtime, { mounts: there.mounts }), job);
-      });
-    for (const which of ['empty', 'files', 'bytes'] as const) await once(which);
-    for (const parallel of [1, 4])
-      for (const which of ['files', 'bytes'] as const) {
-        const together = async (input: keyof typeof snapshots) =>
-          median(await Promise.all(Array.from({ length: parallel }, () => once(input))));
-        const more: number[] = [];
-        for (let i = 0; i < (quick ? 3 : 15); i++) more.push(-(await together('empty')) + (await together(which)));
-        target({ name: `mount/${runtime}-cold-${which}-${parallel}`, value: median(more), unit: 'ms', target: 10 });
-      }
+    await cold(runtime, 'empty');
+    for (const how of ['cold', 'started'] as const)
+      for (const parallel of [1, 4])
+        for (const which of ['files', 'bytes'] as const) {
+          const together = async (input: Which) =>
+            median(
+              how === 'cold'
+                ? await Promise.all(Array.from({ length: parallel }, () => cold(runtime, input)))
+                : await started(runtime, input, parallel),
+            );
+          const more: number[] = [];
+          for (let i = 0; i < (quick ? 3 : 11); i++) more.push(-(await together('empty')) + (await together(which)));
+          target({ name: `mount/${runtime}-${how}-${which}-${parallel}`, value: median(more), unit: 'ms', target: 10 });
+        }
   }
 }

@@ -47,7 +47,7 @@ export async function stageInputs(
 }
 
 /** All of them, or none is held. */
-async function holdAll(
+export async function holdAll(
   { store, inputs }: StageDeps,
   { tenant, inputs: asked }: Pick<Spec, 'tenant' | 'inputs'>,
   { signal, verifyEachUse }: { signal?: AbortSignal; verifyEachUse?: boolean },
@@ -72,9 +72,13 @@ function layOut(places: Places, { inputs, params }: Pick<Spec, 'inputs' | 'param
     mkdirSync(join(folder, name));
     seal(join(folder, name), 0o555);
   }
+  writeParams(folder, params);
+  seal(folder, 0o555);
+  return folder;
+}
+
+export function writeParams(folder: string, params: Spec['params']): void {
   const file = join(folder, 'params.json');
   writeFileSync(file, canonical(params), { flag: 'wx' });
   seal(file, 0o444);
-  seal(folder, 0o555);
-  return folder;
 }

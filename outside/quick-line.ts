@@ -38,8 +38,7 @@ export class QuickLine {
     const port = Number(url.port || (secure ? 443 : 80));
     const host = url.hostname.replace(/^\[|\]$/g, '');
     this.#open = () => {
-      if (secure)
-        return connectTls({ host, port, servername: host }).on('data', (chunk: Buffer) => this.#taken(chunk));
+      if (secure) return connectTls({ host, port, servername: host }).on('data', (chunk: Buffer) => this.#taken(chunk));
       const callback = (bytes: number) => {
         this.#taken(buffer.subarray(0, bytes));
         return true;

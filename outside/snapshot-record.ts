@@ -106,6 +106,8 @@ export async function useSnapshot(store: Store, tenant: string, id: Digest): Pro
     await store.put(store.record, recordKeys.snapshotRecord(tenant, id), JSON.stringify(found.record));
     if (Date.now() - begun > collectorWaitsMs / 2)
       throw new HotcellError('store_unavailable', `the store was too slow to take hold of ${id}: try again`);
+    // It may have been gone before we put its record back: then the record is all there is of it.
+    if (!(await store.head(store.record, recordKeys.manifest(tenant, id)))) return undefined;
   }
   return found.record;
 }

@@ -48,7 +48,6 @@ export class StoreBytes implements AsyncDisposable {
   readonly #openPool: () => Promise<Pool>;
   #pool: Promise<Pool> | undefined;
   readonly #signer: Signer;
-  readonly #host: string;
   readonly #newLine: () => QuickLine;
   /** Kept connections that nobody uses now, and who waits for one. */
   readonly #lines: QuickLine[] = [];
@@ -59,7 +58,6 @@ export class StoreBytes implements AsyncDisposable {
   constructor(settings: BytesSettings) {
     const url = new URL(settings.endpoint);
     const silence = settings.silenceMs ?? 30_000;
-    this.#host = url.host;
     this.#newLine = () => new QuickLine(url, silence);
     this.#mostBusy = settings.sockets ?? 64;
     this.#openPool = async () => {

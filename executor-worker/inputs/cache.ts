@@ -7,21 +7,15 @@ import type { LocatedEntry } from '@hotcell/contract/snapshot-locations.ts';
 import type { Contents } from '@hotcell/outside/content.ts';
 import { crashPoint } from '@hotcell/outside/crash.ts';
 import type { Logger } from '@hotcell/outside/log.ts';
-import { bigBytes, fetchContent, fullDisk } from './fetch.ts';
-import { Fetchers } from './fetchers.ts';
+import { Arrivals } from './arrivals.ts';
 import { Flights } from './flight.ts';
 import { lockFolder } from './lock.ts';
 import { Places } from './places.ts';
 import { Room, type Tree, treeKey } from './room.ts';
 import { takeOver } from './scan.ts';
-import { GroupSync } from './sync.ts';
+import { type MovedTree, makeSpares, moveTree } from './spares.ts';
 import { buildTree } from './tree.ts';
 import { damagedIn } from './verify.ts';
-
-/** How many files of one snapshot are under way at once; small ones wait for the disk together, so they are many. */
-const fetchesAtOnce = { small: 1_000, big: 16 };
-/** Less than this is fetched where we are: a thread takes longer to start. */
-const worthThreads = { files: 64, bytes: 16 * 1024 * 1024 };
 
 export interface CacheSettings {
   /** The worker's own folder: the same path on the host and in the worker's container. */
@@ -34,6 +28,8 @@ export interface HeldTree extends Disposable {
   path: string;
   files: number;
   bytes: number;
+  /** Move a copy of it to this path, below the cache's own folder; it comes back when the copy is released. */
+  moveTo(path: string): Promise<MovedTree>;
 }
 
 /**
@@ -42,20 +38,17 @@ export interface HeldTree extends Disposable {
  */
 export class InputCache implements AsyncDisposable {
   readonly places: Places;
-  readonly #contents: Contents;
   readonly #room: Room;
   readonly #log: Logger;
   readonly #lock: Disposable;
   readonly #treeFlights = new Flights<Tree>();
-  readonly #fileFlights = new Flights<void>();
-  readonly #fetchers: Fetchers;
-  readonly #disk: GroupSync;
+  readonly #arrivals: Arrivals;
 
   private constructor(places: Places, contents: Contents, room: Room, log: Logger, lock: Disposable) {
     this.places = places;
-    this.#contents = contents;
-    this.#fetchers = new Fetchers(contents.settings);
-    this.#disk = new GroupSync(places.unfinished);
+    this.#arrivals = new Arrivals(places, contents, (entry) => {
+      room.bytes += entry.size;
+    });
     this.#room = room;
     this.#log = log;
     this.#lock = lock;
@@ -68,7 +61,7 @@ export class InputCache implements AsyncDisposable {
       const { trees, bytes } = await takeOver(places);
       const room = new Room(places, settings.maxBytes, bytes);
       for (const tree of trees)
-        room.trees.set(treeKey(tree.tenant, tree.snapshot), { ...tree, held: 0, verifiedAt: 0 });
+        room.trees.set(treeKey(tree.tenant, tree.snapshot), { ...tree, held: 0, verifiedAt: 0, spares: [] });
       return new InputCache(places, contents, room, log, lock);
     } catch (error) {
       lock[Symbol.dispose]();
@@ -77,7 +70,7 @@ export class InputCache implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#fetchers[Symbol.asyncDispose]();
+    await this.#arrivals[Symbol.asyncDispose]();
     this.#lock[Symbol.dispose]();
   }
 
@@ -110,6 +103,22 @@ export class InputCache implements AsyncDisposable {
     }
   }
 
+  /**
+   * Have so many copies of the snapshot's tree ready to be moved into cells that are started already. What is moved is
+   * in one cell only, so this is how many can be given it at once without anybody waiting for links.
+   */
+  async prepare(
+    tenant: string,
+    snapshot: Digest,
+    load: () => Promise<LocatedEntry[]>,
+    copies: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    using _held = await this.hold(tenant, snapshot, load, { signal });
+    const tree = this.#room.trees.get(treeKey(tenant, snapshot));
+    if (tree) await makeSpares(this.places, tree, await this.#entriesOf(tree), copies, signal);
+  }
+
   /** Verify the tree whose bytes have not been looked at for longest. False when there is none to look at. */
   async verifyOldest(signal?: AbortSignal): Promise<boolean> {
     const [tree] = [...this.#room.trees.values()].toSorted((a, b) => a.verifiedAt - b.verifiedAt);
@@ -134,6 +143,12 @@ export class InputCache implements AsyncDisposable {
       path: this.places.tree(tree.tenant, tree.snapshot),
       files: tree.files,
       bytes: tree.bytes,
+      moveTo: async (path) => {
+        // What is made here may be taken by somebody else while we look.
+        while (tree.spares.length === 0) await makeSpares(this.places, tree, await this.#entriesOf(tree), 1);
+        const stands = () => this.#room.trees.get(treeKey(tree.tenant, tree.snapshot)) === tree;
+        return moveTree(this.places, tree, path, stands);
+      },
       [Symbol.dispose]: () => {
         if (!released) tree.held -= 1;
         released = true;
@@ -153,7 +168,7 @@ export class InputCache implements AsyncDisposable {
     using _counted = this.#count(unique.map((entry) => this.places.content(tenant, entry.sha256)));
     const missing = unique.filter((entry) => !this.#has(tenant, entry));
     using _room = await this.#room.promise(missing.reduce((sum, entry) => sum + entry.size, 0));
-    await this.#fetchAll(tenant, missing, signal);
+    await this.#arrivals.bring(tenant, missing, signal);
     // Awaited here: the room and the contents are ours until the tree stands.
     return await this.#stand(tenant, snapshot, entries, signal);
   }
@@ -188,70 +203,6 @@ export class InputCache implements AsyncDisposable {
     this.#room.bytes -= size;
   }
 
-  async #fetchAll(tenant: string, missing: readonly LocatedEntry[], signal: AbortSignal): Promise<void> {
-    const stop = new AbortController();
-    const both = AbortSignal.any([signal, stop.signal]);
-    const bytes = missing.reduce((sum, entry) => sum + entry.size, 0);
-    const onThreads = missing.length > worthThreads.files || bytes > worthThreads.bytes;
-    const lane = async (queue: Iterable<LocatedEntry>) => {
-      try {
-        for (const entry of queue) await this.#fetch(tenant, entry, onThreads, both);
-      } catch (error) {
-        stop.abort(error);
-        throw error;
-      }
-    };
-    const lanesOf = (many: number, entries: readonly LocatedEntry[]) => {
-      const queue = entries.values();
-      return Array.from({ length: Math.min(many, entries.length) }, () => lane(queue));
-    };
-    const lanes = [
-      ...lanesOf(
-        fetchesAtOnce.big,
-        missing.filter(({ size }) => size >= bigBytes),
-      ),
-      ...lanesOf(
-        onThreads ? fetchesAtOnce.small : 16,
-        missing.filter(({ size }) => size < bigBytes),
-      ),
-    ];
-    // All lanes have to be at rest before the room they were promised is given to others.
-    await Promise.allSettled(lanes);
-    signal.throwIfAborted();
-    if (stop.signal.aborted) throw stop.signal.reason;
-  }
-
-  async #fetch(tenant: string, entry: LocatedEntry, onThreads: boolean, signal: AbortSignal): Promise<void> {
-    const final = this.places.content(tenant, entry.sha256);
-    await this.#fileFlights.join(final, (stop) => this.#bring(tenant, entry, final, onThreads, stop), signal);
-  }
-
-  /**
-   * Hashed while it comes, whole on the disk, and only then under its name: whatever is found under a name is whole, also
-   * after a death at any step.
-   */
-  async #bring(
-    tenant: string,
-    entry: LocatedEntry,
-    final: string,
-    onThreads: boolean,
-    stop: AbortSignal,
-  ): Promise<void> {
-    const temporary = this.places.newUnfinished();
-    if (onThreads) await this.#fetchers.fetch(tenant, entry, temporary, stop);
-    else await fetchContent(this.#contents, tenant, entry, temporary, stop);
-    try {
-      if (entry.size < bigBytes) await this.#disk.reach(temporary);
-      crashPoint('input-synced');
-      renameSync(temporary, final);
-    } catch (error) {
-      rmSync(temporary, { force: true });
-      throw fullDisk(error) ?? error;
-    }
-    crashPoint('input-renamed');
-    this.#room.bytes += entry.size;
-  }
-
   /** The tree gets its name last: whoever sees it sees all of it. */
   async #stand(
     tenant: string,
@@ -268,7 +219,7 @@ export class InputCache implements AsyncDisposable {
     renameSync(unfinished, this.places.tree(tenant, snapshot));
     crashPoint('tree-stands');
     const now = Date.now();
-    const tree: Tree = { tenant, snapshot, ...size, usedAt: now, verifiedAt: now, held: 0 };
+    const tree: Tree = { tenant, snapshot, ...size, usedAt: now, verifiedAt: now, held: 0, spares: [] };
     this.#room.trees.set(treeKey(tenant, snapshot), tree);
     return tree;
   }

@@ -1,53 +1,63 @@
-/** What runs on a thread that fetches contents: it is told what, and says when each is there or why not. */
+/** What runs on a thread that fetches contents: it is told which, and says when they are there or why not. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { Contents } from '@hotcell/outside/content.ts';
 import { armCrashPoint } from '@hotcell/outside/crash.ts';
 import { bigBytes, fetchContent } from './fetch.ts';
-import type { Fetch, Fetched, ThreadSettings, ToThread } from './fetchers.ts';
+import type { Failure, FromThread, ThreadSettings, ToThread, Wanted } from './fetchers.ts';
 
 /** Small ones wait for answers; big ones keep the connection, the core and the disk busy by themselves. */
 const atOnce = { small: 16, big: 3 };
 
+/** One message's files, until the last of them is settled. */
+interface Batch {
+  tenant: string;
+  files: readonly Wanted[];
+  stop: AbortController;
+  left: number;
+  failures: Failure[];
+}
+
 function serve(port: MessagePort, settings: ThreadSettings): void {
   armCrashPoint(settings.crashAt);
   const contents = new Contents(settings.contents, settings.contents.sources);
-  const stops = new Map<number, AbortController>();
-  const queues = { small: [] as Fetch[], big: [] as Fetch[] };
+  const batches = new Map<number, Batch>();
+  const queues = { small: [] as [number, number][], big: [] as [number, number][] };
   const busy = { small: 0, big: 0 };
-  let fetched: Fetched[] = [];
 
-  const say = (one: Fetched) => {
-    if (fetched.push(one) > 1) return;
-    setImmediate(() => {
-      port.postMessage(fetched);
-      fetched = [];
-    });
+  const fetchOne = async (id: number, index: number) => {
+    const batch = batches.get(id);
+    const wanted = batch?.files[index];
+    if (!batch || !wanted) return;
+    try {
+      await fetchContent(contents, batch.tenant, wanted.entry, wanted.temporary, batch.stop.signal);
+    } catch (error) {
+      const code = error instanceof HotcellError ? error.code : undefined;
+      batch.failures.push({ index, code, message: messageOf(error) });
+      // One that cannot be had ends the whole: what is done already counts, nothing new is begun.
+      batch.stop.abort(error);
+    }
+    batch.left -= 1;
+    if (batch.left > 0) return;
+    batches.delete(id);
+    port.postMessage({ id, failures: batch.failures } satisfies FromThread);
   };
   const work = async (kind: 'small' | 'big') => {
     busy[kind] += 1;
-    for (let next = queues[kind].shift(); next; next = queues[kind].shift()) {
-      const { id, tenant, entry, temporary } = next;
-      try {
-        await fetchContent(contents, tenant, entry, temporary, stops.get(id)?.signal);
-        say({ id });
-      } catch (error) {
-        const code = error instanceof HotcellError ? error.code : undefined;
-        say({ id, error: { code, message: messageOf(error) } });
-      }
-      stops.delete(id);
-    }
+    for (let next = queues[kind].shift(); next; next = queues[kind].shift()) await fetchOne(...next);
     busy[kind] -= 1;
   };
 
-  port.on('message', ({ fetch, stop }: ToThread) => {
-    for (const one of fetch) {
-      stops.set(one.id, new AbortController());
-      queues[one.entry.size < bigBytes ? 'small' : 'big'].push(one);
+  port.on('message', (asked: ToThread) => {
+    if ('stop' in asked) {
+      batches.get(asked.stop)?.stop.abort(new Error('nobody waits for it any more'));
+      return;
     }
-    for (const id of stop) stops.get(id)?.abort(new Error('nobody waits for it any more'));
+    const { id, tenant, files } = asked;
+    batches.set(id, { tenant, files, stop: new AbortController(), left: files.length, failures: [] });
+    for (const [index, { entry }] of files.entries()) queues[entry.size < bigBytes ? 'small' : 'big'].push([id, index]);
     for (const kind of ['small', 'big'] as const)
-      while (busy[kind] < Math.min(atOnce[kind], busy[kind] + queues[kind].length)) void work(kind);
+      while (busy[kind] < atOnce[kind] && queues[kind].length > 0) void work(kind);
   });
 }
 

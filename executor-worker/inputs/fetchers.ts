@@ -15,20 +15,22 @@ export interface ThreadSettings {
   contents: ContentSettings;
   crashAt: string | undefined;
 }
-export interface Fetch {
-  id: number;
-  tenant: string;
+/** A content, and the file it is written to before it has its name. */
+export interface Wanted {
   entry: LocatedEntry;
   temporary: string;
 }
-/** Many at once: a message costs as much as a small file. */
-export interface ToThread {
-  fetch: readonly Fetch[];
-  stop: readonly number[];
+/** Some files for one thread: a message costs as much as a small file. */
+export type ToThread = { id: number; tenant: string; files: readonly Wanted[] } | { stop: number };
+/** What could not be had, by its place among those that were asked for. */
+export interface Failure {
+  index: number;
+  code: ErrorCode | undefined;
+  message: string;
 }
-export interface Fetched {
+export interface FromThread {
   id: number;
-  error?: { code: ErrorCode | undefined; message: string };
+  failures: readonly Failure[];
 }
 
 /** Fetches contents on threads of their own, beside which the worker goes on talking to its cells. */
@@ -41,13 +43,16 @@ export class Fetchers implements AsyncDisposable {
     this.#contents = contents;
   }
 
-  /** As fetchContent does it. When it is over, in whatever way, the thread has let go of the file. */
-  async fetch(tenant: string, entry: LocatedEntry, temporary: string, signal: AbortSignal): Promise<void> {
+  /**
+   * As fetchContent does it, for each of them; answers with what failed, by its place among them. When it is over, in
+   * whatever way, the thread has let go of all their files.
+   */
+  async fetch(tenant: string, files: readonly Wanted[], signal: AbortSignal): Promise<Map<number, Error>> {
     signal.throwIfAborted();
     clearTimeout(this.#idle);
     const thread = this.#leastBusy();
     try {
-      await thread.fetch(tenant, entry, temporary, signal);
+      return await thread.fetch(tenant, files, signal);
     } finally {
       if ([...this.#threads].every(({ busy }) => busy === 0)) {
         clearTimeout(this.#idle);
@@ -78,20 +83,19 @@ class Thread {
   /** Bytes that were asked of it and have not come; a file counts for what asking costs, too. */
   waiting = 0;
   readonly #worker: Worker;
-  readonly #asked = new Map<number, { done: () => void; failed: (error: unknown) => void }>();
-  #outbox: { fetch: Fetch[]; stop: number[] } = { fetch: [], stop: [] };
+  readonly #asked = new Map<
+    number,
+    { done: (failures: readonly Failure[]) => void; failed: (error: unknown) => void }
+  >();
   #next = 0;
 
   constructor(settings: ThreadSettings, gone: () => void) {
     this.#worker = new Worker(new URL('./fetch-thread.ts', import.meta.url), { workerData: settings, resourceLimits });
     this.#worker.unref();
-    this.#worker.on('message', (fetched: readonly Fetched[]) => {
-      for (const one of fetched) this.#answered(one);
-    });
+    this.#worker.on('message', ({ id, failures }: FromThread) => this.#asked.get(id)?.done(failures));
     const lost = (error: unknown) => {
       gone();
       for (const { failed } of this.#asked.values()) failed(error);
-      this.#asked.clear();
     };
     this.#worker.on('error', lost);
     this.#worker.on('exit', (code) => lost(new Error(`a thread that fetches inputs ended with ${code}`)));
@@ -101,20 +105,21 @@ class Thread {
     return this.#asked.size;
   }
 
-  async fetch(tenant: string, entry: LocatedEntry, temporary: string, signal: AbortSignal): Promise<void> {
+  async fetch(tenant: string, files: readonly Wanted[], signal: AbortSignal): Promise<Map<number, Error>> {
     const id = this.#next++;
-    const { promise, resolve: done, reject: failed } = Promise.withResolvers<void>();
-    const cost = entry.size + 64 * 1024;
-    const stop = () => this.#send({ stop: id });
+    const { promise, resolve: done, reject: failed } = Promise.withResolvers<readonly Failure[]>();
+    const cost = files.reduce((sum, { entry }) => sum + entry.size + 64 * 1024, 0);
+    const stop = () => this.#worker.postMessage({ stop: id } satisfies ToThread);
     signal.addEventListener('abort', stop, { once: true });
     this.#asked.set(id, { done, failed });
     this.waiting += cost;
     this.#worker.ref();
-    this.#send({ fetch: { id, tenant, entry, temporary } });
+    this.#worker.postMessage({ id, tenant, files } satisfies ToThread);
     try {
-      await promise;
+      return new Map((await promise).map((failure) => [failure.index, errorOf(failure)]));
     } finally {
       signal.removeEventListener('abort', stop);
+      this.#asked.delete(id);
       this.waiting -= cost;
       if (this.#asked.size === 0) this.#worker.unref();
     }
@@ -123,23 +128,6 @@ class Thread {
   async end(): Promise<void> {
     await this.#worker.terminate();
   }
-
-  #send({ fetch, stop }: { fetch?: Fetch; stop?: number }): void {
-    const { fetch: fetches, stop: stops } = this.#outbox;
-    if (fetches.length + stops.length === 0) setImmediate(() => this.#post());
-    if (fetch) fetches.push(fetch);
-    if (stop !== undefined) stops.push(stop);
-  }
-
-  #post(): void {
-    this.#worker.postMessage(this.#outbox satisfies ToThread);
-    this.#outbox = { fetch: [], stop: [] };
-  }
-
-  #answered({ id, error }: Fetched): void {
-    const asked = this.#asked.get(id);
-    this.#asked.delete(id);
-    if (!error) asked?.done();
-    else asked?.failed(error.code ? new HotcellError(error.code, error.message) : new Error(error.message));
-  }
 }
+
+const errorOf = ({ code, message }: Failure): Error => (code ? new HotcellError(code, message) : new Error(message));

@@ -14,6 +14,8 @@ export class Places {
   readonly leaving: string;
   /** What one run sees at /inputs beside its trees. */
   readonly runs: string;
+  /** Second copies of trees, made ahead to be moved into cells that run already; nothing here survives a start. */
+  readonly spares: string;
   readonly tenants: string;
   readonly #made = new Set<string>();
 
@@ -22,6 +24,7 @@ export class Places {
     this.unfinished = join(root, 'unfinished');
     this.leaving = join(root, 'leaving');
     this.runs = join(root, 'runs');
+    this.spares = join(root, 'spares');
     this.tenants = join(root, 'tenants');
   }
 
@@ -54,6 +57,9 @@ export class Places {
   }
   newUnfinished(): string {
     return join(this.unfinished, randomUUID());
+  }
+  newSpare(): string {
+    return join(this.spares, randomUUID());
   }
   newLeaving(): string {
     return join(this.leaving, randomUUID());

@@ -10,6 +10,8 @@ import { contentsOf, type FoundTree } from './scan.ts';
 export interface Tree extends FoundTree {
   held: number;
   verifiedAt: number;
+  /** Second copies of it that wait to be moved into a cell. */
+  spares: string[];
 }
 
 /** The cache's account: what it holds, what is promised to fetches under way, and who goes when room is needed. */
@@ -61,10 +63,12 @@ export class Room {
     const manifest = this.#places.manifest(tenant, snapshot);
     const leaving = this.#places.newLeaving();
     renameSync(this.#places.tree(tenant, snapshot), leaving);
+    const spares = tree.spares.splice(0);
     crashPoint('tree-leaving');
     const text = readFileSync(manifest, 'utf8');
     rmSync(manifest);
     rmSync(this.#places.treeSize(tenant, snapshot), { force: true });
+    for (const spare of spares) await rm(spare, { recursive: true, force: true });
     // Only a damaged tree goes while a cell still looks at it: out of sight for others, gone at the next start.
     if (tree.held > 0) return;
     await rm(leaving, { recursive: true, force: true });

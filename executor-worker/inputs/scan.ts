@@ -20,11 +20,11 @@ export interface FoundTree extends TreeSize {
 }
 
 /**
- * What an earlier life left: whatever was unfinished, leaving or laid out for a run goes; contents stay, also those that
+ * What an earlier life left: whatever was unfinished, leaving, spare or laid out for a run goes; contents stay, also those that
  * no tree has yet, for they are whole and the next try needs them.
  */
 export async function takeOver(places: Places): Promise<{ trees: FoundTree[]; bytes: number }> {
-  for (const folder of [places.unfinished, places.leaving, places.runs]) {
+  for (const folder of [places.unfinished, places.leaving, places.runs, places.spares]) {
     await rm(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }

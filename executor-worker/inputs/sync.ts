@@ -7,8 +7,9 @@ import { promisify } from 'node:util';
 const fsyncOf = promisify(fsync);
 /** So few are synced one by one: the disk has less to do than for everything that waits for it. */
 const few = 16;
-/** Between two syncs of the whole file system, for others to join the next one. */
+/** Between two syncs of the whole file system, for others to join the next one; and longer the longer one takes. */
 const restMs = 100;
+const restPerSync = 3;
 const program = ['/usr/bin/sync', '/bin/sync'].find((path) => existsSync(path));
 
 /**
@@ -17,18 +18,19 @@ const program = ['/usr/bin/sync', '/bin/sync'].find((path) => existsSync(path));
  */
 export class GroupSync {
   readonly #folder: string;
-  #waiting: { path: string; done: () => void; failed: (error: unknown) => void }[] = [];
+  #waiting: { paths: readonly string[]; done: () => void; failed: (error: unknown) => void }[] = [];
   #running = false;
-  #wholeAt = 0;
+  #restUntil = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** The bytes of this file, closed already, are on the disk when the promise is kept. */
-  async reach(path: string): Promise<void> {
+  /** The bytes of these files, closed already, are on the disk when the promise is kept. */
+  async reach(paths: readonly string[]): Promise<void> {
+    if (paths.length === 0) return;
     const { promise, resolve: done, reject: failed } = Promise.withResolvers<void>();
-    this.#waiting.push({ path, done, failed });
+    this.#waiting.push({ paths, done, failed });
     if (!this.#running) void this.#run();
     await promise;
   }
@@ -36,12 +38,13 @@ export class GroupSync {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#waiting.length > 0) {
-      if (this.#waiting.length > few) await pause(Math.max(0, this.#wholeAt + restMs - performance.now()));
+      if (this.#waiting.some(({ paths }) => paths.length > few))
+        await pause(Math.max(0, this.#restUntil - performance.now()));
       // Whoever comes from here on may have written after the sync began, and waits for the next.
       const group = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#sync(group.map(({ path }) => path));
+        await this.#sync(group.flatMap(({ paths }) => paths));
         for (const { done } of group) done();
       } catch (error) {
         for (const { failed } of group) failed(error);
@@ -52,8 +55,11 @@ export class GroupSync {
 
   async #sync(paths: readonly string[]): Promise<void> {
     if (paths.length > few && program !== undefined) {
-      this.#wholeAt = performance.now();
-      if (await syncedWhole(program, this.#folder)) return;
+      const since = performance.now();
+      const synced = await syncedWhole(program, this.#folder);
+      const now = performance.now();
+      this.#restUntil = now + Math.max(restMs, (now - since) * restPerSync);
+      if (synced) return;
     }
     // Not there, or the disk failed somewhere: each file says for itself whether it is on the disk.
     for (let at = 0; at < paths.length; at += few) await Promise.all(paths.slice(at, at + few).map(syncedAlone));

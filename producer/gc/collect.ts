@@ -155,6 +155,7 @@ async function removeAll(
 async function rescue(store: Store, plan: Plan): Promise<DoomedVersion[]> {
   const gone: DoomedVersion[] = [];
   for (const { id, manifest } of plan.snapshots) {
+    if (manifest.length === 0) continue;
     if (await store.head(store.record, recordKeys.snapshotRecord(plan.tenant, id)))
       await markSnapshot(store, plan.tenant, id, plan.marks);
     else gone.push(...manifest);

@@ -45,6 +45,10 @@ export async function planFor(store: Store, tenant: string, before: Date): Promi
       await markSnapshot(store, tenant, id, marks);
     else snapshots.push({ id, record: doomed(record), manifest: doomed(versions) });
   }
+  // Put back too late by somebody who was told so: all else of these is gone.
+  const whole = new Set(manifests.map(({ name }) => name));
+  for (const { name: id, versions } of records)
+    if (!whole.has(id) && allOld(versions, before)) snapshots.push({ id, record: doomed(versions), manifest: [] });
   const locations = await named(store, `${recordKeys.snapshots(tenant)}locations/`, '.jsonl');
   const contents = await named(store, recordKeys.casPrefix(tenant), '');
   return {

@@ -159,6 +159,23 @@ test('a snapshot that a run takes hold of while the collector is at it stays who
   assert.equal(await store.head(store.record, recordKeys.cas(tenant, sha256('unwanted'))), undefined);
 });
 
+test('who takes hold of a snapshot when it is gone already is told so, and what he put back goes the next time', async () => {
+  const tenant = bed.tenant();
+  const wanted = await freezeTree(house, tenant, { a: 'wanted' });
+  await agedAll(tenant);
+  using slow = new SlowToPut({ ...bed.installation.store, record: store.record, work: store.work });
+  const taking = resolveInput({ ...deps, store: slow }, tenant, wanted.snapshot);
+  await slow.reached.promise;
+  assert.equal((await collect(tenant)).snapshots, 1);
+  slow.go.resolve();
+  await assert.rejects(taking, isGone(/there is no snapshot/));
+  assert.deepEqual(await thereOf(tenant), [recordKeys.snapshotRecord(tenant, wanted.snapshot)]);
+  assert.equal((await collect(tenant)).snapshots, 0, 'young');
+  await agedAll(tenant);
+  assert.equal((await collect(tenant)).snapshots, 1);
+  assert.deepEqual(await thereOf(tenant), []);
+});
+
 test('a freeze of the same bytes that begins while the collector is at work relies on nothing that is about to go', async () => {
   const tenant = bed.tenant();
   await lake.store.put(source.bucket, 'open/again/a.csv', 'frozen twice');

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import type { Mount } from '@hotcell/executor-worker/parts.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
+import { openLateInputs } from '@hotcell/executor-worker/late.ts';
+import type { Job, Mount } from '@hotcell/executor-worker/parts.ts';
 import type { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
 import type { Contents } from '@hotcell/outside/content.ts';
+import { type KeptSnapshot, locatedAt } from '@hotcell/outside/snapshot-record.ts';
 import { must } from '@hotcell/setup/command.ts';
 import {
   ensureFlaggedView,
@@ -14,11 +18,14 @@ import {
   stagedInputs,
 } from '@hotcell/setup/services/flagged-view.ts';
 import { type Bed, openBed } from '../support/bed.ts';
-import { openTestCells, runIn, type TestCells } from '../support/cells.ts';
+import { follow, openTestCells, runIn, type TestCells } from '../support/cells.ts';
 import { contentsAs, freezeTree, openCache, staged } from '../support/freezing.ts';
 import { type House, openHouse } from '../support/house.ts';
 
-/** What staged inputs are inside a cell; each look is also taken in a container that was given them carelessly. */
+/**
+ * What staged inputs are inside a cell, mounted into a cold one or moved into one that was started before; each look is
+ * also taken in a container that was given them carelessly.
+ */
 let bed: Bed;
 let house: House;
 let cells: TestCells;
@@ -59,12 +66,13 @@ def tried(action):
 def flags(path):
     f = os.statvfs(path).f_flag
     return [n for n, bit in (('ro', 1), ('nosuid', 2), ('nodev', 4), ('noexec', 8)) if f & bit]
-files, odd, owners, writable = {}, [], set(), []
+files, odd, owners, ages, writable = {}, [], set(), set(), []
 for root, folders, names in os.walk('/inputs'):
     for one in folders + names:
         path = os.path.join(root, one)
         s = os.lstat(path)
         owners.add(s.st_uid)
+        ages.add(int(s.st_mtime))
         if s.st_mode & 0o7222: writable.append(path)
         if stat.S_ISREG(s.st_mode): files[path] = open(path).read()
         elif not stat.S_ISDIR(s.st_mode): odd.append(path)
@@ -73,7 +81,7 @@ def add(path):
     os.unlink(path)
 mountinfo = {l.split()[4]: l.split()[5].split(',') for l in open('/proc/self/mountinfo')}
 print(json.dumps({
-    'top': sorted(os.listdir('/inputs')), 'files': files, 'odd': odd, 'owners': sorted(owners), 'writable': writable,
+    'top': sorted(os.listdir('/inputs')), 'files': files, 'odd': odd, 'owners': sorted(owners), 'ages': sorted(ages), 'writable': writable,
     'add': tried(lambda: add('/inputs/new')), 'addIn': tried(lambda: add('/inputs/in/new')),
     'write': tried(lambda: open('/inputs/in/a.csv', 'a').close()),
     'chmod': tried(lambda: os.chmod('/inputs/in/a.csv', 0o644)),
@@ -90,6 +98,7 @@ interface Seen {
   files: Record<string, string>;
   odd: string[];
   owners: number[];
+  ages: number[];
   writable: string[];
   add: string;
   addIn: string;
@@ -103,21 +112,52 @@ interface Seen {
 
 const seenIn = (said: string) => JSON.parse(said.trim().split('\n').at(-1) ?? '') as Seen;
 
+const lookJob: Job = {
+  files: [],
+  blocks: [
+    {
+      index: 0,
+      block: { language: 'python', code: look },
+      language: 'python',
+      file: 'look.py',
+      code: Buffer.from(look),
+      argv: ['python3', 'look.py'],
+    },
+  ],
+};
+
 async function inCell(runtime: 'runc' | 'gvisor', mounts: readonly Mount[]): Promise<Seen> {
-  const { logs } = await runIn(cells.cells, cells.plan(runtime, { mounts }), {
-    files: [],
-    blocks: [
-      {
-        index: 0,
-        block: { language: 'python', code: look },
-        language: 'python',
-        file: 'look.py',
-        code: Buffer.from(look),
-        argv: ['python3', 'look.py'],
-      },
-    ],
-  });
+  const { logs } = await runIn(cells.cells, cells.plan(runtime, { mounts }), lookJob);
   return seenIn(logs[0] ?? '');
+}
+
+type Pinned = Readonly<Record<string, Pick<KeptSnapshot, 'snapshot' | 'locations'>>>;
+
+/** Into so many cells that run already, all at once. */
+async function inStartedCells(
+  runtime: 'runc' | 'gvisor',
+  tenant: string,
+  named: Pinned,
+  params: Spec['params'],
+  atOnce = 1,
+): Promise<Seen[]> {
+  const pinned = Object.entries(named).map(([name, { snapshot, locations }]) => ({ name, snapshot, locations }));
+  await using stack = new AsyncDisposableStack();
+  const started = await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      const late = stack.use(openLateInputs({ store: house.store, inputs }));
+      const cell = await cells.cells.open(cells.plan(runtime, { mounts: late.mounts }));
+      stack.defer(() => cell.destroy());
+      return { late, cell };
+    }),
+  );
+  const all = await Promise.all(
+    started.map(async ({ late, cell }) => {
+      await late.fill({ tenant, inputs: pinned, params });
+      return follow(cell, lookJob);
+    }),
+  );
+  return all.map(({ logs }) => seenIn(logs[0] ?? ''));
 }
 
 /** The same look in a container that was given a writable folder with a socket in it, and another tenant's place. */
@@ -149,7 +189,9 @@ const refused = ['EROFS', 'EACCES', 'EPERM'];
 
 for (const runtime of ['runc', 'gvisor'] as const)
   suite(`on ${runtime}`, () => {
-    let sealed: Seen;
+    /** In a cell that was made with its inputs, and in one that got them later. */
+    let cold: Seen;
+    let late: Seen;
     let careless: Seen;
     before(async () => {
       const [tenant, stranger] = [bed.tenant(), bed.tenant()];
@@ -159,37 +201,43 @@ for (const runtime of ['runc', 'gvisor'] as const)
       const one = await freezeTree(house, tenant, { 'a.csv': '1', 'deep/er/b.csv': '2', place });
       const two = await freezeTree(house, tenant, { 'ümlaut ☃.txt': '3' });
       await using there = await staged(house, inputs, tenant, { in: one, other: two }, { params: { day: 7 } });
-      sealed = await inCell(runtime, there.mounts);
+      cold = await inCell(runtime, there.mounts);
+      const [seen] = await inStartedCells(runtime, tenant, { in: one, other: two }, { day: 7 });
+      assert.ok(seen);
+      late = seen;
       careless = await carelessly(runtime, place);
       // Only there to tell the look where the others are.
-      delete sealed.files['/inputs/in/place'];
+      for (const sealed of [cold, late]) delete sealed.files['/inputs/in/place'];
     });
 
     test('a cell has its inputs, its parameters and nothing else: no sockets, nothing that is not root’s', () => {
-      assert.deepEqual(sealed.top, ['in', 'other', 'params.json']);
-      assert.deepEqual(sealed.files, {
-        '/inputs/in/a.csv': '1',
-        '/inputs/in/deep/er/b.csv': '2',
-        '/inputs/other/ümlaut ☃.txt': '3',
-        '/inputs/params.json': '{"day":7}',
-      });
-      assert.deepEqual(sealed.odd, []);
+      for (const sealed of [cold, late]) {
+        assert.deepEqual(sealed.top, ['in', 'other', 'params.json']);
+        assert.deepEqual(sealed.files, {
+          '/inputs/in/a.csv': '1',
+          '/inputs/in/deep/er/b.csv': '2',
+          '/inputs/other/ümlaut ☃.txt': '3',
+          '/inputs/params.json': '{"day":7}',
+        });
+        assert.deepEqual(sealed.odd, []);
+        assert.deepEqual(sealed.owners, [process.getuid?.() ?? 0]);
+        assert.deepEqual(sealed.ages, [315532800]);
+      }
       assert.deepEqual(careless.odd, ['/inputs/in/socket']);
-      assert.deepEqual(sealed.owners, [process.getuid?.() ?? 0]);
     });
 
     test('no input can be written, changed, removed or added to', () => {
-      assert.deepEqual(sealed.writable, []);
+      for (const sealed of [cold, late]) assert.deepEqual(sealed.writable, []);
       assert.notDeepEqual(careless.writable, []);
       for (const what of ['add', 'addIn', 'write', 'chmod', 'unlink', 'rename'] as const) {
-        assert.ok(refused.includes(sealed[what]), `${what}: ${sealed[what]}`);
+        for (const sealed of [cold, late]) assert.ok(refused.includes(sealed[what]), `${what}: ${sealed[what]}`);
         assert.equal(careless[what], what === 'rename' ? 'ENOENT' : 'ok', what);
       }
     });
 
     test('inputs are read-only, and below the flagged view also nosuid, nodev and noexec', async () => {
       const view = await hasFlaggedView(bed.installation);
-      for (const [path, flags] of Object.entries(sealed.flags)) {
+      for (const [path, flags] of [cold, late].flatMap((sealed) => Object.entries(sealed.flags))) {
         assert.ok(flags.includes('ro'), `${path}: ${flags.join()}`);
         if (view && runtime === 'runc') assert.deepEqual(flags, ['nodev', 'noexec', 'nosuid', 'ro'], path);
       }
@@ -197,7 +245,28 @@ for (const runtime of ['runc', 'gvisor'] as const)
     });
 
     test('where another tenant’s inputs lie on the host there is nothing in a cell', () => {
-      assert.equal(sealed.others, 'ENOENT');
+      assert.equal(cold.others, 'ENOENT');
+      assert.equal(late.others, 'ENOENT');
       assert.equal(careless.others, 'ok');
+    });
+
+    test('as many started cells as trees are prepared are given one each at once, and nothing of it is left', async () => {
+      const tenant = bed.tenant();
+      const files = { 'a.csv': '1', place: '/', 'deep/er/b.csv': '2' };
+      const frozen = await freezeTree(house, tenant, files);
+      const load = () => locatedAt(house.store, tenant, frozen.snapshot, frozen.locations);
+      await inputs.prepare(tenant, frozen.snapshot, load, 3);
+      const spares = () => readdirSync(inputs.places.spares).toSorted();
+      const prepared = spares();
+      const all = await inStartedCells(runtime, tenant, { in: frozen, other: frozen }, {}, 3);
+      for (const { files: seen } of all)
+        for (const name of ['in', 'other'])
+          for (const [path, text] of Object.entries(files)) assert.equal(seen[`/inputs/${name}/${path}`], text);
+      assert.deepEqual(readdirSync(inputs.places.runs), []);
+      assert.deepEqual(readdirSync(inputs.places.unfinished), []);
+      // Each cell had two: what was not prepared was made, and all wait for the next ones.
+      assert.equal(spares().length - prepared.length, 3);
+      await inStartedCells(runtime, tenant, { in: frozen, other: frozen }, {}, 1);
+      assert.equal(spares().length - prepared.length, 3);
     });
   });

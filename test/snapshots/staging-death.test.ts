@@ -16,56 +16,70 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-// More files than are linked at once, so that a death in the middle of a tree is one.
-const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`d${i % 7}/f${i}`, `content ${i % 5}`]));
+// More files than are linked at once, so that a death in the middle of a tree is one; their contents come on threads.
+const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`d${i % 7}/f${i}`, `content ${i % 100}`]));
+// These are fetched where we are.
+const few = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`d${i % 7}/f${i}`, `content ${i % 5}`]));
 const tenant = bed.tenant();
-const frozen = await freezeTree(house, tenant, many);
+const trees = { many, few };
+const frozen = { many: await freezeTree(house, tenant, many), few: await freezeTree(house, tenant, few) };
 const filler = await freezeTree(house, tenant, { filler: Buffer.alloc(4000, 'f') });
 
 /** Small enough that the filler has to leave before the other snapshot fits. */
 const maxBytes = 4020;
 
-async function stageOnce(folder: string, snapshot: KeptSnapshot, crashAt?: string) {
+async function stageOnce(folder: string, snapshot: KeptSnapshot, crashAt: string, late = false) {
   const settings = { ...bed.installation.store, record: house.store.record, work: house.store.work };
   const inputs = [{ name: 'in', snapshot: snapshot.snapshot, locations: snapshot.locations }];
   await using child = spawnNode('test/faults/victims/stage-once.ts', {
-    STAGE: JSON.stringify({ store: settings, folder, maxBytes, tenant, inputs }),
-    ...(crashAt ? { HOTCELL_CRASH_AT: crashAt } : {}),
+    STAGE: JSON.stringify({ store: settings, folder, maxBytes, tenant, inputs, late }),
+    HOTCELL_CRASH_AT: crashAt,
   });
   return { ...(await child.ended), said: child.said() };
 }
 
-for (const point of [
-  'input-written',
-  'input-synced',
-  'input-renamed',
-  'tree-linking',
-  'tree-linked',
-  'tree-described',
-  'tree-stands',
-  'inputs-laid-out',
-  'tree-leaving',
-  'tree-left',
-]) {
-  test(`after a death at ${point} no half tree stands, and the next start goes on and leaves nothing behind`, async () => {
+for (const [which, point] of [
+  ['few', 'input-written'],
+  ['few', 'input-synced'],
+  ['few', 'input-renamed'],
+  ['many', 'input-written'],
+  ['many', 'input-synced'],
+  ['many', 'input-renamed'],
+  ['many', 'tree-linking'],
+  ['many', 'tree-linked'],
+  ['many', 'tree-described'],
+  ['many', 'tree-stands'],
+  ['many', 'inputs-laid-out'],
+  ['many', 'tree-leaving'],
+  ['many', 'tree-left'],
+  ['many', 'spare-made'],
+  ['many', 'spare-moved'],
+  ['many', 'inputs-moved'],
+] as const) {
+  test(`after a death at ${point} of ${which} no half tree stands, and the next start goes on and leaves nothing behind`, async () => {
     const folder = join(await bed.folder('cache'), 'cache');
     {
       await using contents = await contentsAs(house, 'worker');
       await using inputs = await openCache(bed, contents, maxBytes, folder);
       await (await staged(house, inputs, tenant, { in: filler }))[Symbol.asyncDispose]();
     }
-    const killed = await stageOnce(folder, frozen, point);
+    const killed = await stageOnce(
+      folder,
+      frozen[which],
+      point,
+      point.startsWith('spare-') || point === 'inputs-moved',
+    );
     assert.equal(killed.signal, 'SIGKILL', killed.said);
     assert.match(killed.said, new RegExp(`"crashPoint":"${point}"`));
-    const tree = join(folder, 'tenants', tenant, 'trees', hexOf(frozen.snapshot));
+    const tree = join(folder, 'tenants', tenant, 'trees', hexOf(frozen[which].snapshot));
     if (existsSync(tree)) assert.equal(readdirSync(tree, { recursive: true }).length, 307);
     await using contents = await contentsAs(house, 'worker');
     await using inputs = await openCache(bed, contents, maxBytes, folder);
-    for (const place of [inputs.places.unfinished, inputs.places.leaving, inputs.places.runs])
-      assert.deepEqual(readdirSync(place), []);
-    await using there = await staged(house, inputs, tenant, { in: frozen });
+    const { unfinished, leaving, runs, spares } = inputs.places;
+    for (const place of [unfinished, leaving, runs, spares]) assert.deepEqual(readdirSync(place), []);
+    await using there = await staged(house, inputs, tenant, { in: frozen[which] });
     const root = there.mounts[1]?.source ?? '';
-    for (const [path, text] of Object.entries(many)) assert.equal(readFileSync(join(root, path), 'utf8'), text);
+    for (const [path, text] of Object.entries(trees[which])) assert.equal(readFileSync(join(root, path), 'utf8'), text);
     // What the account says is what lies there.
     const held = readdirSync(join(folder, 'tenants', tenant, 'files'), { recursive: true, withFileTypes: true });
     const sizes = held
@@ -81,8 +95,8 @@ for (const point of [
 
 test('contents that came before a death are not fetched again', async () => {
   const folder = join(await bed.folder('cache'), 'cache');
-  await stageOnce(folder, frozen, 'tree-linked');
-  for (let i = 0; i < 5; i++) {
+  await stageOnce(folder, frozen.many, 'tree-linked');
+  for (let i = 0; i < 100; i++) {
     const hex = hexOf(sha256(`content ${i}`));
     assert.ok(existsSync(join(folder, 'tenants', tenant, 'files', hex.slice(0, 2), hex)));
   }

@@ -205,30 +205,36 @@ test('a content that is gone is named', async () => {
   await assert.rejects(staged(house, inputs, tenant, { in: frozen }), failsAs('input_missing', /gone\.csv.*deleted/));
 });
 
-for (const fault of [
+const faults = [
   { kind: 'status', status: 503 },
   { kind: 'status', status: 500 },
   { kind: 'cut_answer' },
   { kind: 'stall_answer' },
   { kind: 'bend_answer' },
-] as const) {
+] as const;
+// Few are fetched where we are, many on threads.
+const faultsOf = faults.flatMap((fault) => [2, 80].map((files) => ({ fault, files })));
+for (const { fault, files } of faultsOf) {
   const what = 'status' in fault ? `status ${fault.status}` : fault.kind;
-  test(`a store that does ${what} once in a while only costs time`, async () => {
+  test(`a store that does ${what} now and then among ${files} files only costs time`, async () => {
     await using faulty = await openHttpProxy(bed.installation.store.endpoint);
     await using contents = await contentsAs(house, 'worker', { endpoint: faulty.url, silenceMs: 1_000 });
     await using inputs = await openCache(bed, contents);
     const tenant = bed.tenant();
-    const tree = { small: 'x'.repeat(500), big: Buffer.alloc(3 * 2 ** 20, 7) };
+    const big = Buffer.alloc(3 * 2 ** 20, 7);
+    const small = Array.from({ length: files - 1 }, (_, i) => [`small-${i}`, `${i}`.padEnd(500, 'x')] as const);
+    const tree = { ...Object.fromEntries(small), big };
     const frozen = await freezeTree(house, tenant, tree);
     const hit = new Set<string>();
     faulty.fault = ({ path }) => {
-      if (hit.has(path)) return undefined;
+      if (hit.has(path) || hit.size === 8) return undefined;
       hit.add(path);
       return fault;
     };
     await using there = await staged(house, inputs, tenant, { in: frozen });
-    assert.equal(hit.size, 2);
-    assert.equal(sha256(readFileSync(join(there.mounts[1]?.source ?? '', 'big'))), sha256(tree.big));
+    assert.equal(hit.size, Math.min(files, 8));
+    const expected = Object.fromEntries(Object.entries(tree).map(([path, bytes]) => [path, bytes.toString('latin1')]));
+    assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), expected);
   });
 }
 
@@ -247,6 +253,45 @@ test('a store that stays away ends in one clear error, and what was fetched is k
   await using there = await staged(house, inputs, tenant, { in: frozen });
   assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), { first: 'kept', second: 'not to be had' });
   assert.equal(faulty.seen.length, 1);
+});
+
+test('of many files one that is wrong is named, and the others count for the next try', async () => {
+  await using contents = await contentsAs(house, 'worker', { endpoint: proxy.url });
+  await using inputs = await openCache(bed, contents);
+  const tenant = bed.tenant();
+  const tree = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, `content ${i}`]));
+  const frozen = await freezeTree(house, tenant, { ...tree, 'wrong.csv': 'as frozen' });
+  const key = recordKeys.cas(tenant, sha256('as frozen'));
+  await house.store.put(house.store.record, key, 'as Frozen');
+  await assert.rejects(staged(house, inputs, tenant, { in: frozen }), failsAs('input_damaged', /wrong\.csv/));
+  assert.deepEqual(readdirSync(inputs.places.unfinished), []);
+  await house.store.put(house.store.record, key, 'as frozen');
+  const asked = () => proxy.seen.filter((seen) => seen.path.includes(tenant)).length;
+  const before = { bytes: inputs.bytes, asked: asked() };
+  await using there = await staged(house, inputs, tenant, { in: frozen });
+  assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), { ...tree, 'wrong.csv': 'as frozen' });
+  assert.ok(before.bytes > 0 && asked() - before.asked < 301, 'what was done already is kept');
+  const bytes = Object.values(tree).reduce((sum, text) => sum + text.length, 0) + 'as frozen'.length;
+  assert.equal(inputs.bytes, bytes);
+});
+
+test('two runs that share most of many files fetch each of them once', async () => {
+  await using contents = await contentsAs(house, 'worker', { endpoint: proxy.url });
+  await using inputs = await openCache(bed, contents);
+  const tenant = bed.tenant();
+  const some = (from: number) =>
+    Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${from + i}`, `content ${from + i}`]));
+  const trees = [some(0), some(50)];
+  const [one, two] = await Promise.all(trees.map((tree) => freezeTree(house, tenant, tree)));
+  assert.ok(one && two);
+  const all = await Promise.all([one, two].map((frozen) => staged(house, inputs, tenant, { in: frozen })));
+  for (const [i, there] of all.entries()) {
+    assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), trees[i]);
+    await there[Symbol.asyncDispose]();
+  }
+  const asked = proxy.seen.filter((seen) => seen.path.includes(tenant)).map((seen) => seen.path);
+  assert.equal(asked.length, 350);
+  assert.equal(new Set(asked).size, 350);
 });
 
 test('a bit that flips on the disk is caught before use when the policy says so, and its bytes are fetched again', async () => {

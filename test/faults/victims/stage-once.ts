@@ -1,9 +1,10 @@
-/** A process that stages one snapshot and ends: what the crash tests kill. Says `staged` with the tree's path. */
+/** A process that stages one snapshot and ends, cold or late: what the crash tests kill. Says where the tree is. */
 import { openLog } from '@hotcell/outside/log.ts';
 import { armCrashPoint } from '@hotcell/outside/crash.ts';
 import { Contents } from '@hotcell/outside/content.ts';
 import { Store } from '@hotcell/outside/store.ts';
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
+import { openLateInputs } from '@hotcell/executor-worker/late.ts';
 import { stageInputs } from '@hotcell/executor-worker/stage.ts';
 
 const asked = JSON.parse(process.env['STAGE'] ?? '{}');
@@ -15,5 +16,11 @@ await using inputs = await InputCache.open(
   contents,
   openLog('stage', 'silent'),
 );
-await using there = await stageInputs({ store, inputs }, { tenant: asked.tenant, inputs: asked.inputs, params: {} });
-process.stderr.write(`staged ${there.mounts[1]?.source}\n`);
+const spec = { tenant: asked.tenant, inputs: asked.inputs, params: {} };
+if (asked.late) {
+  await using late = openLateInputs({ store, inputs });
+  await late.fill(spec);
+} else {
+  await using there = await stageInputs({ store, inputs }, spec);
+  process.stderr.write(`staged ${there.mounts[1]?.source}\n`);
+}

@@ -1,0 +1,158 @@
+import { lstatSync, renameSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import type { LocatedEntry } from '@hotcell/contract/snapshot-locations.ts';
+import type { Contents } from '@hotcell/outside/content.ts';
+import { crashPoint } from '@hotcell/outside/crash.ts';
+import { bigBytes, fetchContent, fullDisk } from './fetch.ts';
+import { Fetchers, type Wanted } from './fetchers.ts';
+import type { Places } from './places.ts';
+import { GroupSync } from './sync.ts';
+
+/** How many batches of one snapshot are under way at once: small files wait for the disk together, big ones alone. */
+const batchesAtOnce = { small: 32, big: 16 };
+const smallPerBatch = 128;
+/** Less than this is fetched where we are: a thread takes longer to start. */
+const worthThreads = { files: 64, bytes: 16 * 1024 * 1024 };
+const hereAtOnce = 16;
+
+/** Brings contents into the cache, each once for all who want it at the same time. */
+export class Arrivals implements AsyncDisposable {
+  readonly #places: Places;
+  readonly #contents: Contents;
+  readonly #arrived: (entry: LocatedEntry) => void;
+  readonly #fetchers: Fetchers;
+  readonly #disk: GroupSync;
+  /** By its place in the cache: settled when whoever is at it is done, or has given up. */
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(places: Places, contents: Contents, arrived: (entry: LocatedEntry) => void) {
+    this.#places = places;
+    this.#contents = contents;
+    this.#arrived = arrived;
+    this.#fetchers = new Fetchers(contents.settings);
+    this.#disk = new GroupSync(places.unfinished);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#fetchers[Symbol.asyncDispose]();
+  }
+
+  /** All of them, or the first failure; what came before that is kept. */
+  async bring(tenant: string, missing: readonly LocatedEntry[], signal: AbortSignal): Promise<void> {
+    const stop = new AbortController();
+    const both = AbortSignal.any([signal, stop.signal]);
+    const bytes = missing.reduce((sum, entry) => sum + entry.size, 0);
+    const onThreads = missing.length > worthThreads.files || bytes > worthThreads.bytes;
+    const lane = async (batches: Iterable<LocatedEntry[]>) => {
+      try {
+        for (const batch of batches) await this.#bringOnce(tenant, batch, onThreads, both);
+      } catch (error) {
+        stop.abort(error);
+      }
+    };
+    const lanesOf = (atOnce: number, batches: readonly LocatedEntry[][]) => {
+      const queue = batches.values();
+      return Array.from({ length: Math.min(atOnce, batches.length) }, () => lane(queue));
+    };
+    const big = missing.filter(({ size }) => size >= bigBytes).map((entry) => [entry]);
+    const small = missing.filter(({ size }) => size < bigBytes);
+    const batches = Array.from({ length: Math.ceil(small.length / smallPerBatch) }, (_, i) =>
+      small.slice(i * smallPerBatch, (i + 1) * smallPerBatch),
+    );
+    // All have to be at rest before the room they were promised is given to others.
+    await Promise.all([...lanesOf(batchesAtOnce.big, big), ...lanesOf(batchesAtOnce.small, batches)]);
+    signal.throwIfAborted();
+    if (stop.signal.aborted) throw stop.signal.reason;
+  }
+
+  /** What somebody else is at already is waited for; if he gives up or fails, it is ours. */
+  async #bringOnce(
+    tenant: string,
+    batch: readonly LocatedEntry[],
+    onThreads: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const placeOf = (entry: LocatedEntry) => this.#places.content(tenant, entry.sha256);
+    for (let left = batch; left.length > 0; ) {
+      signal.throwIfAborted();
+      const others = left.filter((entry) => this.#underWay.has(placeOf(entry)));
+      const theirs = new Set(others.flatMap((entry) => this.#underWay.get(placeOf(entry)) ?? []));
+      const ours = left.filter((entry) => !this.#underWay.has(placeOf(entry)));
+      if (ours.length > 0) await this.#bringOurs(tenant, ours, onThreads, signal);
+      if (theirs.size > 0) await orAborted(Promise.all(theirs), signal);
+      left = others.filter((entry) => !lstatSync(placeOf(entry), { throwIfNoEntry: false }));
+    }
+  }
+
+  async #bringOurs(
+    tenant: string,
+    entries: readonly LocatedEntry[],
+    onThreads: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const files = entries.map((entry) => ({
+      entry,
+      temporary: this.#places.newUnfinished(),
+      final: this.#places.content(tenant, entry.sha256),
+    }));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const { final } of files) this.#underWay.set(final, promise);
+    try {
+      const failures = onThreads
+        ? await this.#fetchers.fetch(tenant, files, signal)
+        : await this.#fetchHere(tenant, files, signal);
+      await this.#name(files.filter((_, i) => !failures.has(i)));
+      for (const error of failures.values()) throw error;
+    } catch (error) {
+      for (const { temporary } of files) rmSync(temporary, { force: true });
+      throw error;
+    } finally {
+      for (const { final } of files) this.#underWay.delete(final);
+      resolve();
+    }
+  }
+
+  async #fetchHere(tenant: string, files: readonly Wanted[], signal: AbortSignal): Promise<Map<number, unknown>> {
+    const failures = new Map<number, unknown>();
+    const queue = files.entries();
+    const lane = async () => {
+      for (const [i, { entry, temporary }] of queue) {
+        if (failures.size > 0) failures.set(i, new Error('another file could not be had'));
+        else
+          await fetchContent(this.#contents, tenant, entry, temporary, signal).catch((error: unknown) =>
+            failures.set(i, error),
+          );
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(hereAtOnce, files.length) }, lane));
+    return failures;
+  }
+
+  /**
+   * Hashed while it came, whole on the disk, and only then under its name: whatever is found under a name is whole, also
+   * after a death at any step.
+   */
+  async #name(files: readonly (Wanted & { final: string })[]): Promise<void> {
+    try {
+      await this.#disk.reach(files.filter(({ entry }) => entry.size < bigBytes).map(({ temporary }) => temporary));
+      crashPoint('input-synced');
+      for (const { entry, temporary, final } of files) {
+        renameSync(temporary, final);
+        this.#arrived(entry);
+        crashPoint('input-renamed');
+      }
+    } catch (error) {
+      throw fullDisk(error) ?? error;
+    }
+  }
+}
+
+async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const left = new AbortController();
+  try {
+    await Promise.race([work, once(signal, 'abort', { signal: left.signal }).catch(() => undefined)]);
+  } finally {
+    left.abort();
+  }
+  signal.throwIfAborted();
+}

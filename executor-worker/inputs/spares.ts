@@ -1,0 +1,58 @@
+import { chmodSync, renameSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
+import { crashPoint } from '@hotcell/outside/crash.ts';
+import type { Places } from './places.ts';
+import type { Tree } from './room.ts';
+import { buildTree, seal } from './tree.ts';
+
+/** A copy of a tree that was moved into a cell's folder. */
+export interface MovedTree {
+  /** Out of there again, for the next cell. After the cell's end: for whoever still looks, it vanishes. */
+  release(): Promise<void>;
+}
+
+/**
+ * Copies of a tree, of hard links to the same contents, made ahead: a cell that is started already is given one by a
+ * rename, which takes as long for one file as for a hundred thousand.
+ */
+export async function makeSpares(
+  places: Places,
+  tree: Tree,
+  entries: readonly SnapshotEntry[],
+  copies: number,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  const standing = places.tree(tree.tenant, tree.snapshot);
+  while (tree.spares.length < copies) {
+    const unfinished = places.newUnfinished();
+    await buildTree(unfinished, entries, (entry) => `${standing}/${entry.path}`, signal);
+    const spare = places.newSpare();
+    move(unfinished, spare);
+    tree.spares.push(spare);
+    crashPoint('spare-made');
+  }
+}
+
+/** Take one of the tree's spares to its place. */
+export function moveTree(places: Places, tree: Tree, to: string, stands: () => boolean): MovedTree {
+  const spare = tree.spares.pop();
+  // Whoever asks has made one and did not wait since.
+  if (spare === undefined) throw new Error(`there is no spare tree of ${tree.snapshot}`);
+  move(spare, to);
+  crashPoint('spare-moved');
+  return {
+    async release() {
+      move(to, spare);
+      if (stands()) tree.spares.push(spare);
+      else await rm(spare, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A folder that is moved elsewhere is written to (its `..`), which its mode forbids to everybody but root. */
+function move(from: string, to: string): void {
+  chmodSync(from, 0o755);
+  renameSync(from, to);
+  seal(to, 0o555);
+}
