@@ -19,7 +19,6 @@ export function youngEnough(modified: Date | undefined, now = Date.now()): boole
  * the collector may just be about to take it: then it is put again, as a new version that the collector has not listed.
  */
 export async function keep(store: Store, bucket: string, key: string, bytes: Uint8Array | string): Promise<void> {
-  if (await store.putIfAbsent(bucket, key, bytes)) return;
-  const there = await store.head(bucket, key);
-  if (!youngEnough(there?.modified)) await store.put(bucket, key, bytes);
+  const there = await store.putOrFind(bucket, key, bytes);
+  if (there && !youngEnough(there.modified)) await store.put(bucket, key, bytes);
 }

@@ -140,8 +140,10 @@ export class Store implements Disposable {
         );
         return { etag: answer.ETag ?? '', versionId: answer.VersionId };
       } catch (error) {
-        if (statusOf(error) === 409 && attempt < 8) continue;
-        throw this.#explain(error, 'put', bucket, key);
+        // A condition that nobody set cannot fail: that store is not itself.
+        const beside = statusOf(error) === 412 && !options.ifAbsent && !options.ifMatch;
+        if ((statusOf(error) === 409 || beside) && attempt < 8) continue;
+        throw beside ? unavailable(error, 'put', bucket, key) : this.#explain(error, 'put', bucket, key);
       }
     }
   }
@@ -153,12 +155,29 @@ export class Store implements Disposable {
     body: Uint8Array | string,
     options: PutOptions = {},
   ): Promise<boolean> {
-    try {
-      await this.put(bucket, key, body, { ...options, ifAbsent: true });
-      return true;
-    } catch (error) {
-      if (error instanceof PreconditionFailed) return false;
-      throw error;
+    return (await this.putOrFind(bucket, key, body, options)) === undefined;
+  }
+
+  /**
+   * What was there already; undefined if this was put. A promise may hang on it, so "something is there" is believed
+   * when it can be seen: a store that says so of an empty place is asked again, and in the end counts as not there.
+   */
+  async putOrFind(
+    bucket: string,
+    key: string,
+    body: Uint8Array | string,
+    options: PutOptions = {},
+  ): Promise<Found | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.put(bucket, key, body, { ...options, ifAbsent: true });
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof PreconditionFailed)) throw error;
+        const there = await this.head(bucket, key);
+        if (there) return there;
+        if (attempt >= 8) throw unavailable(error, 'put', bucket, key);
+      }
     }
   }
 
@@ -434,15 +453,24 @@ export class Store implements Disposable {
       });
   }
 
-  async halfUploads(bucket: string): Promise<{ key: string; id: string; begun: Date | undefined }[]> {
-    const answer = await this.#client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+  async halfUploads(bucket: string, prefix = ''): Promise<{ key: string; id: string; begun: Date | undefined }[]> {
+    const answer = await this.#client
+      .send(new ListMultipartUploadsCommand({ Bucket: bucket, ...(prefix ? { Prefix: prefix } : {}) }))
+      .catch((error: unknown) => {
+        throw this.#explain(error, 'list the uploads in', bucket, prefix);
+      });
     return (answer.Uploads ?? []).flatMap((u) =>
       u.Key && u.UploadId ? [{ key: u.Key, id: u.UploadId, begun: u.Initiated }] : [],
     );
   }
 
   async abortUpload(bucket: string, key: string, id: string): Promise<void> {
-    await this.#client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id }));
+    try {
+      await this.#client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id }));
+    } catch (error) {
+      if (statusOf(error) === 404) return;
+      throw this.#explain(error, 'abort the upload of', bucket, key);
+    }
   }
 
   #explain(error: unknown, verb: string, bucket: string, key: string): Error {
@@ -454,12 +482,13 @@ export class Store implements Disposable {
         cause: error,
       });
     if (nameOf(error) === 'AbortError') return error instanceof Error ? error : new Error(messageOf(error));
-    return new HotcellError(
-      'store_unavailable',
-      `the store could not ${verb} ${bucket}/${key}: ${nameOf(error)} ${messageOf(error)}`,
-      { cause: error },
-    );
+    return unavailable(error, verb, bucket, key);
   }
+}
+
+function unavailable(error: unknown, verb: string, bucket: string, key: string): HotcellError {
+  const said = `the store could not ${verb} ${bucket}/${key}: ${nameOf(error)} ${messageOf(error)}`;
+  return new HotcellError('store_unavailable', said, { cause: error });
 }
 
 /** Somebody else was first (or the object changed): the answer to a conditional write that lost. */

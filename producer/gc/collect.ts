@@ -62,8 +62,9 @@ export async function collectGarbage(store: Store, options: CollectOptions): Pro
 
 /** What uploads left that were broken off: parts of objects, and contents that waited for their digest. */
 async function removeLeftovers(store: Store, before: Date): Promise<void> {
-  for (const { key, id, begun } of await store.halfUploads(store.record))
-    if (begun && begun < before) await store.abortUpload(store.record, key, id);
+  for (const bucket of [store.record, store.work])
+    for (const { key, id, begun } of await store.halfUploads(bucket))
+      if (begun && begun < before) await store.abortUpload(bucket, key, id);
   for await (const { key, modified } of store.list(store.work, 'uploads/'))
     if (modified && modified < before) await store.delete(store.work, key);
 }
