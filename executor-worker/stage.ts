@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
@@ -8,6 +8,7 @@ import { crashPoint } from '@hotcell/outside/crash.ts';
 import { locatedAt } from '@hotcell/outside/snapshot-record.ts';
 import type { Store } from '@hotcell/outside/store.ts';
 import type { HeldTree, InputCache } from './inputs/cache.ts';
+import { fullDisk } from './inputs/full-disk.ts';
 import type { Places } from './inputs/places.ts';
 import { seal } from './inputs/tree.ts';
 import type { Mount, StagedInputs } from './parts.ts';
@@ -67,14 +68,19 @@ export async function holdAll(
 
 function layOut(places: Places, { inputs, params }: Pick<Spec, 'inputs' | 'params'>): string {
   const folder = join(places.runs, randomUUID());
-  mkdirSync(folder, { mode: 0o755 });
-  for (const { name } of inputs) {
-    mkdirSync(join(folder, name));
-    seal(join(folder, name), 0o555);
+  try {
+    mkdirSync(folder, { mode: 0o755 });
+    for (const { name } of inputs) {
+      mkdirSync(join(folder, name));
+      seal(join(folder, name), 0o555);
+    }
+    writeParams(folder, params);
+    seal(folder, 0o555);
+    return folder;
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw fullDisk(error) ?? error;
   }
-  writeParams(folder, params);
-  seal(folder, 0o555);
-  return folder;
 }
 
 export function writeParams(folder: string, params: Spec['params']): void {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { LocatedEntry } from '@hotcell/contract/snapshot-locations.ts';
 import type { Contents } from '@hotcell/outside/content.ts';
 import { crashPoint } from '@hotcell/outside/crash.ts';
-import { bigBytes, fetchContent, fullDisk } from './fetch.ts';
+import { bigBytes, fetchContent } from './fetch.ts';
 import { Fetchers, type Wanted } from './fetchers.ts';
 import type { Places } from './places.ts';
 import { GroupSync } from './sync.ts';
@@ -133,16 +133,12 @@ export class Arrivals implements AsyncDisposable {
    * after a death at any step.
    */
   async #name(files: readonly (Wanted & { final: string })[]): Promise<void> {
-    try {
-      await this.#disk.reach(files.filter(({ entry }) => entry.size < bigBytes).map(({ temporary }) => temporary));
-      crashPoint('input-synced');
-      for (const { entry, temporary, final } of files) {
-        renameSync(temporary, final);
-        this.#arrived(entry);
-        crashPoint('input-renamed');
-      }
-    } catch (error) {
-      throw fullDisk(error) ?? error;
+    await this.#disk.reach(files.filter(({ entry }) => entry.size < bigBytes).map(({ temporary }) => temporary));
+    crashPoint('input-synced');
+    for (const { entry, temporary, final } of files) {
+      renameSync(temporary, final);
+      this.#arrived(entry);
+      crashPoint('input-renamed');
     }
   }
 }

@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, utimesSync, writeSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { lstatSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
@@ -9,6 +9,7 @@ import { crashPoint } from '@hotcell/outside/crash.ts';
 import type { Logger } from '@hotcell/outside/log.ts';
 import { Arrivals } from './arrivals.ts';
 import { Flights } from './flight.ts';
+import { fullDisk } from './full-disk.ts';
 import { lockFolder } from './lock.ts';
 import { Places } from './places.ts';
 import { Room, type Tree, treeKey } from './room.ts';
@@ -166,11 +167,21 @@ export class InputCache implements AsyncDisposable {
     signal.throwIfAborted();
     const unique = [...new Map(entries.map((entry) => [entry.sha256, entry])).values()];
     using _counted = this.#count(unique.map((entry) => this.places.content(tenant, entry.sha256)));
-    const missing = unique.filter((entry) => !this.#has(tenant, entry));
-    using _room = await this.#room.promise(missing.reduce((sum, entry) => sum + entry.size, 0));
-    await this.#arrivals.bring(tenant, missing, signal);
-    // Awaited here: the room and the contents are ours until the tree stands.
-    return await this.#stand(tenant, snapshot, entries, signal);
+    for (let round = 1; ; round++) {
+      const missing = unique.filter((entry) => !this.#has(tenant, entry));
+      using _room = await this.#room.promise(missing.reduce((sum, entry) => sum + entry.size, 0));
+      try {
+        await this.#arrivals.bring(tenant, missing, signal);
+        // Awaited here: the room and the contents are ours until the tree stands.
+        return await this.#stand(tenant, snapshot, entries, signal);
+      } catch (error) {
+        const full = fullDisk(error);
+        if (!full) throw error;
+        // Others write to this disk as well: what no run uses makes way, and what came stays for the second try.
+        if (round === 2 || !(await this.#room.makeWay())) throw full;
+        this.#log.warn({ error }, 'the disk is full: all inputs that no run uses were removed');
+      }
+    }
   }
 
   /** While a tree is being made, nobody takes the contents away that it is going to link. */
@@ -211,12 +222,17 @@ export class InputCache implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<Tree> {
     const unfinished = this.places.newUnfinished();
-    await buildTree(unfinished, entries, (entry) => this.places.content(tenant, entry.sha256), signal);
     const size = { files: entries.length, bytes: entries.reduce((sum, entry) => sum + entry.size, 0) };
-    this.#write(this.places.manifest(tenant, snapshot), manifestOf(entries).text);
-    this.#write(this.places.treeSize(tenant, snapshot), JSON.stringify(size));
-    crashPoint('tree-described');
-    renameSync(unfinished, this.places.tree(tenant, snapshot));
+    try {
+      await buildTree(unfinished, entries, (entry) => this.places.content(tenant, entry.sha256), signal);
+      this.#write(this.places.manifest(tenant, snapshot), manifestOf(entries).text);
+      this.#write(this.places.treeSize(tenant, snapshot), JSON.stringify(size));
+      crashPoint('tree-described');
+      renameSync(unfinished, this.places.tree(tenant, snapshot));
+    } catch (error) {
+      await rm(unfinished, { recursive: true, force: true });
+      throw error;
+    }
     crashPoint('tree-stands');
     const now = Date.now();
     const tree: Tree = { tenant, snapshot, ...size, usedAt: now, verifiedAt: now, held: 0, spares: [] };
@@ -226,14 +242,13 @@ export class InputCache implements AsyncDisposable {
 
   #write(path: string, text: string): void {
     const unfinished = this.places.newUnfinished();
-    const fd = openSync(unfinished, 'wx', 0o600);
     try {
-      writeSync(fd, text);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
+      writeFileSync(unfinished, text, { flag: 'wx', mode: 0o600, flush: true });
+      renameSync(unfinished, path);
+    } catch (error) {
+      rmSync(unfinished, { force: true });
+      throw error;
     }
-    renameSync(unfinished, path);
   }
 
   /** Whether the bytes on the disk are still those of the manifest; if not, the tree is let go and taken out. */

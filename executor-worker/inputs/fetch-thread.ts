@@ -33,7 +33,8 @@ function serve(port: MessagePort, settings: ThreadSettings): void {
       await fetchContent(contents, batch.tenant, wanted.entry, wanted.temporary, batch.stop.signal);
     } catch (error) {
       const code = error instanceof HotcellError ? error.code : undefined;
-      batch.failures.push({ index, code, message: messageOf(error) });
+      const errno = error instanceof Error && 'code' in error && !code ? String(error.code) : undefined;
+      batch.failures.push({ index, code, errno, message: messageOf(error) });
       // One that cannot be had ends the whole: what is done already counts, nothing new is begun.
       batch.stop.abort(error);
     }

@@ -82,8 +82,6 @@ async function fetchOnce(
     fchmodSync(fd, 0o444);
     futimesSync(fd, inputTime, inputTime);
     if (entry.size >= bigBytes) await fsyncOf(fd);
-  } catch (error) {
-    throw fullDisk(error) ?? error;
   } finally {
     closeSync(fd);
   }
@@ -91,14 +89,4 @@ async function fetchOnce(
 
 function writeFully(fd: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-}
-
-export function fullDisk(error: unknown): HotcellError | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return undefined;
-  return new HotcellError(
-    'internal',
-    'the disk of this worker is full while staging inputs: make room, or lower HOTCELL_CACHE_BYTES',
-    { cause: error },
-  );
 }

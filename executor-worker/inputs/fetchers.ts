@@ -26,6 +26,8 @@ export type ToThread = { id: number; tenant: string; files: readonly Wanted[] } 
 export interface Failure {
   index: number;
   code: ErrorCode | undefined;
+  /** Of the system, for example that the disk is full. */
+  errno: string | undefined;
   message: string;
 }
 export interface FromThread {
@@ -130,4 +132,5 @@ class Thread {
   }
 }
 
-const errorOf = ({ code, message }: Failure): Error => (code ? new HotcellError(code, message) : new Error(message));
+const errorOf = ({ code, errno, message }: Failure): Error =>
+  code ? new HotcellError(code, message) : Object.assign(new Error(message), errno && { code: errno });

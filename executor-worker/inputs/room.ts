@@ -40,10 +40,26 @@ export class Room {
     return { [Symbol.dispose]: () => void (this.#promised -= bytes) };
   }
 
+  /** The disk has less room than our account says: all goes that nobody holds. False when there was nothing. */
+  async makeWay(): Promise<boolean> {
+    const before = this.bytes;
+    const turn = this.#turn.then(async () => {
+      for (let tree = this.#oldest(); tree; tree = this.#oldest()) await this.remove(tree);
+      await this.#removeLoose();
+    });
+    this.#turn = turn.catch(() => undefined);
+    await turn;
+    return this.bytes < before;
+  }
+
+  #oldest(): Tree | undefined {
+    return [...this.trees.values()].filter((t) => t.held === 0).toSorted((a, b) => a.usedAt - b.usedAt)[0];
+  }
+
   async #make(bytes: number): Promise<void> {
     const tooMuch = () => this.bytes + this.#promised + bytes > this.#maxBytes;
     while (tooMuch()) {
-      const [oldest] = [...this.trees.values()].filter((t) => t.held === 0).toSorted((a, b) => a.usedAt - b.usedAt);
+      const oldest = this.#oldest();
       if (!oldest) break;
       await this.remove(oldest);
     }
