@@ -25,3 +25,8 @@ export class Clock {
     return lap;
   }
 }
+
+/** Clocks of hosts differ, and are set while a run is executed: nothing ends before what came before it. */
+export function notBefore(at: Date, ...earlier: readonly (string | undefined)[]): string {
+  return [at.toISOString(), ...earlier.filter((time) => time !== undefined)].toSorted().at(-1) ?? at.toISOString();
+}

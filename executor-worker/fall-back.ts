@@ -5,6 +5,7 @@ import type { AttemptRecord } from '@hotcell/contract/records.ts';
 import type { Served } from '@hotcell/outside/queue.ts';
 import { claimNext } from './claim.ts';
 import { isElsewhere } from './elsewhere.ts';
+import { notBefore } from './clock.ts';
 import { commit, committed, follow } from './commit.ts';
 import type { Verdict } from './parts.ts';
 import { patiently } from './patience.ts';
@@ -118,7 +119,7 @@ async function record(worker: Worker, known: Known, how: Pick<AttemptRecord, 'ha
     attempt,
     worker: name,
     startedAt,
-    finishedAt: new Date().toISOString(),
+    finishedAt: notBefore(new Date(), startedAt),
     error,
     ...how,
   } satisfies AttemptRecord);

@@ -11,13 +11,20 @@ export class Held implements Disposable {
   room: Taken | undefined;
   staged: StagedInputs | undefined;
   #cell: SealedCell | undefined;
+  #sealing: Promise<SealedCell> | undefined;
   readonly #worker: Worker;
 
   constructor(worker: Worker) {
     this.#worker = worker;
   }
 
-  holdCell(cell: SealedCell, run: RunId): SealedCell {
+  /**
+   * The cell that is being made, as soon as it is sealed. A run that is ended meanwhile does not wait for an engine that
+   * hangs: its cell is taken away when it comes.
+   */
+  async holdCell(sealing: Promise<SealedCell>, run: RunId, stop: AbortSignal): Promise<SealedCell> {
+    this.#sealing = sealing;
+    const cell = await unlessStopped(sealing, stop);
     this.#cell = cell;
     this.#worker.cells.set(cell.id, { id: cell.id, container: cell.container, state: 'busy', run });
     return cell;
@@ -31,7 +38,8 @@ export class Held implements Disposable {
 
   async #letGo(): Promise<void> {
     const { cells, log } = this.#worker;
-    const cell = this.#cell;
+    // One that could not be made left nothing that we could take away.
+    const cell = this.#cell ?? (await this.#sealing?.catch(() => undefined));
     try {
       if (cell) {
         cells.set(cell.id, { id: cell.id, container: cell.container, state: 'destroying' });
@@ -44,5 +52,17 @@ export class Held implements Disposable {
       if (cell) cells.delete(cell.id);
       this.room?.[Symbol.dispose]();
     }
+  }
+}
+
+async function unlessStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(stop.reason);
+  stop.addEventListener('abort', leave, { once: true });
+  if (stop.aborted) leave();
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    stop.removeEventListener('abort', leave);
   }
 }

@@ -58,6 +58,7 @@ const steps: Steps = {
     const shown = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
     throw new HotcellError('policy_refused', `the policy does not let these inputs in: ${shown}`, { issues });
   },
+  ready: () => cells.ready(),
   seal: (plan) => cells.open(plan),
 };
 

@@ -7,6 +7,7 @@ import type { Claim } from '@hotcell/contract/records.ts';
 import { nothingUsed, type Outcome, type Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
+import { notBefore } from './clock.ts';
 import type { Execution } from './execute/execute.ts';
 import type { History } from './history.ts';
 
@@ -57,8 +58,8 @@ export function resultOf(known: Known, execution: Execution, at: Date): Result {
 
 function baseOf(known: Known, outcome: Outcome, at: Date): Omit<Result, 'outcome' | 'reason'> {
   const { ticket, spec, claim, history } = known;
-  const finishedAt = at.toISOString();
   const acceptedAt = spec?.acceptedAt ?? timeOf(ticket.run).toISOString();
+  const finishedAt = notBefore(at, acceptedAt, claim?.startedAt);
   const own = claim && {
     attempt: claim.attempt,
     worker: claim.worker,

@@ -50,6 +50,7 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     held.room = await roomFor(worker, queue, effective, watch);
     if (!held.room) return { kind: 'back' };
     if (!watch.hasTicket) return { kind: 'later', afterMs: lookAgainMs };
+    if (!(await canMakeCells(worker, watch))) return { kind: 'later', afterMs: 3 * lookAgainMs };
     await claim(worker, known, watch, again);
     crashPoint('worker.claimed');
     if (failedTooOften(known)) return await giveUp(worker, known);
@@ -57,7 +58,7 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     held.staged = await worker.steps.stage(spec, effective, watch.stop);
     clock.staged();
     crashPoint('worker.staged');
-    const cell = held.holdCell(await seal(worker, known, effective, held.staged), ticket.run);
+    const cell = await held.holdCell(seal(worker, known, effective, held.staged), ticket.run, watch.stop);
     clock.sealed();
     crashPoint('worker.sealed');
     const executed = await executeIn(worker, known, watch, cell, effective);
@@ -156,6 +157,19 @@ async function roomFor(
     return undefined;
   } finally {
     over.abort();
+  }
+}
+
+/** Where the engine is away nothing is begun, and no attempt used up: perhaps another worker's is there. Told. */
+async function canMakeCells({ steps, name, log }: Worker, watch: Watch): Promise<boolean> {
+  try {
+    await steps.ready();
+    return true;
+  } catch (error) {
+    if (!(error instanceof HotcellError && error.code === 'engine_unavailable')) throw error;
+    log.warn({ run: watch.beat.run, error }, 'the engine is away: the run goes back into the queue');
+    await watch.tell('queued', { code: error.code, message: `worker ${name} has it, and ${error.message}` });
+    return false;
   }
 }
 

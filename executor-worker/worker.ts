@@ -15,6 +15,8 @@ import type { Watch } from './watch.ts';
 export interface Steps {
   /** The pinned policy's word about this spec; `policy_refused` with every reason. */
   judge(spec: Spec): Promise<Effective>;
+  /** Whether cells can be made here now: `engine_unavailable` if not. */
+  ready(): Promise<void>;
   stage(spec: Spec, effective: Effective, signal: AbortSignal): Promise<StagedInputs>;
   seal(plan: CellPlan): Promise<SealedCell>;
 }

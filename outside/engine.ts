@@ -7,7 +7,7 @@ import { demux, type Piece } from './demux.ts';
 import { explainEngineError, statusOf } from './engine-errors.ts';
 
 /** How long one call may take before the engine counts as not answering. Generous: a busy machine is not a broken one. */
-const boundMs = { look: 20_000, change: 60_000, start: 120_000 };
+const boundMs = { look: 20_000, change: 60_000, start: 60_000 };
 
 export type CreateOptions = Omit<Docker.ContainerCreateOptions, 'name' | 'abortSignal' | 'HostConfig'> & {
   // Of the API, and not yet in its types.

@@ -26,6 +26,8 @@ export interface CellSettings {
 
 /** All that a worker has to do with cells: make them, and take away what others left. */
 export interface Cells extends AsyncDisposable {
+  /** The engine answers; `engine_unavailable` if it does not. */
+  ready(): Promise<void>;
   open(plan: CellPlan): Promise<SealedCell>;
   reap(isAlive: Reaping['isAlive']): Promise<void>;
   /** Those that could not be removed yet, and why. */
@@ -53,6 +55,7 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
     log,
   };
   return {
+    ready: async () => void (await engine.version()),
     open: (plan) => openCell(plan, deps),
     reap: (isAlive) => reap(deps, isAlive),
     left: () => deps.left.beats,

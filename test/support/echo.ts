@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Effective } from '@hotcell/contract/admission.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
@@ -17,7 +19,7 @@ const echoLimits = {
   openFiles: 64,
   fileBytes: mib,
   logBytes: mib,
-  outputBytes: mib,
+  outputBytes: 64 * mib,
   outputFiles: 10,
   scratchBytes: mib,
   scratchInodes: 100,
@@ -25,7 +27,8 @@ const echoLimits = {
 
 /**
  * In place of a cell, so that what stands around it can be tried hundreds of times. What it does is the code itself:
- * `print TEXT`, `output TEXT`, `exit CODE`, `hold` (until it is killed), `break` (the platform's fault), in lines.
+ * `print TEXT`, `output TEXT`, `big BYTES` (an output of so many), `last MS`, `exit CODE`, `hold` (until it is killed),
+ * `break` (the platform's fault), in lines.
  */
 export const echoSteps: Steps = {
   judge: async (spec): Promise<Effective> => ({
@@ -41,6 +44,7 @@ export const echoSteps: Steps = {
     queue: echoQueue,
     priority: spec.priority,
   }),
+  ready: async () => {},
   stage: async () => ({ mounts: [], inputs: [], [Symbol.asyncDispose]: async () => {} }),
   seal: async (plan) => new EchoCell(plan),
 };
@@ -68,6 +72,11 @@ class EchoCell implements SealedCell {
         if (word === 'print')
           yield { type: 'log', block: index, stream: 'stdout', at, bytes: Buffer.from(`${text}\n`) };
         else if (word === 'output') yield outputOf(text);
+        else if (word === 'big') yield bigOutputOf(Number(text));
+        else if (word === 'last')
+          await pause(Number(text), undefined, { signal: this.#killed.signal }).catch(() => {
+            // Killed meanwhile.
+          });
         else if (word === 'exit') exitCode = Number(text);
         else if (word === 'hold' && !this.#killed.signal.aborted) await once(this.#killed.signal, 'abort');
         else if (word === 'break') {
@@ -110,4 +119,17 @@ function outputOf(text: string): CellEvent {
     yield bytes;
   })();
   return { type: 'output', path: Buffer.from('out.txt'), size: bytes.length, data };
+}
+
+/** Bytes that no two sizes share and that do not compress. */
+function bigOutputOf(size: number): CellEvent {
+  const data = (async function* () {
+    let piece = Buffer.alloc(0);
+    for (let left = size; left > 0; left -= piece.length) {
+      const seed = createHash('sha512').update(`${size} ${left}`).digest();
+      piece = Buffer.alloc(Math.min(mib, left), seed);
+      yield piece;
+    }
+  })();
+  return { type: 'output', path: Buffer.from('big.bin'), size, data };
 }
