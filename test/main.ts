@@ -1,5 +1,6 @@
-import { globSync } from 'node:fs';
+import { globSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { crashPointReport } from './support/runner/crash-points.ts';
 import { type Lane, runLanes } from './support/runner/lanes.ts';
 import { report } from './support/runner/report.ts';
 
@@ -23,15 +24,29 @@ function lanes(): Lane[] {
   const rest = find('test/**/*.test.ts').filter((file) => !faults.includes(file));
   // Faults wait for time-outs most of the time: beside the rest they cost little.
   return [
-    { name: 'faults', files: faults, concurrency: 1 },
+    { name: 'faults', files: faults, concurrency: 2 },
     { name: 'all else', files: rest, concurrency: 2 },
   ];
+}
+
+/** After a run of everything: each crash point, and how often somebody fell at it. */
+function crashPoints(reached: string): string[] {
+  if (named.length > 0) return [];
+  const { lines, never } = crashPointReport(root, reached);
+  process.stdout.write(`\ncrash points:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+  return never.map((name) => `the crash point ${name} was never reached`);
 }
 
 async function tested(chosen: readonly Lane[]): Promise<number> {
   if (chosen.every((lane) => lane.files.every(isUnit))) return report(await runLanes(root, chosen), []);
   const { withBed } = await import('./support/runner/bed.ts');
-  return withBed(root, async (look) => report(await runLanes(root, chosen), await look()));
+  return withBed(root, async (look, notes) => {
+    const reached = join(notes, 'crash-points');
+    writeFileSync(reached, '');
+    process.env['TEST_REACHED'] = reached;
+    const count = await runLanes(root, chosen);
+    return report(count, [...crashPoints(reached), ...(await look())]);
+  });
 }
 
 // What a file that hung has left in this process keeps nobody waiting.

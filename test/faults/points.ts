@@ -17,5 +17,6 @@ export const points = {
     'worker.told',
     'worker.acked',
   ],
+  collector: ['gc-records-removed', 'gc-manifests-removed', 'gc-contents-removed'],
   notary: ['notary.verified', 'notary.cleared', 'notary.done'],
 } as const;

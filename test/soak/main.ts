@@ -9,14 +9,16 @@ import { fuzzInit } from './fuzz.ts';
 import { manyHostileRuns } from './hostile.ts';
 
 /**
- * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|floods|drill]`: what takes too long for every change.
- * Each part once, then mixed loads with troubles, one seed after the other, until the time is over.
+ * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|floods|drill] [--cells echoed|real]`: what
+ * takes too long for every change. Each part once, then mixed loads with troubles, one seed after the other, echoed and
+ * in real cells by turns, until the time is over.
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Date.now() % 1e9) },
     only: { type: 'string' },
+    cells: { type: 'string' },
   },
 });
 const end = Date.now() + Number(values.minutes) * 60_000;
@@ -27,15 +29,18 @@ async function drill(): Promise<string> {
   let accepted = 0;
   do {
     const seed = Number(values.seed) + seeds++;
-    try {
-      await using bed = await openBed();
-      const runs = await mixedLoad(bed, seed, (step) => step < 40 && Date.now() < end);
-      accepted += runs;
-      say(`seed ${seed}: ${runs} runs, every promise kept`);
-    } catch (error) {
-      say(`seed ${seed}: BROKEN; again with --only drill --seed ${seed}`);
-      throw error;
-    }
+    const cells = values.cells === 'real' || (values.cells === undefined && seeds % 3 === 0) ? 'real' : 'echoed';
+    await using bed = await openBed();
+    // Each trouble comes once in a round; the last round ends with the time.
+    const goOn = (step: number) => step < (cells === 'real' ? 12 : 24) && Date.now() < end;
+    const runs = await mixedLoad(bed, {
+      seed,
+      cells,
+      goOn,
+      say: (line) => say(`seed ${seed}, cells ${cells}, ${line}`),
+    });
+    accepted += runs;
+    say(`seed ${seed}, cells ${cells}: ${runs} runs, every promise kept`);
   } while (Date.now() < end);
   return `${accepted} runs of ${seeds} seeds`;
 }

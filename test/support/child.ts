@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { must } from '@hotcell/setup/command.ts';
 import { until } from './until.ts';
@@ -20,6 +21,23 @@ export interface Child extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** What is still alive. A test file that is ended from outside takes its children along, also those that sleep. */
+const alive = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
+for (const [signal, code] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)
+  process.once(signal, () => process.exit(code));
+
+/** The runner counts which crash points were reached, in whichever file: see `runner/crash-points.ts`. */
+function noteCrashPoint(line: string): void {
+  const file = process.env['TEST_REACHED'];
+  if (file && line.startsWith('{"crashPoint":')) appendFileSync(file, `${line}\n`);
+}
+
 /**
  * A process of ours, as it is started in production, with exactly this environment. `under`: a command that becomes it,
  * after it has put it into another place.
@@ -36,13 +54,19 @@ export function spawnNode(
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: compiled, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
+  alive.add(child);
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    const begun = said.lastIndexOf('\n') + 1;
     said += text;
+    for (const line of said.slice(begun).split('\n').slice(0, -1)) noteCrashPoint(line);
     if (process.env['TEST_LOG']) process.stderr.write(text);
   });
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    child.once('close', (code, signal) => resolve({ code, signal }));
+    child.once('close', (code, signal) => {
+      alive.delete(child);
+      resolve({ code, signal });
+    });
   });
   return {
     process: child,

@@ -1,8 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { digestOf, sha256 } from '@hotcell/contract/digest.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { TicketSigner } from '@hotcell/contract/tickets.ts';
 import { readWorkerSettings } from '@hotcell/executor-worker/config.ts';
+import { HalfUploads } from '@hotcell/executor-worker/half-uploads.ts';
 import { serve } from '@hotcell/executor-worker/serve.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { sequence } from '@hotcell/notary/sequence.ts';
@@ -36,10 +38,14 @@ export interface House extends AsyncDisposable {
     more?: { env?: Readonly<Record<string, string>>; steps?: Steps; store?: Store },
   ): Promise<Running>;
   reconciler(): Reconciler;
+  /** What workers do for dead ones beside their runs: nothing of those stays half in the store. */
+  housekeeper(): AsyncDisposable;
   /** One pass of the notary. */
   sequence(): Promise<number>;
   /** Of everything that is this house's. */
   emptyValkey(): Promise<void>;
+  /** Keys in Valkey that would stay for ever; what fades by itself is none of them. */
+  keysLeft(): Promise<string[]>;
 }
 
 interface Asked {
@@ -55,7 +61,9 @@ interface Running extends AsyncDisposable {
 
 export interface HouseSettings {
   redisUrl?: string;
-  /** The store's address, when it is not the bed's own: a proxy before it. */
+  /** A store of the test's own, instead of the bed's. */
+  store?: { endpoint: string };
+  /** Where processes find the store, when it is not its own address: a proxy before it. */
   endpoint?: string;
   /** How many may wait. */
   mostQueued?: number;
@@ -63,12 +71,13 @@ export interface HouseSettings {
 
 export async function openHouse(
   bed: Bed,
-  { redisUrl, endpoint, mostQueued = 100_000 }: HouseSettings = {},
+  { redisUrl, store: own, endpoint = own?.endpoint, mostQueued = 100_000 }: HouseSettings = {},
 ): Promise<House> {
   const id = bed.id();
   const { installation } = bed;
   const buckets = { record: `${id}-record`, work: `${id}-work` };
-  await ensureBuckets({ ...installation, store: { ...installation.store, ...buckets } });
+  const asOperator = { ...installation.store, ...buckets, ...(own ? { endpoint: own.endpoint } : {}) };
+  await ensureBuckets({ ...installation, store: asOperator });
   const url = redisUrl ?? installation.redisUrl;
   const keys = generateKeyPairSync('ed25519');
   const pems = {
@@ -121,12 +130,13 @@ export async function openHouse(
     log,
   };
   const notary = await storeOf('notary');
+  const workerStore = await storeOf('worker');
   const tenant = bed.tenant();
   return {
     id,
     tenant,
     producer,
-    store: stack.use(new Store({ ...installation.store, ...buckets })),
+    store: stack.use(new Store(asOperator)),
     settings,
     submit: (code, more = {}) =>
       accept(producer, {
@@ -153,8 +163,10 @@ export async function openHouse(
       return stack.use(running);
     },
     reconciler: () => stack.use(new Reconciler(producer)),
+    housekeeper: () => stack.use(keepSweeping(workerStore, producer.live)),
     sequence: () => sequence({ store: notary, log }, new AbortController().signal),
     emptyValkey: () => forget(url, id),
+    keysLeft: () => keysLeft(url, id),
     async [Symbol.asyncDispose]() {
       await stack.disposeAsync();
       await forget(url, id);
@@ -162,13 +174,56 @@ export async function openHouse(
   };
 }
 
+function keepSweeping(store: Store, live: Live): AsyncDisposable {
+  const uploads = new HalfUploads(store, live);
+  const ends = new AbortController();
+  const sweeping = async () => {
+    while (!ends.signal.aborted) {
+      uploads.suspect();
+      await uploads.sweep().catch(() => {
+        // What hurts the others hurts this as well: it looks again.
+      });
+      await pause(2_000, undefined, { signal: ends.signal }).catch(() => {
+        // Asked to end: the loop sees it.
+      });
+    }
+  };
+  const swept = sweeping();
+  return {
+    async [Symbol.asyncDispose]() {
+      ends.abort();
+      await swept;
+    },
+  };
+}
+
+async function* keysOf(redis: Redis, id: string): AsyncGenerator<string[]> {
+  for (const pattern of [`tickets:hotcell-${id}-*`, `hotcell:${id}:*`])
+    yield* redis.scanStream({ match: pattern, count: 1000 }) as AsyncIterable<string[]>;
+}
+
 /** What a test put into the queue and never wanted to run; and the few keys that every queue keeps. */
 async function forget(url: string, id: string): Promise<void> {
   const redis = new Redis(url);
-  for (const pattern of [`tickets:hotcell-${id}-*`, `hotcell:${id}:*`])
-    for await (const keys of redis.scanStream({ match: pattern, count: 1000 }) as AsyncIterable<string[]>)
-      if (keys.length > 0) await redis.unlink(...keys);
+  for await (const keys of keysOf(redis, id)) if (keys.length > 0) await redis.unlink(...keys);
   redis.disconnect();
+}
+
+/** What a queue is as such: its settings, its counters, the trimmed stream of its events. */
+const bounded = /:(meta|events|id|pc|marker|stalled-check|epoch)$/;
+
+async function keysLeft(url: string, id: string): Promise<string[]> {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1 });
+  // Whoever asks is told by the call.
+  redis.on('error', () => undefined);
+  try {
+    const left: string[] = [];
+    for await (const keys of keysOf(redis, id))
+      for (const key of keys.filter((one) => !bounded.test(one))) if ((await redis.ttl(key)) === -1) left.push(key);
+    return left;
+  } finally {
+    redis.disconnect();
+  }
 }
 
 const nothing = sha256('');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Seen {
   method: string;
@@ -18,7 +19,13 @@ export type Fault =
   /** Half of the answer's body, and then silence on a connection that stays open. */
   | { kind: 'stall_answer' }
   /** The answer with one bit of its body turned round. */
-  | { kind: 'bend_answer' };
+  | { kind: 'bend_answer' }
+  /** Half of what is sent, and then the connection is torn. */
+  | { kind: 'cut_request' }
+  /** Taken in, and never answered. */
+  | { kind: 'hang' }
+  /** Passed on when so much time is over. */
+  | { kind: 'slow'; ms: number };
 
 export interface HttpProxy extends AsyncDisposable {
   readonly url: string;
@@ -58,6 +65,8 @@ export async function openHttpProxy(target: string): Promise<HttpProxy> {
       res.end(`<Error><Code>${codeOf(fault.status)}</Code><Message>by the proxy</Message></Error>`);
       return;
     }
+    if (fault?.kind === 'hang') return void req.resume();
+    if (fault?.kind === 'slow') await pause(fault.ms);
     const on = request({ host: hostname, port, method: req.method, path: req.url, headers: req.headers, agent: false });
     on.on('error', () => res.destroy());
     on.on('response', (answer) => {
@@ -88,7 +97,12 @@ export async function openHttpProxy(target: string): Promise<HttpProxy> {
       answer.pipe(res);
     });
     res.on('close', () => on.destroy());
-    req.pipe(on);
+    if (fault?.kind === 'cut_request')
+      req.once('data', (chunk: Buffer) => {
+        on.write(chunk.subarray(0, Math.ceil(chunk.length / 2)));
+        req.destroy();
+      });
+    else req.pipe(on);
   }
 
   return proxy;

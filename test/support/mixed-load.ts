@@ -1,114 +1,116 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import type { Bed } from './bed.ts';
-import { asleep, type Child, spawnNode } from './child.ts';
+import { spawnNode } from './child.ts';
 import { type House, openHouse } from './house.ts';
 import { openHttpProxy } from './http-proxy.ts';
+import { cellLoad, echoLoad } from './load-kinds.ts';
+import { startStore } from './own-store.ts';
 import { settled } from './promise.ts';
+import { randomFrom } from './random.ts';
+import { type Theatre, troubles } from './troubles.ts';
+import { until } from './until.ts';
 import { startValkey } from './valkey.ts';
 
-/** The same numbers for the same seed, everywhere (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+export interface Drill {
+  seed: number;
+  cells: 'echoed' | 'real';
+  goOn: (step: number) => boolean;
+  say?: (line: string) => void;
+}
+
+interface Step {
+  trouble: string;
+  /** More than are ever submitted in a step. */
+  jobs: readonly string[];
+  cancels: boolean;
+  /** For what happens in the midst of others' doings: nothing else draws from it. */
+  dice: number;
+}
+
+/** All that is decided of a step follows from the seed and its number, however long what came before it took. */
+function stepOf(seed: number, step: number, jobs: readonly string[]): Step {
+  const random = randomFrom(seed * 1009 + step);
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+  const round = shuffled(Object.keys(troubles), seed + Math.floor(step / Object.keys(troubles).length));
+  return {
+    trouble: round[step % round.length] ?? '',
+    jobs: Array.from({ length: 40 }, () => pick(jobs)),
+    cancels: random() < 0.5,
+    dice: Math.floor(random() * 2 ** 32),
   };
 }
 
-const codes = [
-  'print hello',
-  'output something',
-  'exit 3',
-  `print ${'long '.repeat(2000)}`,
-  'print a\noutput b\nexit 1',
-  'hold',
-];
+/** Every trouble comes once a round, in another order each time. */
+function shuffled(items: readonly string[], seed: number): string[] {
+  const random = randomFrom(seed);
+  return items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
 
 /**
  * A steady load with one trouble after the other: what is accepted is counted, and in the end every promise about it is
- * looked at. Which troubles, and in which order, the seed decides.
+ * looked at, from the buckets alone. Which troubles, in which order, and which jobs: the seed decides.
  */
-export async function mixedLoad(bed: Bed, seed: number, goOn: (step: number) => boolean): Promise<number> {
-  const random = randomFrom(seed);
-  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+export async function mixedLoad(bed: Bed, { seed, cells, goOn, say = () => undefined }: Drill): Promise<number> {
   await using stack = new AsyncDisposableStack();
-  const proxy = stack.use(await openHttpProxy(bed.installation.store.endpoint));
+  const store = stack.use(await startStore(bed));
+  const proxy = stack.use(await openHttpProxy(store.endpoint));
   const valkey = stack.use(await startValkey(bed));
-  const house = stack.use(await openHouse(bed, { redisUrl: valkey.url, endpoint: proxy.url }));
-  await house.worker('steady');
-  house.reconciler();
+  const house = stack.use(await openHouse(bed, { redisUrl: valkey.url, store, endpoint: proxy.url }));
+  const kind = cells === 'real' ? await cellLoad(bed, house) : echoLoad(house);
+  // What is accepted for echoing is echoed beside real cells as well.
+  await house.worker('echoing');
+  house.housekeeper();
+  if (cells === 'real') stack.use(await kind.worker('steady'));
+  const recover = async () =>
+    spawnNode('test/faults/victims/producer.ts', await house.settings('producer'), ['recover']);
   const accepted: string[] = [];
   const held: string[] = [];
+  let jobs: string[] = [];
   const submit = async () => {
-    const code = pick(codes);
+    const job = jobs.shift() ?? kind.held;
     try {
-      const { run } = await house.submit(code, { key: `${accepted.length}-${random()}` });
+      const run = await kind.submit(job, `${seed}-${accepted.length}-${jobs.length}-${Math.random()}`);
       accepted.push(run);
-      if (code === 'hold') held.push(run);
+      if (job === kind.held) held.push(run);
     } catch (error) {
       // A store that refuses is a run that was not accepted, and said so.
       if (!(error instanceof HotcellError && error.retryable)) throw error;
     }
   };
+  const some = cells === 'real' ? 2 : 4;
   const submitSome = async () => {
-    for (let i = 0; i < 4; i++) await submit();
+    for (let i = 0; i < some; i++) await submit();
   };
-  const worker = async (): Promise<Child> => {
-    const env = await house.settings('worker', { HOTCELL_WORKER_NAME: `shaky-${accepted.length}` });
-    const child = spawnNode('test/faults/victims/worker.ts', env);
-    await submitSome();
-    return child;
-  };
-  const troubles: Record<string, () => Promise<void>> = {
-    async kill() {
-      await using child = await worker();
-      child.kill('SIGKILL');
-      await child.ended;
-    },
-    async sleep() {
-      await using child = await worker();
-      child.kill('SIGSTOP');
-      await asleep(child);
+  const recovery = { child: await recover(), again: recover };
+  stack.defer(() => recovery.child[Symbol.asyncDispose]());
+  const theatre: Theatre = { house, kind, valkey, store, proxy, recovery, submitSome, accepted };
+  let at = 'before the first step';
+  try {
+    for (let step = 0; goOn(step); step++) {
+      const { trouble, cancels, dice, jobs: chosen } = stepOf(seed, step, kind.jobs);
+      jobs = [...chosen];
+      at = `step ${step}: ${trouble}`;
+      say(at);
       await submitSome();
-      child.kill('SIGCONT');
-      await child.stop();
-    },
-    async drain() {
-      await using child = await worker();
-      await child.stop();
-    },
-    async empty() {
-      await valkey.cli('FLUSHALL');
-      await submitSome();
-    },
-    async cut() {
-      valkey.proxy.cut();
-      await submit();
-      valkey.proxy.heal();
-    },
-    async refuse() {
-      let left = 20;
-      proxy.fault = () => (left-- > 0 && random() < 0.5 ? { kind: 'status', status: 503 } : undefined);
-      await submitSome();
-    },
-    async loseAnswers() {
-      let left = 10;
-      proxy.fault = ({ method }) => (method === 'PUT' && left-- > 0 ? { kind: 'lose_answer' } : undefined);
-      await submitSome();
-    },
-  };
-  for (let step = 0; goOn(step); step++) {
-    await submitSome();
-    await troubles[pick(Object.keys(troubles))]?.();
-    if (random() < 0.5) held.push(...(await cancelAll(house, held.splice(0))));
+      await troubles[trouble]?.(theatre, dice);
+      if (cancels) held.push(...(await cancelAll(house, held.splice(0))));
+    }
+    at = 'after the last step';
+    proxy.fault = () => undefined;
+    await until('all that were held are cancelled', async () => {
+      held.push(...(await cancelAll(house, held.splice(0))));
+      return held.length === 0;
+    });
+    await settled(house, accepted, 240_000);
+    await until('no cell is left', async () => (await kind.left()).length === 0);
+  } catch (cause) {
+    const again = `npm run soak -- --only drill --seed ${seed} --cells ${cells}`;
+    throw new Error(`with the seed ${seed}, ${at}; the same again: ${again}`, { cause });
   }
-  proxy.fault = () => undefined;
-  const left = await cancelAll(house, held);
-  if (left.length > 0) throw new Error(`could not be cancelled: ${left.join(', ')}`);
-  await settled(house, accepted, 180_000);
   return accepted.length;
 }
 

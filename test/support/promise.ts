@@ -22,7 +22,7 @@ export async function keysOf(store: Store, bucket: string, prefix = ''): Promise
 
 /**
  * What was promised, from the buckets alone: what is not as it should be, in words. Every accepted run has exactly one
- * result, which its own digests explain; and nothing of any run is left in the work bucket.
+ * result, which its own digests explain; and nothing of any run is left in the work bucket, nor half an object anywhere.
  */
 async function broken(house: House, accepted: readonly string[]): Promise<string[]> {
   const { store, tenant } = house;
@@ -30,6 +30,7 @@ async function broken(house: House, accepted: readonly string[]): Promise<string
   for (const run of accepted) found.push(...(await brokenRun(store, tenant, run)));
   for (const key of await keysOf(store, store.work))
     if (!key.startsWith('idempotency/')) found.push(`${key} is left in the work bucket`);
+  for (const { key } of await store.halfUploads(store.work)) found.push(`half of ${key} is left in the work bucket`);
   return found;
 }
 
@@ -44,21 +45,43 @@ async function brokenRun(store: Store, tenant: string, run: string): Promise<str
   const spec = await store.getBytes(store.record, recordKeys.spec(tenant, run));
   if (result.spec !== null && (!spec || sha256(spec) !== result.spec))
     found.push(`${run} has another spec than it says`);
-  for (const file of result.outputs.files) {
-    const content = await store.getBytes(store.record, recordKeys.cas(tenant, file.sha256));
-    if (!content || sha256(content) !== file.sha256) found.push(`${run}: the output ${file.path} is not what it says`);
-  }
+  found.push(...(await brokenOutputs(store, result)), ...brokenAttempts(result));
   const last = result.attempts.at(-1);
   if (result.logs.sha256 && last) {
     const log = await store.getBytes(store.record, recordKeys.log(tenant, run, last.attempt));
     if (!log || sha256(log) !== result.logs.sha256) found.push(`${run}: the log is not what the result says`);
   }
-  const numbers = result.attempts.map((attempt) => attempt.attempt);
-  if (numbers.some((number, i) => number !== i + 1)) found.push(`${run}: attempts ${numbers.join(', ')}`);
-  const before = result.attempts.slice(0, -1).filter((attempt) => !attempt.error);
-  if (before.length > 0) found.push(`${run}: nothing says why attempt ${before[0]?.attempt} did not count`);
   const { acceptedAt, finishedAt } = result.timings;
-  if (acceptedAt > finishedAt) found.push(`${run} was finished before it was accepted`);
+  if (acceptedAt > finishedAt) found.push(`${run} was finished at ${finishedAt}, before it was accepted`);
+  return found;
+}
+
+async function brokenOutputs(store: Store, { run, tenant, outputs }: Result): Promise<string[]> {
+  const found: string[] = [];
+  for (const file of outputs.files) {
+    const content = await store.getBytes(store.record, recordKeys.cas(tenant, file.sha256));
+    if (!content || sha256(content) !== file.sha256) found.push(`${run}: the output ${file.path} is not what it says`);
+    if (content && content.length !== file.size) found.push(`${run}: the output ${file.path} has another size`);
+  }
+  const manifest =
+    outputs.snapshot && (await store.getBytes(store.record, recordKeys.manifest(tenant, outputs.snapshot)));
+  if (outputs.snapshot && (!manifest || sha256(manifest) !== outputs.snapshot))
+    found.push(`${run}: its outputs' manifest is not what the result says`);
+  return found;
+}
+
+/** One after the other, each with why it did not count, and the last one with the run's own outcome. */
+function brokenAttempts({ run, attempts, outcome }: Result): string[] {
+  const found: string[] = [];
+  const numbers = attempts.map((attempt) => attempt.attempt);
+  if (numbers.some((number, i) => number !== i + 1)) found.push(`${run}: attempts ${numbers.join(', ')}`);
+  for (const { attempt, error, startedAt, finishedAt } of attempts) {
+    if (attempt < attempts.length && !error) found.push(`${run}: nothing says why attempt ${attempt} did not count`);
+    if (finishedAt !== null && startedAt > finishedAt) found.push(`${run}: attempt ${attempt} ended before it began`);
+  }
+  const last = attempts.at(-1);
+  if (last?.outcome !== undefined && last.outcome !== outcome)
+    found.push(`${run} is ${outcome}, and its last attempt ${last.outcome}`);
   return found;
 }
 
@@ -66,7 +89,7 @@ async function brokenRun(store: Store, tenant: string, run: string): Promise<str
  * Until every promise about these runs is kept and nothing moves any more: no ticket waits, the notary has nothing to
  * do. What is broken for good fails with what it is.
  */
-export async function settled(house: House, accepted: readonly string[], boundMs = 60_000): Promise<void> {
+export async function settled(house: House, accepted: readonly string[], boundMs?: number): Promise<void> {
   let last: string[] = [];
   await until(
     'every promise is kept',
@@ -75,7 +98,8 @@ export async function settled(house: House, accepted: readonly string[], boundMs
       for (const queue of [echoQueue, 'runc']) without = await house.producer.queues.missing(queue, without);
       const queued = accepted.filter((run) => !without.includes(run)).map((run) => `${run} has a ticket`);
       await house.sequence();
-      last = [...queued, ...(await broken(house, accepted))];
+      const keys = (await house.keysLeft()).map((key) => `${key} is left in Valkey`);
+      last = [...queued, ...keys, ...(await broken(house, accepted))];
       return last.length === 0;
     },
     boundMs,

@@ -1,4 +1,4 @@
-import { cp, mkdir } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { queueOf } from '@hotcell/contract/policy-queue.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
@@ -17,10 +17,15 @@ export interface RealRuns {
   spec: Pick<Spec, 'policy' | 'image' | 'runtime' | 'priority'>;
 }
 
-/** A policy of the shelf, pinned in this house's record: what real cells are made by. */
-export async function pinPolicy(bed: Bed, house: House, name: string): Promise<RealRuns> {
+/** A policy of the shelf, or of a test's own folder, pinned in this house's record: what real cells are made by. */
+export async function pinPolicy(
+  bed: Bed,
+  house: House,
+  name: string,
+  folder: string = join(root, 'policies'),
+): Promise<RealRuns> {
   const { imagesLock } = placesIn(bed.installation.home);
-  const shelf = new PolicyShelf({ folder: join(root, 'policies'), imagesLock });
+  const shelf = new PolicyShelf({ folder, imagesLock });
   using pins = new PolicyPins(house.producer.store, { imagesLock });
   const loaded = shelf.get(name);
   await pins.pin(loaded);
@@ -37,6 +42,30 @@ export async function pinPolicy(bed: Bed, house: House, name: string): Promise<R
     },
   };
 }
+
+/** Runs of one program and nothing else, which start quickly on any engine. */
+export async function pinSmallest(bed: Bed, house: House): Promise<RealRuns> {
+  const folder = await bed.folder('policies');
+  const inputs = 'inputs: { count: 4, bytes: 1GiB, files: 1000 }';
+  const lines = [
+    'description: one program',
+    'runtime: runc',
+    'images: [minimal]',
+    'languages: []',
+    'argv: true',
+    inputs,
+  ];
+  await writeFile(join(folder, 'smallest.yaml'), `${lines.join('\n')}\n`);
+  return pinPolicy(bed, house, 'smallest', folder);
+}
+
+/** What a run of that program is asked for by. */
+export function smallest(real: RealRuns, argv: readonly string[], more: Partial<Spec> = {}) {
+  return { spec: { ...real.spec, blocks: [{ argv: ['/bin/minimal', ...argv] }], ...more }, queue: real.queue };
+}
+
+/** Reads what it would write itself: nothing ever comes, and it never ends. */
+export const holds = ['cat', '/proc/self/fd/1'];
 
 /** A worker as it runs in production: a process and a state folder of its own. */
 export async function spawnWorker(

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
@@ -9,8 +10,14 @@ export interface TcpProxy extends AsyncDisposable {
   cut(): void;
   /** Asked with the first line of whatever is sent on: true tears the connection instead. */
   tears: (line: string) => boolean;
+  /** The same question: true swallows it, and its connection is never answered again. */
+  swallows: (line: string) => boolean;
+  /** So long everything takes, in either direction. */
+  delayMs: number;
   /** Nothing moves any more, and nobody is told. */
   freeze(): void;
+  /** The same for what is open now; who comes anew gets through. */
+  abandon(): void;
   heal(): void;
 }
 
@@ -33,15 +40,29 @@ export async function openTcpProxy(
       pairs.delete(pair);
     });
     far.on('close', () => near.destroy());
-    near.prependListener('data', (chunk: Buffer) => {
-      if (!proxy.tears(chunk.toString('latin1').split('\r\n', 1)[0] ?? '')) return;
-      near.destroy();
-      far.destroy();
+    const asked = gate((chunk) => {
+      const line = chunk.toString('latin1').split('\r\n', 1)[0] ?? '';
+      if (proxy.tears(line)) near.destroy();
+      else if (proxy.swallows(line)) stop(pair);
+      else return true;
+      return false;
     });
-    near.pipe(far);
-    far.pipe(near);
-    if (state === 'frozen') for (const socket of pair) socket.pause();
+    near.pipe(asked).pipe(far);
+    far.pipe(gate(() => true)).pipe(near);
+    if (state === 'frozen') stop(pair);
   });
+  /** A chunk at a time, each as late as is wanted: slow as a long way is, and never out of order. */
+  const gate = (passes: (chunk: Buffer) => boolean) =>
+    new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        if (!passes(chunk)) done();
+        else if (proxy.delayMs > 0) setTimeout(done, proxy.delayMs, null, chunk);
+        else done(null, chunk);
+      },
+    });
+  const stop = ([near, far]: [Socket, Socket]) => {
+    for (const socket of [near, far]) socket.unpipe().pause();
+  };
   if (typeof listen === 'string') server.listen(listen);
   else server.listen(0, listen.host);
   await once(server, 'listening');
@@ -50,16 +71,18 @@ export async function openTcpProxy(
     port: typeof address === 'object' && address ? address.port : 0,
     target,
     tears: () => false,
+    swallows: () => false,
+    delayMs: 0,
     cut() {
       state = 'cut';
       for (const pair of pairs) for (const socket of pair) socket.destroy();
     },
     freeze() {
       state = 'frozen';
-      for (const [near, far] of pairs) {
-        near.unpipe(far).pause();
-        far.unpipe(near).pause();
-      }
+      for (const pair of pairs) stop(pair);
+    },
+    abandon() {
+      for (const pair of pairs) stop(pair);
     },
     heal() {
       // Who was frozen has given up, or should: he comes again.

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false | null>,
-  boundMs = 60_000,
+  boundMs = 150_000,
 ): Promise<T> {
   const end = Date.now() + boundMs;
   let last: unknown;

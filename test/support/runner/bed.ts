@@ -47,7 +47,10 @@ async function ensureIp(progress: Progress): Promise<void> {
  * The real parts that tests talk to: the engine, the images, and a store and a queue of the tests' own, in a home of
  * their own. Everything is installed, built and started as `up` does it, and goes when the tests are over.
  */
-export async function withBed(root: string, work: (look: () => Promise<string[]>) => Promise<number>): Promise<number> {
+export async function withBed(
+  root: string,
+  work: (look: () => Promise<string[]>, notes: string) => Promise<number>,
+): Promise<number> {
   demandRoot();
   const progress = progressTo(process.stderr);
   process.env['HOTCELL_HOME'] ??= join(root, '.hotcell-test');
@@ -68,13 +71,15 @@ export async function withBed(root: string, work: (look: () => Promise<string[]>
   await startParts(installation, ['valkey', 'store'], progress);
   // Short, since sockets lie in it, and nobody else's: whatever is in it afterwards, a test left.
   const temporary = await mkdtemp(join(tmpdir(), 'hotcell-'));
+  // What the tests tell their runner.
+  const notes = await mkdtemp(join(tmpdir(), 'hotcell-notes-'));
   process.env['TMPDIR'] = temporary;
   // Node would put it into the temporary folder.
   process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.hotcell-compiled');
   try {
-    return await work(() => leftOver(installation, temporary));
+    return await work(() => leftOver(installation, temporary), notes);
   } finally {
-    await rm(temporary, { recursive: true, force: true });
+    await Promise.all([temporary, notes].map((path) => rm(path, { recursive: true, force: true })));
     await stopParts(installation, progress);
     await Promise.all(
       [places.storeData, places.valkeyData, join(installation.home, 'test')].map((path) =>

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { cancelRun } from '@hotcell/producer/cancel.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { type Child, spawnNode } from '../support/child.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { clockWrongBy } from '../support/load-kinds.ts';
+import { resultOf, settled } from '../support/promise.ts';
+import { until } from '../support/until.ts';
+
+let bed: Bed;
+
+before(async () => {
+  bed = await openBed();
+});
+after(async () => {
+  await bed[Symbol.asyncDispose]();
+});
+
+const minute = 60_000;
+
+/** A worker process whose clock is wrong; from the start, or from `jump` on. */
+async function wrongWorker(house: House, ms: number, later = false): Promise<Child> {
+  const env = await house.settings('worker', {
+    HOTCELL_WORKER_NAME: 'wrong',
+    ...clockWrongBy(ms, later),
+  });
+  return spawnNode('test/faults/victims/worker.ts', env);
+}
+
+async function jump(child: Child): Promise<void> {
+  child.kill('SIGUSR2');
+  await child.saying('the clock is wrong');
+}
+
+const isRunning = async (house: House, run: string) =>
+  (await house.producer.live.statusesOf([run]))[0]?.status === 'running';
+
+const codes = ['print hello\noutput something', 'exit 3', 'print hello\nbig 10000000'];
+
+describe('clocks', { concurrency: 3 }, () => {
+  for (const [words, ms] of [
+    ['four minutes ahead', 4 * minute],
+    ['four minutes behind', -4 * minute],
+    ['an hour ahead', 60 * minute],
+    ['an hour behind', -60 * minute],
+  ] as const)
+    test(`a worker whose clock is ${words} serves, or leaves it to others, and every promise is kept`, async () => {
+      await using house = await openHouse(bed);
+      await using _wrong = await wrongWorker(house, ms);
+      // Beyond what clocks may differ by, its tickets are none to it: somebody else has to be there.
+      if (Math.abs(ms) > 5 * minute) await house.worker('right');
+      house.reconciler();
+      const runs: string[] = [];
+      for (const code of codes) runs.push((await house.submit(code)).run);
+      const results = await Promise.all(runs.map((run) => resultOf(house, run)));
+      assert.deepEqual(
+        results.map((result) => result.outcome),
+        ['succeeded', 'failed', 'succeeded'],
+      );
+      await settled(house, runs);
+    });
+
+  for (const [words, ms] of [
+    ['forward', 60 * minute],
+    ['back', -60 * minute],
+  ] as const)
+    test(`a clock that jumps an hour ${words} while a run is executed takes nothing from it`, async () => {
+      await using house = await openHouse(bed);
+      await using wrong = await wrongWorker(house, ms, true);
+      const { run: long } = await house.submit('print begun\nhold');
+      const { run: other } = await house.submit('print begun\nlast 3000\noutput late');
+      for (const run of [long, other]) await until(`${run} runs`, () => isRunning(house, run));
+      await jump(wrong);
+      const ended = await resultOf(house, other);
+      assert.equal(ended.outcome, 'succeeded', ended.reason);
+      await cancelRun(house.producer, { tenant: house.tenant, run: long, by: 'anna', reason: 'enough' });
+      const result = await resultOf(house, long);
+      assert.equal(result.reason, 'cancelled by anna: enough');
+      assert.deepEqual([result.attempts.length, ended.attempts.length], [1, 1]);
+      await settled(house, [long, other]);
+    });
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import type { SweepMark } from '@hotcell/contract/snapshot-records.ts';
+import { publishName } from '@hotcell/outside/names-record.ts';
+import { collectGarbage } from '@hotcell/producer/gc/collect.ts';
+import { verifySnapshot } from '@hotcell/producer/snapshots/verify.ts';
+import { age } from '../support/aged.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { spawnNode } from '../support/child.ts';
+import { contentsAs, freezeTree } from '../support/freezing.ts';
+import { openHouse } from '../support/house.ts';
+import { keysOf } from '../support/promise.ts';
+import { crashAt, fallen, inLanes } from './falling.ts';
+import { points } from './points.ts';
+
+/** Its deaths are tried where collecting is; here it sleeps, and wakes when another one has done its work. */
+async function collectorSleeps(bed: Bed, point: string): Promise<void> {
+  await using house = await openHouse(bed);
+  const { store, tenant } = house;
+  const kept = await freezeTree(house, tenant, { a: 'kept', shared: 'in both' });
+  await publishName(store, tenant, 'kept', kept.snapshot, 'a test');
+  const doomed = { b: 'garbage', shared: 'in both' };
+  await freezeTree(house, tenant, doomed);
+  for (const prefix of [`cas/${tenant}`, `snapshots/${tenant}`]) await age(bed, store.record, prefix);
+  await using sleeper = spawnNode('test/faults/victims/collect.ts', {
+    STORE: JSON.stringify({ ...bed.installation.store, record: store.record, work: store.work }),
+    ...crashAt(point, 'stop'),
+  });
+  await fallen(sleeper, point, 'stop');
+  const past: SweepMark = { version: 1, at: '2020-01-01T00:00:00.000Z', until: '2020-01-01T00:10:00.000Z' };
+  await store.put(store.work, workKeys.sweeping, JSON.stringify(past));
+  await collectGarbage(store, { dryRun: false, wait: () => Promise.resolve() });
+  // Somebody needs again what was garbage: it is new, and none of the sleeper's business.
+  const again = await freezeTree(house, tenant, doomed);
+  await publishName(store, tenant, 'again', again.snapshot, 'a test');
+  sleeper.kill('SIGCONT');
+  await sleeper.ended;
+  await using contents = await contentsAs(house, 'producer');
+  for (const { snapshot } of [kept, again])
+    assert.deepEqual((await verifySnapshot({ store, contents }, tenant, snapshot)).problems, []);
+  const left = await keysOf(store, store.record, `cas/${tenant}/`);
+  assert.deepEqual(left, ['kept', 'in both', 'garbage'].map((text) => recordKeys.cas(tenant, sha256(text))).toSorted());
+}
+
+test('a collector that sleeps at any step takes nothing when it wakes that others count on', async () => {
+  await using bed = await openBed();
+  await inLanes(3, points.collector, (point) => collectorSleeps(bed, point));
+});

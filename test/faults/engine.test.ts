@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { cancelRun } from '@hotcell/producer/cancel.ts';
+import { must } from '@hotcell/setup/command.ts';
+import { type Bed, engineSocket, openBed } from '../support/bed.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { openOwnEngine } from '../support/own-engine.ts';
+import { resultOf, settled } from '../support/promise.ts';
+import { holds, pinSmallest, type RealRuns, smallest, spawnWorker } from '../support/real-worker.ts';
+import { openTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+let bed: Bed;
+
+before(async () => {
+  bed = await openBed();
+});
+after(async () => {
+  await bed[Symbol.asyncDispose]();
+});
+
+const say = ['echo', 'hello'];
+
+async function submit(house: House, real: RealRuns, argv: readonly string[]): Promise<string> {
+  return (await house.submit('', smallest(real, argv))).run;
+}
+
+const running = (house: House, run: string, attempt: number) =>
+  until(`${run} runs`, async () => {
+    const [beat] = await house.producer.live.statusesOf([run]);
+    return beat?.status === 'running' && beat.attempt === attempt;
+  });
+
+interface Hurt {
+  house: House;
+  real: RealRuns;
+  /** Swallows the first so many requests whose first line is like this. */
+  swallow: (line: RegExp, count: number) => void;
+  proxy: Awaited<ReturnType<typeof openTcpProxy>>;
+}
+
+/** A worker whose engine answers as it is told; afterwards nothing of it is left in the engine or on the disk. */
+async function behindProxy(work: (hurt: Hurt) => Promise<string[]>): Promise<void> {
+  await using house = await openHouse(bed);
+  const real = await pinSmallest(bed, house);
+  const socket = join(await bed.folder('proxy'), 's');
+  await using proxy = await openTcpProxy({ path: engineSocket }, socket);
+  const stateDir = await bed.folder('worker');
+  const env = { HOTCELL_DOCKER_HOST: `unix://${socket}`, HOTCELL_STATE_DIR: stateDir };
+  await using worker = await spawnWorker(bed, house, 'one', env);
+  const swallow: Hurt['swallow'] = (line, count) => {
+    let left = count;
+    proxy.swallows = (asked) => line.test(asked) && left-- > 0;
+  };
+  const runs = await work({ house, real, swallow, proxy });
+  await settled(house, runs);
+  await until('no cell is left', async () => (await cellsOf(house)).length === 0);
+  await worker.stop();
+  assert.deepEqual(await readdir(join(stateDir, 'cells')), []);
+  assert.deepEqual(await readdir(join(stateDir, 'cache', 'runs')), []);
+}
+
+/** Asked of the engine itself, past every proxy. */
+async function cellsOf({ id }: House): Promise<string[]> {
+  const filters = ['--filter', `label=hotcell.installation=${id}`];
+  return (await must(['docker', 'ps', '--all', ...filters, '--format', '{{.Names}}'])).split('\n').filter(Boolean);
+}
+
+const path = '\\/(v[0-9.]+\\/)?containers\\/';
+
+describe('an engine that hangs', { concurrency: 5 }, () => {
+  for (const [what, line] of [
+    ['while it makes a cell', new RegExp(`^POST ${path}create\\?name=hotcell-cell`)],
+    ['while it lets a cell be attached to', new RegExp(`^POST ${path}[^/]+\\/attach`)],
+    ['while it starts a cell', new RegExp(`^POST ${path}[^/]+\\/start`)],
+    ['while it is asked what it made', new RegExp(`^GET ${path}[0-9a-f]{64}\\/json`)],
+  ] as const)
+    test(`${what} costs the run an attempt`, () =>
+      behindProxy(async ({ house, real, swallow }) => {
+        swallow(line, 1);
+        const run = await submit(house, real, say);
+        const result = await resultOf(house, run);
+        assert.equal(result.outcome, 'succeeded', result.reason);
+        assert.deepEqual(
+          result.attempts.map(({ error }) => error?.code),
+          ['engine_unavailable', undefined],
+        );
+        return [run];
+      }));
+
+  test('while it is asked for the end of a cell costs the run nothing', () =>
+    behindProxy(async ({ house, real, swallow }) => {
+      swallow(new RegExp(`^POST ${path}[^/]+\\/wait`), Number.POSITIVE_INFINITY);
+      const runs = [await submit(house, real, say), await submit(house, real, ['exit', '3'])];
+      const results = await Promise.all(runs.map((run) => resultOf(house, run)));
+      assert.deepEqual(
+        results.map(({ outcome, attempts }) => [outcome, attempts.length]),
+        [
+          ['succeeded', 1],
+          ['failed', 1],
+        ],
+      );
+      return runs;
+    }));
+
+  test('while a run is made does not keep the run from being cancelled', () =>
+    behindProxy(async ({ house, real, swallow }) => {
+      swallow(new RegExp(`^POST ${path}[^/]+\\/start`), 1);
+      const run = await submit(house, real, holds);
+      await until('it is being made', async () => {
+        const [beat] = await house.producer.live.statusesOf([run]);
+        return beat?.status === 'staging';
+      });
+      await cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'enough' });
+      const result = await resultOf(house, run);
+      assert.equal(result.reason, 'cancelled by anna: enough');
+      return [run];
+    }));
+});
+
+test('an engine that is killed with cells in it, and started again, costs those an attempt, and what only waits nothing', async () => {
+  await using own = await openOwnEngine(bed, bed.images.minimal.digest);
+  await using house = await openHouse(bed);
+  const real = await pinSmallest(bed, house);
+  await using worker = await spawnWorker(bed, house, 'one', { HOTCELL_DOCKER_HOST: `unix://${own.socket}` });
+  const held = await submit(house, real, holds);
+  await running(house, held, 1);
+  await own.crash();
+  const meanwhile = await submit(house, real, say);
+  await until('it says what it waits for', async () => {
+    const [beat] = await house.producer.live.statusesOf([meanwhile]);
+    return beat?.waiting?.code === 'engine_unavailable';
+  });
+  await own.start();
+  await running(house, held, 2);
+  await cancelRun(house.producer, { tenant: house.tenant, run: held, by: 'anna', reason: 'enough' });
+  const result = await resultOf(house, held);
+  assert.equal(result.reason, 'cancelled by anna: enough');
+  assert.equal(result.attempts.length, 2);
+  const waited = await resultOf(house, meanwhile);
+  assert.deepEqual([waited.outcome, waited.attempts.length], ['succeeded', 1], waited.reason);
+  await settled(house, [held, meanwhile]);
+  await until('no cell is left', async () => (await own.engine.list(['hotcell.managed=1'])).length === 0);
+  await worker.stop();
+});
