@@ -198,7 +198,14 @@ export class Pull {
     };
     this.#worker = new Worker(nameOf(settings, service.queue), serveOne, {
       prefix,
-      connection: { url: settings.url, maxRetriesPerRequest: null, retryStrategy, connectTimeout: 3_000 },
+      connection: {
+        url: settings.url,
+        maxRetriesPerRequest: null,
+        retryStrategy,
+        connectTimeout: 3_000,
+        // Longer than any call that waits for a ticket. A Valkey whose machine is gone never says that it is.
+        socketTimeout: 15_000,
+      },
       concurrency: service.atOnce,
       lockDuration: lockMs,
       stalledInterval: stalledMs,

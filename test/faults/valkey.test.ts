@@ -72,7 +72,7 @@ describe('runs and Valkey', { concurrency: 4 }, () => {
 
   test('Valkey is slow with everything', () =>
     keptPromises(async (valkey, meanwhile) => {
-      valkey.proxy.delayMs = 400;
+      valkey.proxy.delayMs = 100;
       await meanwhile();
     }));
 

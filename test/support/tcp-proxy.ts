@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
@@ -51,15 +52,24 @@ export async function openTcpProxy(
     far.pipe(gate(() => true)).pipe(near);
     if (state === 'frozen') stop(pair);
   });
-  /** A chunk at a time, each as late as is wanted: slow as a long way is, and never out of order. */
-  const gate = (passes: (chunk: Buffer) => boolean) =>
-    new Transform({
-      transform: (chunk: Buffer, _encoding, done) => {
-        if (!passes(chunk)) done();
-        else if (proxy.delayMs > 0) setTimeout(done, proxy.delayMs, null, chunk);
-        else done(null, chunk);
+  /** Everything as late as is wanted, and in order: a long way, not a narrow one. */
+  const gate = (passes: (chunk: Buffer) => boolean) => {
+    let tail: Promise<unknown> = Promise.resolve();
+    let late = 0;
+    return new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        if (!passes(chunk)) return done();
+        if (proxy.delayMs === 0 && late === 0) return done(null, chunk);
+        late++;
+        tail = Promise.all([tail, pause(proxy.delayMs)]).then(() => {
+          late--;
+          this.push(chunk);
+        });
+        done();
       },
+      flush: (done) => void tail.then(() => done()),
     });
+  };
   const stop = ([near, far]: [Socket, Socket]) => {
     for (const socket of [near, far]) socket.unpipe().pause();
   };

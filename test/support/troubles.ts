@@ -144,7 +144,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     await valkey.cli('CONFIG', 'SET', 'maxmemory', '0');
   },
   async 'Valkey is slow'({ valkey, submitSome }) {
-    valkey.proxy.delayMs = 300;
+    valkey.proxy.delayMs = 100;
     await submitSome();
     valkey.proxy.delayMs = 0;
   },
