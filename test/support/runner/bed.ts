@@ -10,7 +10,7 @@ import { haveImages } from '@hotcell/setup/services/images.ts';
 import { startParts, stopParts } from '@hotcell/setup/services/parts.ts';
 import { placesIn } from '@hotcell/setup/settings/installation.ts';
 import { prepareInstallation } from '@hotcell/setup/settings/prepare.ts';
-import { leftOver } from './left-over.ts';
+import { leftOver, removeEarlier } from './left-over.ts';
 
 const isFree = (port: number) =>
   new Promise<boolean>((resolve) => {
@@ -63,6 +63,7 @@ export async function withBed(
   await haveImages(installation, ['valkey', 'store', 'cell-init', 'minimal', 'node', 'python', 'service'], progress);
   // What an earlier run of the tests left when it was killed is no finding of this one.
   await stopParts(installation, progress);
+  await removeEarlier(installation);
   await Promise.all(
     [places.storeData, places.valkeyData, join(installation.home, 'test')].map((path) =>
       rm(path, { recursive: true, force: true }),

@@ -24,6 +24,15 @@ async function inEngine(id: string): Promise<string[]> {
   return found;
 }
 
+/** Containers of an earlier run of the tests that was killed: they are no finding of this one. */
+export async function removeEarlier({ id }: Installation): Promise<void> {
+  const format = '{{.ID}} {{.Label "hotcell.installation"}}';
+  for (const line of (await must(['docker', 'ps', '--all', ...anyOfOurs, '--format', format])).split('\n')) {
+    const [container = '', installation = ''] = line.split(' ');
+    if (isOf(id)(installation)) await command(['docker', 'rm', '--force', '--volumes', container]);
+  }
+}
+
 /** Objects of the work bucket that should have gone with the runs they were for, and uploads that nobody finished. */
 async function inStore(installation: Installation): Promise<string[]> {
   using store = new Store(installation.store);
