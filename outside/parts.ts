@@ -1,7 +1,7 @@
 /** One part of a body. Its buffer is used again as soon as it is let go. */
 export interface Part {
   bytes: Buffer;
-  letGo(): void;
+  letGo: () => void;
 }
 
 const smallBytes = 64 * 1024;

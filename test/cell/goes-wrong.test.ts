@@ -75,8 +75,10 @@ const inits: Record<string, { replace: (path: string) => Promise<void>; said: Re
     said: /exec format error/i,
   },
   'that may not be executed': {
-    replace: (path) =>
-      copyFile(join(bed.initFolder, 'cell-init'), path).then(() => must(['chmod', '0444', path]).then()),
+    replace: async (path) => {
+      await copyFile(join(bed.initFolder, 'cell-init'), path);
+      await must(['chmod', '0444', path]);
+    },
     said: /permission denied/i,
   },
 };

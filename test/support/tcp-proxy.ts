@@ -67,7 +67,11 @@ export async function openTcpProxy(
         });
         done();
       },
-      flush: (done) => void tail.then(() => done()),
+      // The stream calls back when what is late has passed.
+      async flush(done) {
+        await tail;
+        done();
+      },
     });
   };
   const stop = ([near, far]: [Socket, Socket]) => {
