@@ -21,6 +21,9 @@ function keyed(key: Buffer): (text: string) => Buffer {
     return hash('sha256', Buffer.concat([outer, first]), 'buffer');
   };
 }
+/** Stores allow for five to fifteen minutes. */
+const tooFarMs = 4 * 60_000;
+
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -37,6 +40,7 @@ export function encodeQuery(query: Readonly<Record<string, string>>): string {
 /** AWS Signature Version 4 for single requests to S3. The day's key is derived once a day, not once a request. */
 export class Signer {
   readonly #account: SigningAccount;
+  #aheadMs = 0;
   #day = '';
   #hmac = keyed(Buffer.alloc(0));
 
@@ -51,7 +55,7 @@ export class Signer {
     query: string,
     bodySha256: string,
     extra: Readonly<Record<string, string>> = {},
-    now = new Date(),
+    now = new Date(Date.now() + this.#aheadMs),
   ): Record<string, string> {
     const { accessKey, region, host } = this.#account;
     const at = now.toISOString().replace(/[-:]|\.\d{3}/g, '');
@@ -67,6 +71,18 @@ export class Signer {
     headers['authorization'] =
       `AWS4-HMAC-SHA256 Credential=${accessKey}/${scope}, SignedHeaders=${signed}, Signature=${signature}`;
     return headers;
+  }
+
+  /** How far the store's clock is taken to be ahead of ours. */
+  get aheadMs(): number {
+    return this.#aheadMs;
+  }
+
+  /** It refused, and this is its time: whether a request that was signed when it was `beforeMs` ahead was refused for that. */
+  follow(time: Date | undefined, beforeMs: number): boolean {
+    const aheadMs = (time?.getTime() ?? Number.NaN) - Date.now();
+    if (Math.abs(aheadMs - this.#aheadMs) > tooFarMs) this.#aheadMs = aheadMs;
+    return Math.abs(this.#aheadMs - beforeMs) > tooFarMs;
   }
 
   #keyOf(day: string): (text: string) => Buffer {

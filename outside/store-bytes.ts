@@ -37,6 +37,8 @@ interface Asked {
 }
 interface Answer extends Head {
   status: number;
+  /** The store's time. */
+  date: Date | undefined;
   text: string;
 }
 
@@ -91,13 +93,15 @@ export class StoreBytes implements AsyncDisposable {
   ): Promise<Head | undefined> {
     const { flowing, ...rest } = options;
     const asked: Asked = { method: 'GET', bucket, key, ...rest };
-    const answer = await this.#told(asked, flowing ? this.#askQuickly(asked, sink) : this.#askForStream(asked, sink));
+    const answer = await this.#told(asked, () =>
+      flowing ? this.#askQuickly(asked, sink) : this.#askForStream(asked, sink),
+    );
     return this.#found(answer, 'get', bucket, key);
   }
 
   async head(bucket: string, key: string, versionId?: string): Promise<Head | undefined> {
     const asked: Asked = { method: 'HEAD', bucket, key, versionId };
-    const answer = await this.#told(asked, this.#ask(asked));
+    const answer = await this.#told(asked, () => this.#ask(asked));
     return this.#found(answer, 'head', bucket, key);
   }
 
@@ -121,7 +125,7 @@ export class StoreBytes implements AsyncDisposable {
       headers: options.ifAbsent ? { 'if-none-match': '*' } : {},
       signal: options.signal,
     };
-    const answer = await this.#told(asked, this.#ask(asked));
+    const answer = await this.#told(asked, () => this.#ask(asked));
     if (options.ifAbsent && answer.status === 412) return false;
     this.#found(answer, 'put', bucket, key);
     return true;
@@ -140,9 +144,12 @@ export class StoreBytes implements AsyncDisposable {
   }
 
   /** What the connection said, as one of our errors. */
-  async #told(asked: Asked, answer: Promise<Answer>): Promise<Answer> {
+  async #told(asked: Asked, ask: () => Promise<Answer>): Promise<Answer> {
     try {
-      return await answer;
+      const before = this.#signer.aheadMs;
+      const answer = await ask();
+      // It refuses who is early or late by minutes. Whose clock is wrong is not for us to say: requests carry its time.
+      return answer.status === 403 && this.#signer.follow(answer.date, before) ? await ask() : answer;
     } catch (error) {
       asked.signal?.throwIfAborted();
       if (error instanceof HotcellError || !isOfTheWire(error)) throw error;
@@ -239,6 +246,7 @@ function answerOf(status: number, head: Readonly<Record<string, string | string[
     etag: textOf(head['etag']),
     versionId: textOf(head['x-amz-version-id']),
     modified: dateOf(textOf(head['last-modified'])),
+    date: dateOf(textOf(head['date'])),
   };
 }
 
