@@ -87,6 +87,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
   },
   async 'the clock of a worker jumps'(theatre, dice) {
     await using child = await worker(theatre, clockWrongBy(dice % 2 ? hour : -hour, true));
+    await child.saying('the clock is right for now');
     child.kill('SIGUSR2');
     await theatre.submitSome();
     await child.stop();

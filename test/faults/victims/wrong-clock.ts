@@ -9,8 +9,10 @@ const set = () => {
   wrongByMs = Number(process.env['WRONG_CLOCK_MS'] ?? 0);
   process.stderr.write('the clock is wrong\n');
 };
-if (process.env['WRONG_CLOCK_LATER']) process.once('SIGUSR2', set);
-else set();
+if (process.env['WRONG_CLOCK_LATER']) {
+  process.once('SIGUSR2', set);
+  process.stderr.write('the clock is right for now\n');
+} else set();
 
 const now = () => RealDate.now() + wrongByMs;
 globalThis.Date = new Proxy(RealDate, {
