@@ -45,7 +45,7 @@ interface Hurt {
 async function behindProxy(work: (hurt: Hurt) => Promise<string[]>): Promise<void> {
   await using house = await openHouse(bed);
   const real = await pinSmallest(bed, house);
-  const socket = join(await bed.folder('proxy'), 's');
+  const socket = join(await bed.shortFolder(), 's');
   await using proxy = await openTcpProxy({ path: engineSocket }, socket);
   const stateDir = await bed.folder('worker');
   const env = { HOTCELL_DOCKER_HOST: `unix://${socket}`, HOTCELL_STATE_DIR: stateDir };
