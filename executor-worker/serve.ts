@@ -39,7 +39,9 @@ export async function serve(
   let waiting = false;
   let passing: NodeJS.Timeout | undefined;
   // A ticket that waits here for room could have it elsewhere: no more are taken until it has.
-  const hold = () => pulls.forEach((pull) => pull.hold(waiting || passing ? 1 : mostRuns));
+  const hold = () => {
+    for (const pull of pulls) pull.hold(waiting || passing ? 1 : mostRuns);
+  };
   const capacity = new Capacity(total, (now) => {
     waiting = now;
     hold();

@@ -20,7 +20,7 @@ const youngMs = 30_000;
 const page = 500;
 /** A page of a list is parsed in one go, and nobody is answered meanwhile. */
 const listedAtOnce = 200;
-/** Where much waits, looking after it takes no more than a tenth of the time. */
+/** Where much waits, looking after it is followed by so many times as long a rest, within the time in office. */
 const restTimes = 9;
 const atOnce = 16;
 const restEvery = 60;

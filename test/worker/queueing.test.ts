@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { digestOf } from '@hotcell/contract/digest.ts';
+import { forgetOldKeys } from '@hotcell/notary/forget.ts';
+import { Store } from '@hotcell/outside/store.ts';
 import { accept } from '@hotcell/producer/accept.ts';
 import { waitingOf } from '@hotcell/producer/waiting.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoQueue } from '../support/echo.ts';
 import { openHouse, specFor } from '../support/house.ts';
 import { openHttpProxy } from '../support/http-proxy.ts';
-import { resultOf, settled } from '../support/promise.ts';
+import { keysOf, resultOf, settled } from '../support/promise.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
@@ -29,6 +31,27 @@ test('one key is one run, also when two come with it at once; with another body 
   const idempotency = { key: 'k', body: digestOf('print hello') };
   const theirs = await accept(house.producer, { spec: specFor(other, 'print hello'), queue: echoQueue, idempotency });
   assert.ok(!runs.has(theirs.run));
+});
+
+test('a key is remembered for a week, and then forgotten by the notary with its own rights', async () => {
+  await using house = await openHouse(bed);
+  const first = await house.submit('print hello', { key: 'k' });
+  const env = await house.settings('notary');
+  using notary = new Store({
+    endpoint: env['HOTCELL_S3_ENDPOINT'] ?? '',
+    region: env['HOTCELL_S3_REGION'] ?? '',
+    accessKey: env['HOTCELL_S3_ACCESS_KEY'] ?? '',
+    secretKey: env['HOTCELL_S3_SECRET_KEY'] ?? '',
+    record: house.store.record,
+    work: house.store.work,
+  });
+  const { signal } = new AbortController();
+  const inDays = (days: number) => new Date(Date.now() + days * 24 * 3600_000);
+  await forgetOldKeys(notary, inDays(6.9), signal);
+  assert.equal((await house.submit('print hello', { key: 'k' })).run, first.run);
+  await forgetOldKeys(notary, inDays(7.1), signal);
+  assert.deepEqual(await keysOf(house.store, house.store.work, 'idempotency/'), []);
+  assert.notEqual((await house.submit('print hello', { key: 'k' })).run, first.run);
 });
 
 test('a full queue says when to come again, and a key that was accepted still answers', async () => {
