@@ -3,6 +3,7 @@ import { newRunId } from '@hotcell/contract/names.ts';
 import { openBed } from '../test/support/bed.ts';
 import { type House, openHouse } from '../test/support/house.ts';
 import { keysOf } from '../test/support/promise.ts';
+import { endsIn } from './support/ends.ts';
 import { many, secondsOf } from './support/many.ts';
 import { type Bench, median } from './support/row.ts';
 
@@ -28,22 +29,13 @@ export async function bench({ target, quick }: Bench): Promise<void> {
 
 /** Accepted, executed by an echo, and committed. */
 async function runs(house: House, count: number): Promise<void> {
-  const ours = new Set<string>();
-  const done = Promise.withResolvers<void>();
-  let left = count;
-  // A run may be finished before we know its name.
-  const early = new Set<string>();
-  using _events = await house.producer.live.onEvent((event) => {
-    if (event.type !== 'status' || event.status !== 'finished') return;
-    if (!ours.has(event.run)) early.add(event.run);
-    else if (--left === 0) done.resolve();
-  });
+  using ends = await endsIn(house);
+  const under: Promise<void>[] = [];
   await many(count, atOnce, async (i) => {
     const { run } = await house.submit(`print ${i}`);
-    ours.add(run);
-    if (early.delete(run) && --left === 0) done.resolve();
+    under.push(ends.of(run));
   });
-  await done.promise;
+  await Promise.all(under);
 }
 
 /** The same puts and gets of the same sizes, and nothing else. */

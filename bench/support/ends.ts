@@ -1,0 +1,23 @@
+import type { House } from '../../test/support/house.ts';
+
+export interface Ends extends Disposable {
+  /** When this run is finished; it may have been before it is asked. */
+  of(run: string): Promise<void>;
+}
+
+/** Told, not looked for: who looks again and again takes from the store what is measured. */
+export async function endsIn(house: House): Promise<Ends> {
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const endOf = (run: string) => {
+    const end = ends.get(run) ?? Promise.withResolvers<void>();
+    ends.set(run, end);
+    return end;
+  };
+  const events = await house.producer.live.onEvent((event) => {
+    if (event.type === 'status' && event.status === 'finished') endOf(event.run).resolve();
+  });
+  return {
+    of: (run) => endOf(run).promise,
+    [Symbol.dispose]: () => events[Symbol.dispose](),
+  };
+}
