@@ -46,7 +46,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
       waiting.push({ late, cell });
     }
     const { snapshot, locations } = snapshots[which];
-    return Promise.all(
+    return await Promise.all(
       waiting.map(({ late, cell }) =>
         took(async () => {
           await late.fill({ tenant, inputs: [{ name: 'in', snapshot, locations }], params: {} });

@@ -125,7 +125,15 @@ export class StoreBytes implements AsyncDisposable {
       headers: options.ifAbsent ? { 'if-none-match': '*' } : {},
       signal: options.signal,
     };
-    const answer = await this.#told(asked, () => this.#ask(asked));
+    let answer: Answer;
+    try {
+      answer = await this.#told(asked, () => this.#ask(asked));
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      // A store may say that something is there, and hang up, before it has read a large body: then nobody hears it.
+      if (options.ifAbsent && (await this.head(bucket, key))) return false;
+      throw error;
+    }
     if (options.ifAbsent && answer.status === 412) return false;
     this.#found(answer, 'put', bucket, key);
     return true;

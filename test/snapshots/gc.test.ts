@@ -171,7 +171,7 @@ test('who takes hold of a snapshot when it is gone already is told so, and what 
   await assert.rejects(taking, isGone(/there is no snapshot/));
   assert.deepEqual(await thereOf(tenant), [recordKeys.snapshotRecord(tenant, wanted.snapshot)]);
   assert.equal((await collect(tenant)).snapshots, 0, 'young');
-  await agedAll(tenant);
+  await age(bed, store.record, `snapshots/${tenant}`);
   assert.equal((await collect(tenant)).snapshots, 1);
   assert.deepEqual(await thereOf(tenant), []);
 });

@@ -11,6 +11,7 @@ import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { scrub } from '@hotcell/executor-worker/inputs/scrub.ts';
 import { openLog } from '@hotcell/outside/log.ts';
 import { putSnapshot } from '@hotcell/outside/snapshot-record.ts';
+import { must } from '@hotcell/setup/command.ts';
 import fc from 'fast-check';
 import { openBed } from '../support/bed.ts';
 import { contentsAs, freezeTree, openCache, staged } from '../support/freezing.ts';
@@ -213,7 +214,9 @@ const faults = [
   { kind: 'bend_answer' },
 ] as const;
 // Few are fetched where we are, many on threads.
-const faultsOf = faults.flatMap((fault) => [2, 80].map((files) => ({ fault, files })));
+const faultsOf = faults.flatMap((fault) =>
+  ('status' in fault && fault.status === 500 ? [2] : [2, 80]).map((files) => ({ fault, files })),
+);
 for (const { fault, files } of faultsOf) {
   const what = 'status' in fault ? `status ${fault.status}` : fault.kind;
   test(`a store that does ${what} now and then among ${files} files only costs time`, async () => {
@@ -254,6 +257,45 @@ test('a store that stays away ends in one clear error, and what was fetched is k
   assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), { first: 'kept', second: 'not to be had' });
   assert.equal(faulty.seen.length, 1);
 });
+
+test('a store that does not let us is told at once, and not asked again', async () => {
+  await using faulty = await openHttpProxy(bed.installation.store.endpoint);
+  await using contents = await contentsAs(house, 'worker', { endpoint: faulty.url });
+  await using inputs = await openCache(bed, contents);
+  const tenant = bed.tenant();
+  const frozen = await freezeTree(house, tenant, { 'a.csv': '1' });
+  faulty.fault = () => ({ kind: 'status', status: 403 });
+  await assert.rejects(
+    staged(house, inputs, tenant, { in: frozen }),
+    failsAs('forbidden', /does not let this process/),
+  );
+  assert.deepEqual(readdirSync(inputs.places.unfinished), []);
+  assert.equal(inputs.bytes, 0);
+});
+
+for (const files of [3, 200])
+  test(`a full disk is told, and when there is room again ${files} files are whole`, async () => {
+    const small = await bed.folder('small-disk');
+    await must(['mount', '-t', 'tmpfs', '-o', 'size=3m', 'hotcell-test', small]);
+    try {
+      await using contents = await contentsAs(house, 'worker');
+      await using inputs = await openCache(bed, contents, 2 ** 30, join(small, 'cache'));
+      const tenant = bed.tenant();
+      const tree = Object.fromEntries(Array.from({ length: files - 1 }, (_, i) => [`f${i}`, `small ${i}`]));
+      const frozen = await freezeTree(house, tenant, { ...tree, big: 'x'.repeat(2 ** 22) });
+      await assert.rejects(
+        staged(house, inputs, tenant, { in: frozen }),
+        failsAs('internal', /disk of this worker is full/),
+      );
+      assert.deepEqual(readdirSync(inputs.places.unfinished), []);
+      assert.deepEqual(readdirSync(join(inputs.places.tenants, tenant, 'trees')), []);
+      await must(['mount', '-o', 'remount,size=32m', small]);
+      await using there = await staged(house, inputs, tenant, { in: frozen });
+      assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), { ...tree, big: 'x'.repeat(2 ** 22) });
+    } finally {
+      await must(['umount', small]);
+    }
+  });
 
 test('of many files one that is wrong is named, and the others count for the next try', async () => {
   await using contents = await contentsAs(house, 'worker', { endpoint: proxy.url });

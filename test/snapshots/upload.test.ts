@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { sha256 } from '@hotcell/contract/digest.ts';
+import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/contract/layout.ts';
 import { manifestOf } from '@hotcell/contract/snapshot.ts';
@@ -64,6 +64,17 @@ test('a folder goes up once; the same bytes again send nothing and have the same
     in: { snapshot: first.id, locations: first.locations },
   });
   assert.equal(there.inputs[0]?.bytes, first.bytes);
+});
+
+test('a large content that is there already is found to be there, also if the store hangs up before it has read it', async () => {
+  await using contents = await contentsAs(house, 'producer', { endpoint: bed.installation.store.endpoint });
+  const bytes = Buffer.alloc(40 * 2 ** 20, 3);
+  const digest = sha256(bytes);
+  const put = () =>
+    contents.own.put(house.store.record, recordKeys.cas(house.tenant, digest), bytes, hexOf(digest), {
+      ifAbsent: true,
+    });
+  assert.deepEqual([await put(), await put(), await put()], [true, false, false]);
 });
 
 test('an upload that was interrupted goes on with what is left', async () => {

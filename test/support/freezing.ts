@@ -43,7 +43,7 @@ export async function freezeTree(house: House, tenant: string, tree: Tree, store
     const bytes = Buffer.from(content);
     return { path, bytes, size: bytes.length, sha256: sha256(bytes) };
   });
-  for (const { sha256: digest, bytes } of files)
+  for (const { sha256: digest, bytes } of new Map(files.map((file) => [file.sha256, file])).values())
     await contents.own.put(record, recordKeys.cas(tenant, digest), bytes, hexOf(digest), { ifAbsent: true });
   const entries = files.map(({ path, size, sha256: digest }) => ({ path, size, sha256: digest }));
   return await putSnapshot(store ?? house.producer.store, tenant, entries);
