@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
 import type { Source } from '@hotcell/contract/sources.ts';
 import { freezePrefix } from '@hotcell/producer/freeze/prefix.ts';
 import { listPrefix } from '@hotcell/producer/freeze/listing.ts';
 import { readObject } from '@hotcell/producer/freeze/read-object.ts';
 import { resolveInput } from '@hotcell/producer/snapshots/resolve.ts';
 import { verifySnapshot } from '@hotcell/producer/snapshots/verify.ts';
+import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { openBed } from '../support/bed.ts';
 import { contentsAs, openCache, staged } from '../support/freezing.ts';
 import { openHouse } from '../support/house.ts';
@@ -276,4 +280,38 @@ test('a long freeze tells how far it is, and ends with what it made', async () =
   assert.equal(lines.at(-1)?.files, 5);
   assert.ok(lines.slice(0, -1).every((line) => line.type === 'progress'));
   assert.equal((await asked(`s3://${versioned}/closed/`)).at(-1)?.code, 'forbidden');
+});
+
+test('a prefix is frozen by a command and by a request: the second reads only what is new, and a reference copies nothing', async () => {
+  for (let i = 0; i < 5; i++) await put(versioned, `open/command/${i}`, `command ${i}`);
+  const file = join(await bed.folder('sources'), 'sources.json');
+  writeFileSync(file, JSON.stringify({ version: 1, sources }));
+  await using producer = await startProducer(bed, house, { HOTCELL_SOURCES: file });
+  const key = await producer.key();
+  const create = async (...words: string[]) => {
+    const env = { PATH: process.env['PATH'] ?? '', HOTCELL_URL: producer.url, HOTCELL_API_KEY: key };
+    const command = [join(checkout, 'producer/cli/main.ts'), 'snapshot', 'create', `s3://${versioned}/open/command/`];
+    const { stdout } = await promisify(execFile)(process.execPath, [...command, '--json', ...words], { env });
+    return JSON.parse(stdout) as { id: `sha256:${string}`; name?: string; files: number; bytes: number };
+  };
+  const first = await create('--name', 'by-command');
+  const { id, ...rest } = first;
+  assert.deepEqual(rest, { name: 'by-command', files: 5, bytes: 45 });
+  assert.equal(readsOf('open/command/').length, 5);
+  await put(versioned, 'open/command/5', 'command 5');
+  lakeProxy.seen.length = 0;
+  const body = JSON.stringify({ source: `s3://${versioned}/open/command/`, name: 'by-command' });
+  const second = (await (await producer.ask('POST', '/v1/snapshots', { body })).json()) as typeof first;
+  assert.equal(second.files, 6);
+  assert.deepEqual(
+    readsOf('open/command/').map((seen) => seen.path),
+    [`/${versioned}/open/command/5`],
+  );
+  await put(versioned, 'open/command/6', 'only referred to');
+  const referred = await create('--mode', 'reference');
+  assert.equal(referred.files, 7);
+  const copied = recordKeys.cas(tenant, sha256('only referred to'));
+  assert.equal(await house.store.head(house.store.record, copied), undefined);
+  for (const made of [id, second.id, referred.id])
+    assert.deepEqual((await verifySnapshot(deps, tenant, made)).problems, []);
 });
