@@ -22,12 +22,6 @@ export interface Listed {
   createdAt: Date;
   labels: Readonly<Record<string, string>>;
 }
-export interface EngineEvent {
-  action: string;
-  id: string;
-  labels: Readonly<Record<string, string>>;
-  exitCode: number | null;
-}
 export interface Attached {
   /** The container's stdin. */
   input: Duplex;
@@ -189,20 +183,6 @@ export class Engine {
     }
   }
 
-  /** Containers' events from now on, until the signal. Ends when the engine does: the caller begins again. */
-  async *events(labels: readonly string[], signal: AbortSignal): AsyncGenerator<EngineEvent> {
-    const stream = (await this.#bounded('send its events', boundMs.look, () =>
-      this.#docker.getEvents({ filters: { type: ['container'], label: [...labels] }, abortSignal: signal }),
-    )) as Readable;
-    let rest = '';
-    stream.setEncoding('utf8');
-    for await (const text of stream as AsyncIterable<string>) {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) if (line.trim() !== '') yield eventOf(line);
-    }
-  }
-
   /** Give an image's archive to the engine, as `docker load` does. */
   async load(archive: Readable, withinMs: number): Promise<void> {
     await this.#bounded('load an image', withinMs, async (abortSignal) => {
@@ -261,15 +241,4 @@ function pathStat(answer: unknown): PathStat {
     'cell_failed',
   );
   return { name, mode, linkTarget };
-}
-
-const EventLine = z.looseObject({
-  Action: z.string(),
-  Actor: z.looseObject({ ID: z.string(), Attributes: z.record(z.string(), z.string()).default({}) }),
-});
-
-function eventOf(line: string): EngineEvent {
-  const { Action, Actor } = parseJsonAs(EventLine, line, "an event of the engine's", 'engine_unavailable');
-  const code = Actor.Attributes.exitCode;
-  return { action: Action, id: Actor.ID, labels: Actor.Attributes, exitCode: code === undefined ? null : Number(code) };
 }
