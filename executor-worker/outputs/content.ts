@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
-import { keep, youngEnough } from '@hotcell/outside/keep.ts';
+import { youngEnough } from '@hotcell/outside/keep.ts';
 import type { Store } from '@hotcell/outside/store.ts';
 
 /** A file up to this size is held while it is hashed; a larger one goes to the store while it is hashed. */
@@ -49,14 +49,18 @@ export class ContentSink {
     return { sha256, size: body.length };
   }
 
-  /** Almost always it is new, and the quick way is enough. What is there already, or does not get through, is looked at. */
+  /**
+   * Almost always it is new, and the quick way is enough. What is there already, or does not get through, is looked at:
+   * a store that knows the answer before it has read the body may close the connection on it, which looks like neither.
+   */
   async #keep(key: string, body: Buffer, hash: string): Promise<void> {
     const store = this.#store;
     const isNew = await store.bytes.put(store.record, key, body, hash, { ifAbsent: true }).catch((error: unknown) => {
       if (error instanceof HotcellError && error.code === 'store_unavailable') return false;
       throw error;
     });
-    if (!isNew) await keep(store, store.record, key, body);
+    if (isNew || youngEnough((await store.head(store.record, key))?.modified)) return;
+    await store.put(store.record, key, body);
   }
 
   async #putStreamed(data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {

@@ -106,7 +106,7 @@ for (const runtime of runtimes)
       const { store } = bed.installation;
       await using link = await openSlowLink(store.endpoint, 4 * mib);
       using slow = new Store({ ...store, endpoint: link.url });
-      // What it says it wrote is what it wrote: both are told by the same seed.
+      // What it says it wrote is what it wrote. The second runtime's outputs are there already, from the first.
       const code = `
 import hashlib, random, sys
 noise = random.Random(7).randbytes

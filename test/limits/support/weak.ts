@@ -31,7 +31,10 @@ export async function startWeak(
   const shared = await helpers();
   for (const name of ['attack.py', 'weak.py'] as const) await writeFile(join(folder, 'attack', name), shared[name]);
   const attacks = Object.entries(programs).map(([name, code]) => ({ name, blocks: [code] }));
-  await writeFile(join(folder, 'attack/plan.json'), JSON.stringify({ seconds: attackSeconds, attacks }));
+  await writeFile(
+    join(folder, 'attack/plan.json'),
+    JSON.stringify({ seconds: attackSeconds, ownNetwork: false, attacks }),
+  );
   await writeFile(join(folder, 'attack/where.json'), JSON.stringify(where));
   const container = await engine.create(`hotcell-test-limits-${randomBytes(6).toString('hex')}`, {
     Image: bed.images.python.digest,
