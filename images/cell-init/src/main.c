@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "account.h"
@@ -30,7 +31,9 @@ static void keep_reserve(void) {
 }
 
 static void start(void) {
-    for (int fd = 3; fd < 1024; fd++) close(fd);
+    // A thousand calls take ten milliseconds under gVisor; an older kernel knows no other way.
+    if (syscall(SYS_close_range, 3u, ~0u, 0u))
+        for (int fd = 3; fd < 1024; fd++) close(fd);
     prctl(PR_SET_DUMPABLE, 0);
     umask(022);
     signal(SIGPIPE, SIG_IGN);
