@@ -3,6 +3,7 @@ import type { EngineInfo } from '../engine/info.ts';
 import { backToOwnEngine, canInstall, isChosenElsewhere, howToGetAnEngine } from '../engine/plan.ts';
 import { type Check, fail, isAtLeast, ok, warn } from './check.ts';
 import type { MachineFacts } from './facts.ts';
+import { judgeKernel } from './judge-kernel.ts';
 
 const repair = './hotcell doctor --fix';
 
@@ -82,7 +83,7 @@ export function judgeTools({ tools }: MachineFacts): Check[] {
 export function judgeVersions(facts: MachineFacts): Check[] {
   const { engine } = facts;
   if (!engine) return [];
-  return [runcCheck(engine), engineFixes(engine), gvisorCheck(facts, engine), ok('kernel', `Linux ${engine.kernel}`)];
+  return [runcCheck(engine), engineFixes(engine), gvisorCheck(facts, engine), judgeKernel(engine.kernel)];
 }
 
 function runcCheck({ runc }: EngineInfo): Check {
