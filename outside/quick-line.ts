@@ -38,7 +38,11 @@ export class QuickLine {
     const port = Number(url.port || (secure ? 443 : 80));
     const host = url.hostname.replace(/^\[|\]$/g, '');
     this.#open = () => {
-      if (secure) return connectTls({ host, port, servername: host }).on('data', (chunk: Buffer) => this.#taken(chunk));
+      if (secure) {
+        // An address is no name that a certificate could be asked for by.
+        const socket = connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }) });
+        return socket.on('data', (chunk: Buffer) => this.#taken(chunk));
+      }
       const callback = (bytes: number) => {
         this.#taken(buffer.subarray(0, bytes));
         return true;
