@@ -107,6 +107,7 @@ export class Store implements Disposable {
         expectContinueHeader: false,
       },
     });
+    askAgainOnConflict(this.#client);
   }
 
   [Symbol.dispose](): void {
@@ -514,5 +515,23 @@ function leaveBodyUnsigned(command: UploadPartCommand): void {
       return await next(args);
     },
     { step: 'build', name: 'leaveBodyUnsigned' },
+  );
+}
+
+/** Parts and copies have no condition. A store that says one failed is not itself, and is asked again as when it is busy. */
+function askAgainOnConflict(client: S3Client): void {
+  const unconditional = ['UploadPartCommand', 'CopyObjectCommand'];
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        try {
+          return await next(args);
+        } catch (error) {
+          const conflict = [409, 412].includes(statusOf(error) ?? 0) && unconditional.includes(commandName);
+          if (conflict && error instanceof S3ServiceException) error.$retryable = { throttling: false };
+          throw error;
+        }
+      },
+    { step: 'deserialize', name: 'askAgainOnConflict', priority: 'high' },
   );
 }
