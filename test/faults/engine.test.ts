@@ -36,8 +36,8 @@ const running = (house: House, run: string, attempt: number) =>
 interface Hurt {
   house: House;
   real: RealRuns;
-  /** Swallows the first so many requests whose first line is like this. */
-  swallow: (line: RegExp, count: number) => void;
+  /** Swallows the first so many requests whose first line is like this; until the first of them came. */
+  swallow: (line: RegExp, count: number) => Promise<void>;
   proxy: Awaited<ReturnType<typeof openTcpProxy>>;
 }
 
@@ -52,7 +52,13 @@ async function behindProxy(work: (hurt: Hurt) => Promise<string[]>): Promise<voi
   await using worker = await spawnWorker(bed, house, 'one', env);
   const swallow: Hurt['swallow'] = (line, count) => {
     let left = count;
-    proxy.swallows = (asked) => line.test(asked) && left-- > 0;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    proxy.swallows = (asked) => {
+      if (!line.test(asked) || left-- <= 0) return false;
+      resolve();
+      return true;
+    };
+    return promise;
   };
   const runs = await work({ house, real, swallow, proxy });
   await settled(house, runs);
@@ -79,7 +85,7 @@ describe('an engine that hangs', { concurrency: 5 }, () => {
   ] as const)
     test(`${what} costs the run an attempt`, () =>
       behindProxy(async ({ house, real, swallow }) => {
-        swallow(line, 1);
+        void swallow(line, 1);
         const run = await submit(house, real, say);
         const result = await resultOf(house, run);
         assert.equal(result.outcome, 'succeeded', result.reason);
@@ -92,7 +98,7 @@ describe('an engine that hangs', { concurrency: 5 }, () => {
 
   test('while it is asked for the end of a cell costs the run nothing', () =>
     behindProxy(async ({ house, real, swallow }) => {
-      swallow(new RegExp(`^POST ${path}[^/]+\\/wait`), Number.POSITIVE_INFINITY);
+      void swallow(new RegExp(`^POST ${path}[^/]+\\/wait`), Number.POSITIVE_INFINITY);
       const runs = [await submit(house, real, say), await submit(house, real, ['exit', '3'])];
       const results = await Promise.all(runs.map((run) => resultOf(house, run)));
       assert.deepEqual(
@@ -107,12 +113,9 @@ describe('an engine that hangs', { concurrency: 5 }, () => {
 
   test('while a run is made does not keep the run from being cancelled', () =>
     behindProxy(async ({ house, real, swallow }) => {
-      swallow(new RegExp(`^POST ${path}[^/]+\\/start`), 1);
+      const hangs = swallow(new RegExp(`^POST ${path}[^/]+\\/start`), 1);
       const run = await submit(house, real, holds);
-      await until('it is being made', async () => {
-        const [beat] = await house.producer.live.statusesOf([run]);
-        return beat?.status === 'staging';
-      });
+      await hangs;
       await cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'enough' });
       const result = await resultOf(house, run);
       assert.equal(result.reason, 'cancelled by anna: enough');
