@@ -33,8 +33,8 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
   const asked = quick ? 100 : 1_000;
   const used = async () => Number(/^used_memory:(\d+)/m.exec(await valkey.cli('INFO', 'memory'))?.[1]);
   const before = await used();
-  const heapBefore = heap();
   const waiting = Array.from({ length: deep }, (_, i) => markerOf(house, i));
+  const heapBefore = heap();
   await many(deep, atOnce, (i) => enqueue(house.producer, waiting[i] ?? markerOf(house, i), {}));
   const perRun = ((await used()) - before) / deep;
   const heapAfter = heap();
