@@ -1,13 +1,9 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
-import { crc32 } from 'node:zlib';
 import {
   AbortMultipartUploadCommand,
-  type CompletedPart,
-  CompleteMultipartUploadCommand,
   CopyObjectCommand,
-  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
@@ -18,13 +14,13 @@ import {
   PutObjectCommand,
   S3Client,
   S3ServiceException,
-  UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
-import { inParts, type Part, PartBuffers } from './parts.ts';
+import { inParts, PartBuffers } from './parts.ts';
 import { StoreBytes } from './store-bytes.ts';
+import { askAgainOnConflict, uploadParts } from './store-upload.ts';
 
 export interface StoreSettings {
   endpoint: string;
@@ -400,46 +396,10 @@ export class Store implements Disposable {
       const body = first.done ? '' : first.value.bytes;
       return this.put(bucket, key, body, { ifAbsent: options.ifAbsent ?? false }).finally(() => first.value?.letGo());
     }
-    const target = { Bucket: bucket, Key: key };
-    const begin = new CreateMultipartUploadCommand({ ...target, ChecksumAlgorithm: 'CRC32' });
-    const { UploadId } = await this.#client.send(begin).catch((error: unknown) => {
-      throw this.#explain(error, 'begin the upload of', bucket, key);
-    });
     try {
-      const done: CompletedPart[] = [];
-      const send = async ({ bytes, letGo }: Part) => {
-        const PartNumber = done.length + 1;
-        // The store checks this sum. Signing the bytes as well would hash all of them once more.
-        const ChecksumCRC32 = crc32Base64(bytes);
-        const part = new UploadPartCommand({ ...target, UploadId, PartNumber, Body: bytes, ChecksumCRC32 });
-        leaveBodyUnsigned(part);
-        const { ETag } = await this.#client.send(part).finally(letGo);
-        done.push({ PartNumber, ETag, ChecksumCRC32 });
-      };
-      await send(first.value);
-      // One is on its way while the next is filled.
-      let sending = send(second.value);
-      for (;;) {
-        // Its failure is told when the next is full, and until then must not end the process.
-        sending.catch(() => undefined);
-        const next = await parts.next();
-        await sending;
-        if (next.done) break;
-        sending = send(next.value);
-      }
-      const answer = await this.#client.send(
-        new CompleteMultipartUploadCommand({
-          ...target,
-          UploadId,
-          MultipartUpload: { Parts: done },
-          ...(options.ifAbsent ? { IfNoneMatch: '*' } : {}),
-        }),
-      );
-      return { etag: answer.ETag ?? '', versionId: answer.VersionId };
+      return await uploadParts(this.#client, { Bucket: bucket, Key: key }, [first.value, second.value], parts, options);
     } catch (error) {
       await parts.return(undefined);
-      // The first failure is what is told; a half upload that stays is found again by its age.
-      await this.#client.send(new AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => undefined);
       throw this.#explain(error, 'upload', bucket, key);
     }
   }
@@ -497,41 +457,4 @@ export class PreconditionFailed extends HotcellError {
   constructor(bucket: string, key: string, cause: unknown) {
     super('conflict', `${bucket}/${key} is not as the condition says`, { cause });
   }
-}
-
-function crc32Base64(bytes: Uint8Array): string {
-  const sum = Buffer.alloc(4);
-  sum.writeUInt32BE(crc32(bytes));
-  return sum.toString('base64');
-}
-
-/** The request and the sum of its body are signed, the body is not. */
-function leaveBodyUnsigned(command: UploadPartCommand): void {
-  command.middlewareStack.add(
-    (next) => async (args) => {
-      // In this step there is a request of the client's own kind.
-      const { headers } = args.request as { headers: Record<string, string> };
-      headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
-      return await next(args);
-    },
-    { step: 'build', name: 'leaveBodyUnsigned' },
-  );
-}
-
-/** Parts and copies have no condition. A store that says one failed is not itself, and is asked again as when it is busy. */
-function askAgainOnConflict(client: S3Client): void {
-  const unconditional = ['UploadPartCommand', 'CopyObjectCommand'];
-  client.middlewareStack.add(
-    (next, { commandName = '' }) =>
-      async (args) => {
-        try {
-          return await next(args);
-        } catch (error) {
-          const conflict = [409, 412].includes(statusOf(error) ?? 0) && unconditional.includes(commandName);
-          if (conflict && error instanceof S3ServiceException) error.$retryable = { throttling: false };
-          throw error;
-        }
-      },
-    { step: 'deserialize', name: 'askAgainOnConflict', priority: 'high' },
-  );
 }

@@ -16,7 +16,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['outside/queue.ts'],
   dockerode: ['outside/engine.ts'],
   // Objects are everybody's; buckets and their rights are only the operator's.
-  '@aws-sdk/client-s3': ['outside/store.ts', 'outside/store-admin.ts'],
+  '@aws-sdk/client-s3': ['outside/store.ts', 'outside/store-upload.ts', 'outside/store-admin.ts'],
   pino: ['outside/log.ts'],
 };
 
