@@ -54,9 +54,9 @@ export async function withBed(
   demandRoot();
   const progress = progressTo(process.stderr);
   process.env['HOTCELL_HOME'] ??= join(root, '.hotcell-test');
-  // Whoever listened beside us the last time may not be who listens there now.
-  process.env['HOTCELL_PORT_BASE'] ??= String(await freePortBase());
   await ensureEngine(progress, { yes: true });
+  // Whoever listened beside us the last time may not be who listens there now: an engine that starts brings back others.
+  process.env['HOTCELL_PORT_BASE'] ??= String(await freePortBase());
   await ensureIp(progress);
   const installation = await prepareInstallation(process.env);
   const places = placesIn(installation.home);
