@@ -24,7 +24,7 @@ function lanes(): Lane[] {
   const rest = find('test/**/*.test.ts').filter((file) => !faults.includes(file));
   // Faults wait for time-outs most of the time: beside the rest they cost little.
   return [
-    { name: 'faults', files: faults, concurrency: 2 },
+    { name: 'faults', files: faults, concurrency: 3 },
     { name: 'all else', files: rest, concurrency: 2 },
   ];
 }

@@ -33,8 +33,12 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
   let talk: Talk | undefined;
   try {
     talk = new Talk(await deps.engine.attach(leased.container));
-    await deps.engine.start(leased.container);
-    const posture = await proven(talk, leased, init, deps);
+    const started = deps.engine.start(leased.container);
+    // It is asked what it is while the engine is still busy starting it. Why it did not start comes before what it said.
+    const proving = proven(talk, leased, init, started, deps);
+    proving.catch(() => undefined);
+    await started;
+    const posture = await proving;
     const cell = new Cell(leased, talk, posture, deps);
     deps.live.set(leased.id, cell);
     return cell;
@@ -48,12 +52,18 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
   }
 }
 
-async function proven(talk: Talk, leased: Leased, init: Digest, deps: CellDeps): Promise<Posture> {
+async function proven(
+  talk: Talk,
+  leased: Leased,
+  init: Digest,
+  started: Promise<void>,
+  deps: CellDeps,
+): Promise<Posture> {
   const nonce = randomBytes(frameLimits.nonceBytes);
   const env = environmentOf(leased.plan, leased.image);
   const [records, made, version] = await Promise.all([
     within(sealMs, takePosture(talk, leased, env, nonce), leased, talk, deps),
-    deps.engine.inspect(leased.container),
+    started.then(() => deps.engine.inspect(leased.container)),
     deps.engine.version(),
   ]);
   if (made === undefined) throw new HotcellError('cell_failed', `the container ${leased.name} is gone`);
