@@ -19,7 +19,7 @@ const isUnit = (file: string) => file.startsWith(join(root, 'test/unit/'));
 
 function lanes(): Lane[] {
   if (named.length > 0) return [{ name: 'named', files: named, concurrency: 1 }];
-  if (unitOnly) return [{ name: 'unit', files: find('test/unit/**/*.test.ts'), concurrency: 2 }];
+  if (unitOnly) return [{ name: 'unit', files: find('test/unit/**/*.test.ts'), concurrency: 3 }];
   const faults = find('test/faults/**/*.test.ts');
   const rest = find('test/**/*.test.ts').filter((file) => !faults.includes(file));
   // Faults wait for time-outs most of the time: beside the rest they cost little.
