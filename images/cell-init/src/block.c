@@ -136,19 +136,25 @@ static struct ending run_block(struct block *b, uint64_t began_us, uint64_t run_
     return end;
 }
 
-void run_blocks(void) {
+// `whole` is what all of them took together. Between two blocks nothing of the job lives: one reading ends the one and
+// begins the other.
+void run_blocks(struct account *whole) {
+    struct account first, before, now;
+    account_read(&first);
+    before = now = first;
+
     uint64_t first_us = now_us();
     uint64_t run_at = first_us + cell.job.limits.run_ms * 1000;
     for (size_t i = 0; i < cell.job.block_count && cell.cause == CAUSE_NONE; i++) {
         cell.block_index = i;
         cell.streams[0] = cell.streams[1] = (struct stream){.fd = -1};
-        struct account before, account;
-        account_read(&before);
         uint64_t began_us = now_us();
         struct ending end = run_block(&cell.job.blocks[i], began_us, run_at);
         uint64_t ended_us = now_us();
-        account_read(&account);
+        account_read(&now);
+        struct account account = now;
         account_since(&account, &before);
+        before = now;
         say_ended(&end, began_us, ended_us, &account);
         cell.stdout_bytes += cell.streams[0].bytes;
         cell.stderr_bytes += cell.streams[1].bytes;
@@ -157,4 +163,6 @@ void run_blocks(void) {
         if (end.how != HOW_EXITED || end.code != 0) break;
     }
     cell.blocks_over = true;
+    *whole = now;
+    account_since(whole, &first);
 }

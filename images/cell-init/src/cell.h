@@ -44,7 +44,7 @@ uint64_t now_us(void);
 uint64_t since_start(void);
 
 // out.c: frames to the host. out_begin waits for room, out_end queues the frame.
-void out_start(void);
+void out_hold(void);
 struct writer out_begin(size_t most);
 void out_end(uint8_t type, struct writer *w);
 size_t out_room(void);
@@ -53,10 +53,15 @@ void out_flush(void);
 void out_drain(void);
 
 // input.c: frames from the host.
-void input_start(void);
+void input_hold(void);
 bool input_wanted(void);
 void input_read(void);
 enum job_event input_next(const uint8_t **payload, size_t *length);
+
+// memory.c: what a buffer needs is its own from then on, and its bytes as they were.
+void touch(void *memory, size_t bytes);
+void hold_memory(void);
+void free_reserve(void);
 
 // loop.c: waits until something happens or the time comes, and moves bytes meanwhile.
 void pump(uint64_t wake_at);
@@ -79,6 +84,7 @@ struct relay {
     uint8_t last_type;
 };
 extern struct relay relay;
+void relay_hold(void);
 void relay_start(int fd, uint8_t first, uint8_t last);
 void relay_read(void);
 
@@ -115,7 +121,8 @@ int posture_main(void);
 void seal(void);
 
 // block.c
-void run_blocks(void);
+struct account;
+void run_blocks(struct account *whole);
 void ask_to_stop(enum stop_cause cause);
 void take_kills(void);
 

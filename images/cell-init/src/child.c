@@ -50,8 +50,12 @@ static bool set_limits(void) {
 }
 
 static bool drop_capabilities(void) {
-    for (unsigned long cap = 0; cap < 64; cap++)
-        if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0)) return false;
+    for (unsigned long cap = 0; cap < 64; cap++) {
+        int bounding = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+        // The kernel has no such capability, and none above it.
+        if (bounding < 0) break;
+        if (bounding && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0)) return false;
+    }
     // Older gVisor knows no ambient set: then there is none to clear.
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     if (syscall(SYS_setgroups, 0, NULL) || set_gids(cell.job.gid, cell.job.gid, cell.job.gid) ||

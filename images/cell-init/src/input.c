@@ -6,8 +6,8 @@
 static uint8_t buffer[HEADER_BYTES + MAX_PAYLOAD_BYTES];
 static size_t used, filled;
 
-void input_start(void) {
-    memset(buffer, 0xff, sizeof buffer);
+void input_hold(void) {
+    touch(buffer, sizeof buffer);
 }
 
 bool input_wanted(void) {

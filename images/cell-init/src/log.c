@@ -23,7 +23,8 @@ void log_start(void) {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) fail(E_SYSTEM, errno, "no memory for the log's tail");
     // Touched before the job could use the memory up.
-    memset(memory, 0xff, size);
+    touch(memory, size);
+    madvise(memory, size, MADV_DONTFORK);
     cell.ring.memory = memory;
     cell.ring.size = size;
 }

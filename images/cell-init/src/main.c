@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,21 +12,12 @@
 #include "cell.h"
 
 #define HELLO_WITHIN_US 120000000ull
-#define RESERVE_BYTES (2 * 1024 * 1024)
 #define EMPTY_WITHIN_US 15000000ull
 
 struct cell cell;
-static void *reserve;
 
 static void on_child(int signal) {
     (void)signal;
-}
-
-// Memory that is given back when the job has left none: for the page tables and stacks of the last children.
-static void keep_reserve(void) {
-    reserve = mmap(NULL, RESERVE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (reserve == MAP_FAILED) fail(E_SYSTEM, errno, "no memory for the reserve");
-    memset(reserve, 0xff, RESERVE_BYTES);
 }
 
 static void start(void) {
@@ -46,10 +36,6 @@ static void start(void) {
     for (int fd = 0; fd < 2; fd++) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     cell.lifetime_at = now_us() + HELLO_WITHIN_US;
     cell.status_fd = cell.streams[0].fd = cell.streams[1].fd = -1;
-    out_start();
-    input_start();
-    totals_start();
-    keep_reserve();
 }
 
 static void say_ready(void) {
@@ -80,7 +66,10 @@ static void await_start(void) {
                 cell.lifetime_at = now_us() + cell.job.waiting_ms * 1000;
                 scratch_check();
                 break;
-            case EV_SEAL: seal(); break;
+            case EV_SEAL:
+                seal();
+                hold_memory();
+                break;
             case EV_JOB: log_start(); break;
             case EV_FILE: scratch_file_begin(); break;
             case EV_FILE_DATA: scratch_file_data(payload, length); break;
@@ -141,13 +130,10 @@ int main(int argc, char **argv) {
     start();
     say_ready();
     await_start();
-    struct account before, account;
-    account_read(&before);
-    run_blocks();
+    struct account account;
+    run_blocks(&account);
     uint64_t wall_us = since_start();
-    account_read(&account);
-    account_since(&account, &before);
-    munmap(reserve, RESERVE_BYTES);
+    free_reserve();
     bool none = no_outputs();
     if (!none) empty_scratch();
     log_tail();

@@ -8,9 +8,8 @@
 static uint8_t queue[QUEUE_BYTES];
 static size_t sent, queued;
 
-// Touched now, so that a cell whose memory is used up need not give init more.
-void out_start(void) {
-    memset(queue, 0xff, sizeof queue);
+void out_hold(void) {
+    touch(queue, sizeof queue);
 }
 
 bool out_pending(void) {

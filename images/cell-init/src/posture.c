@@ -26,7 +26,10 @@ bool read_capabilities(uint64_t caps[5]) {
     caps[2] = sets[0].effective | (uint64_t)sets[1].effective << 32;
     caps[3] = caps[4] = 0;
     for (unsigned long cap = 0; cap < 64; cap++) {
-        if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1) caps[3] |= 1ull << cap;
+        int bounding = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+        // The kernel has no such capability, and none above it.
+        if (bounding < 0) break;
+        if (bounding) caps[3] |= 1ull << cap;
         if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) == 1) caps[4] |= 1ull << cap;
     }
     return true;

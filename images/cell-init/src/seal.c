@@ -48,12 +48,13 @@ void seal(void) {
     cell.status_fd = status[0];
     if (child < 0) fail(E_UNSEALED, err, "no process for the posture");
     relay_start(ends[0], T_POSTURE, T_POSTURE);
+    // While the child is at its part.
+    say_init();
     bool whole = wait_for(child, now_us() + POSTURE_WITHIN_US);
     while (relay.fd >= 0 || cell.status_fd >= 0) pump(NEVER);
     err = cell.status_length >= 4 ? cell.status[2] | cell.status[3] << 8 : 0;
     if (cell.status_length >= 4) fail(E_UNSEALED, err, cell.status[0] == STAGE_SETUP ? "a child cannot be set up as a job's" : "init's program cannot be run as the job");
     if (!whole) fail(E_UNSEALED, 0, "the posture could not be taken");
-    say_init();
     struct writer w = out_begin(MAX_NONCE_BYTES + 4);
     put_bytes(&w, cell.job.nonce, MAX_NONCE_BYTES);
     put_uint(&w, relay.frames + 1, 4);

@@ -13,7 +13,7 @@ static const uint32_t K[64] = {
     0xc67178f2,
 };
 
-static uint32_t ror(uint32_t x, int n) {
+static inline uint32_t ror(uint32_t x, int n) {
     return x >> n | x << (32 - n);
 }
 
@@ -29,15 +29,24 @@ static void compress(uint32_t h[8], const uint8_t *block) {
     }
     uint32_t v[8];
     memcpy(v, h, sizeof v);
-    for (int i = 0; i < 64; i++) {
-        uint32_t s1 = ror(v[4], 6) ^ ror(v[4], 11) ^ ror(v[4], 25);
-        uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + K[i] + w[i];
-        uint32_t s0 = ror(v[0], 2) ^ ror(v[0], 13) ^ ror(v[0], 22);
-        uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+    // The eight words change places every round: eight rounds written out, and nothing has to be moved.
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                              \
+    do {                                                                                              \
+        uint32_t t = h + (ror(e, 6) ^ ror(e, 11) ^ ror(e, 25)) + ((e & f) ^ (~e & g)) + K[i] + w[i]; \
+        d += t;                                                                                       \
+        h = t + (ror(a, 2) ^ ror(a, 13) ^ ror(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));                \
+    } while (0)
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], i);
+        ROUND(v[7], v[0], v[1], v[2], v[3], v[4], v[5], v[6], i + 1);
+        ROUND(v[6], v[7], v[0], v[1], v[2], v[3], v[4], v[5], i + 2);
+        ROUND(v[5], v[6], v[7], v[0], v[1], v[2], v[3], v[4], i + 3);
+        ROUND(v[4], v[5], v[6], v[7], v[0], v[1], v[2], v[3], i + 4);
+        ROUND(v[3], v[4], v[5], v[6], v[7], v[0], v[1], v[2], i + 5);
+        ROUND(v[2], v[3], v[4], v[5], v[6], v[7], v[0], v[1], i + 6);
+        ROUND(v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[0], i + 7);
     }
+#undef ROUND
     for (int i = 0; i < 8; i++) h[i] += v[i];
 }
 
