@@ -78,17 +78,25 @@ static uint64_t nearest(uint64_t a, uint64_t b) {
 // Until the block's own process has ended; a stopped one until nothing lives or the grace is over.
 static struct ending follow(pid_t main, uint64_t began_us, uint64_t block_at, uint64_t run_at) {
     struct ending end = {.how = HOW_SIGNALLED, .code = SIGKILL};
-    bool samples = account_samples();
     int status = -1;
     bool said = false, alive = true;
     uint8_t program;
+    uint64_t sample_at = account_samples() ? began_us : NEVER;
     while (alive && !(status != -1 && cell.cause == CAUSE_NONE)) {
         uint64_t now = now_us();
-        if (samples) account_sample();
         if (now >= block_at) ask_to_stop(CAUSE_BLOCK_TIME);
         if (now >= run_at) ask_to_stop(CAUSE_RUN_TIME);
-        if (cell.cause != CAUSE_NONE && now >= cell.kill_at) break;
-        pump(nearest(samples ? now + SAMPLE_US : NEVER, cell.cause == CAUSE_NONE ? nearest(block_at, run_at) : cell.kill_at));
+        if (cell.cause != CAUSE_NONE) {
+            // From here to the kill as few calls as there can be: where many run, gVisor lets init wait its turn for each.
+            if (now >= cell.kill_at) break;
+            pump(cell.kill_at);
+        } else {
+            if (now >= sample_at) {
+                account_sample();
+                sample_at = now + SAMPLE_US;
+            }
+            pump(nearest(sample_at, nearest(block_at, run_at)));
+        }
         take_kills();
         if (cell.status_fd < 0 && !said && !failed_to_start(&end, &program)) {
             say_started(program, began_us);
@@ -96,7 +104,7 @@ static struct ending follow(pid_t main, uint64_t began_us, uint64_t block_at, ui
         }
         alive = reap(main, &status);
     }
-    if (samples) account_sample();
+    if (sample_at != NEVER && cell.cause == CAUSE_NONE) account_sample();
     kill_all(main, &status);
     while (cell.status_fd >= 0) pump(NEVER);
     if (failed_to_start(&end, &program)) return end;
