@@ -1,5 +1,5 @@
 /** So many at a time, until all are done. */
-export async function many(count: number, atOnce: number, work: (i: number) => Promise<void>): Promise<void> {
+export async function many(count: number, atOnce: number, work: (i: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
