@@ -85,11 +85,19 @@ export async function buildServer(parts: Parts): Promise<App> {
   return app;
 }
 
+/** What people call what the server calls by these. */
+const partNames: Readonly<Record<string, string>> = {
+  body: 'the body',
+  headers: 'the headers',
+  params: 'the address',
+  querystring: 'the query',
+};
+
 /** Requests are parsed by the schemas that the documentation shows; answers are ours, and typed. */
 function speakZod(app: App): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
     try {
-      return { value: parseAs(schema, data, `the ${httpPart ?? 'request'}`) };
+      return { value: parseAs(schema, data, partNames[httpPart ?? ''] ?? 'the request') };
     } catch (error) {
       return { error: error instanceof Error ? error : new Error(String(error)) };
     }

@@ -129,6 +129,16 @@ test('a body that is no request is refused with every field named', async () => 
   assert.equal((await refused(deep)).status, 400);
 });
 
+test('an address or a query that is none says which of the two, and the field', async () => {
+  const refused = async (method: string, path: string, body?: string) =>
+    (await problemOf(await producer.ask(method, path, body === undefined ? {} : { body }))).detail;
+  assert.match(
+    await refused('POST', '/v1/policies/sealed/revoke', '{"reason":"x"}'),
+    /^the address is not valid: policy: a digest is sha256:/,
+  );
+  assert.match(await refused('GET', '/v1/runs?limit=many'), /^the query is not valid: limit: /);
+});
+
 test('a body that is too large is refused, and the process goes on', async () => {
   const answer = await producer.ask('POST', '/v1/runs', { body: new Uint8Array(65 * 1024 * 1024).fill(0x20) });
   assert.equal((await problemOf(answer)).code, 'too_large');
