@@ -113,5 +113,15 @@ function gvisorCheck({ tools, runscVersion }: MachineFacts, { runtimes }: Engine
     );
   if (tools.daemonJson !== undefined && !registersRunsc(tools.daemonJson))
     return fail('gVisor', 'runsc is registered without the flags that make it safe (--oci-seccomp and others)', add);
-  return ok('gVisor', runscVersion || 'runsc');
+  return runscFixes(runscVersion);
+}
+
+/** gVisor's versions are the days of its releases. */
+const runscFixed = 20250407;
+
+function runscFixes(version: string): Check {
+  const day = Number(/\b20\d{6}\b/.exec(version)?.[0] ?? 0);
+  if (day >= runscFixed) return ok('gVisor', version);
+  const message = `${version || 'runsc of unknown version'} is older than the releases of April 2025: in those CVE-2025-2713 is closed (files that may not be read), unless your distribution has closed it in it, and newer ones tell the posture more`;
+  return warn('gVisor', message, "install a newer runsc from gVisor's releases and name its path in daemon.json");
 }

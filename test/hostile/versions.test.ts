@@ -53,6 +53,18 @@ suite('what this machine’s cells stand on', () => {
       assert.ok(check.fix, 'what to do is said');
     });
 
+  const runsc = (version: string) => named(judgeVersions({ ...facts, runscVersion: version }), 'gVisor');
+  for (const version of ['runsc version 0.0~20240729.0', 'runsc version release-20250303.0', ''])
+    test(`is warned of when runsc says ${JSON.stringify(version)}`, () => {
+      const check = runsc(version);
+      assert.equal(check.status, 'warn');
+      assert.match(check.message, /CVE-2025-2713/);
+      assert.ok(check.fix, 'what to do is said');
+    });
+  test('is well when runsc is of the days after its known holes', () => {
+    assert.equal(runsc('runsc version release-20250407.0').status, 'ok');
+  });
+
   const closed: { name: string; changed: Parameters<typeof withEngine>[0] }[] = [
     { name: 'runc', changed: { runc: '1.2.8' } },
     { name: 'runc', changed: { runc: '1.3.3' } },
