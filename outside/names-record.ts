@@ -5,7 +5,8 @@ import { SnapshotName } from '@hotcell/contract/names.ts';
 import { parseAs, parseJsonAs } from '@hotcell/contract/parse.ts';
 import { SnapshotNameRecord } from '@hotcell/contract/records.ts';
 import type { z } from 'zod';
-import { PreconditionFailed, type Store } from './store.ts';
+import { PreconditionFailed } from './store-errors.ts';
+import type { Store } from './store.ts';
 
 /** A name as it stands: where it points, and where it pointed before. */
 export type NameHistory = z.infer<typeof SnapshotNameRecord>;

@@ -3,7 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { HotcellError, type Issue, messageOf } from '@hotcell/contract/errors.ts';
 import { Redis } from 'ioredis';
 import { StoreAdmin } from './store-admin.ts';
-import { PreconditionFailed, Store, type StoreSettings } from './store.ts';
+import { PreconditionFailed } from './store-errors.ts';
+import type { StoreSettings } from './store-client.ts';
+import { Store } from './store.ts';
 
 /**
  * What Hotcell's promises rest on is proven when a process starts, against the very store and queue it was given: a

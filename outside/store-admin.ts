@@ -5,11 +5,11 @@ import {
   HeadBucketCommand,
   PutBucketPolicyCommand,
   PutBucketVersioningCommand,
-  S3Client,
+  type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import type { StoreSettings } from './store.ts';
+import { openClient, type StoreAccess } from './store-client.ts';
 
 const named = (error: unknown, ...names: string[]) => error instanceof S3ServiceException && names.includes(error.name);
 
@@ -17,15 +17,8 @@ const named = (error: unknown, ...names: string[]) => error instanceof S3Service
 export class StoreAdmin implements Disposable {
   readonly #client: S3Client;
 
-  constructor(settings: Pick<StoreSettings, 'endpoint' | 'region' | 'accessKey' | 'secretKey'>) {
-    this.#client = new S3Client({
-      endpoint: settings.endpoint,
-      region: settings.region,
-      credentials: { accessKeyId: settings.accessKey, secretAccessKey: settings.secretKey },
-      forcePathStyle: true,
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-    });
+  constructor(settings: StoreAccess) {
+    this.#client = openClient(settings);
   }
 
   [Symbol.dispose](): void {

@@ -1,37 +1,23 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
   CopyObjectCommand,
-  DeleteObjectCommand,
-  DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
-  ListObjectsV2Command,
-  ListObjectVersionsCommand,
   PutObjectCommand,
-  S3Client,
-  S3ServiceException,
+  type S3Client,
 } from '@aws-sdk/client-s3';
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
 import { inParts, PartBuffers } from './parts.ts';
 import { StoreBytes } from './store-bytes.ts';
-import { askAgainOnConflict, uploadParts } from './store-upload.ts';
-
-export interface StoreSettings {
-  endpoint: string;
-  region: string;
-  accessKey: string;
-  secretKey: string;
-  record: string;
-  work: string;
-  /** How many requests may be under way at once. */
-  sockets?: number;
-}
+import { openClient, type StoreSettings } from './store-client.ts';
+import { deleteAll, deleteOne } from './store-delete.ts';
+import { explained, PreconditionFailed, statusOf, unavailable } from './store-errors.ts';
+import { type Listed, type ListedVersion, listFolders, listObjects, listVersions } from './store-list.ts';
+import { uploadParts } from './store-upload.ts';
 
 export interface PutOptions {
   /** Put only if there is nothing: the store decides the race, not we. */
@@ -52,25 +38,6 @@ export interface Found {
   versionId: string | undefined;
   modified: Date | undefined;
 }
-export interface Listed {
-  key: string;
-  size: number;
-  etag: string;
-  modified: Date | undefined;
-}
-export interface ListedVersion {
-  key: string;
-  versionId: string;
-  isLatest: boolean;
-  isDeleteMarker: boolean;
-  size: number;
-  etag: string;
-  modified: Date | undefined;
-}
-
-const statusOf = (error: unknown) => (error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined);
-const nameOf = (error: unknown) => (error instanceof Error ? error.name : '');
-
 /** The only door to the object store: everything else speaks of buckets and keys through this class. */
 export class Store implements Disposable {
   readonly record: string;
@@ -85,25 +52,7 @@ export class Store implements Disposable {
     this.#settings = settings;
     this.record = settings.record;
     this.work = settings.work;
-    const agents = { keepAlive: true, maxSockets: settings.sockets ?? 64 };
-    this.#client = new S3Client({
-      endpoint: settings.endpoint,
-      region: settings.region,
-      credentials: { accessKeyId: settings.accessKey, secretAccessKey: settings.secretKey },
-      forcePathStyle: true,
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      maxAttempts: 4,
-      requestHandler: {
-        httpAgent: new HttpAgent(agents),
-        httpsAgent: new HttpsAgent(agents),
-        connectionTimeout: 5_000,
-        // Silence on the socket for this long is a store that hangs: the request fails instead of waiting for ever.
-        socketTimeout: 30_000,
-        expectContinueHeader: false,
-      },
-    });
-    askAgainOnConflict(this.#client);
+    this.#client = openClient(settings);
   }
 
   [Symbol.dispose](): void {
@@ -140,7 +89,7 @@ export class Store implements Disposable {
         // A condition that nobody set cannot fail: that store is not itself.
         const beside = statusOf(error) === 412 && !options.ifAbsent && !options.ifMatch;
         if ((statusOf(error) === 409 || beside) && attempt < 8) continue;
-        throw beside ? unavailable(error, 'put', bucket, key) : this.#explain(error, 'put', bucket, key);
+        throw beside ? unavailable(error, 'put', bucket, key) : explained(error, 'put', bucket, key);
       }
     }
   }
@@ -204,7 +153,7 @@ export class Store implements Disposable {
       };
     } catch (error) {
       if (statusOf(error) === 404) return undefined;
-      throw this.#explain(error, 'get', bucket, key);
+      throw explained(error, 'get', bucket, key);
     }
   }
 
@@ -218,7 +167,7 @@ export class Store implements Disposable {
     try {
       return Buffer.concat(await found.body.toArray());
     } catch (error) {
-      throw this.#explain(error, 'read', bucket, key);
+      throw explained(error, 'read', bucket, key);
     }
   }
 
@@ -242,122 +191,33 @@ export class Store implements Disposable {
       };
     } catch (error) {
       if (statusOf(error) === 404) return undefined;
-      throw this.#explain(error, 'head', bucket, key);
+      throw explained(error, 'head', bucket, key);
     }
   }
 
-  /** In the order of keys, page by page: nothing grows with the bucket. */
-  async *list(
-    bucket: string,
-    prefix: string,
-    options: { after?: string; pageSize?: number } = {},
-  ): AsyncGenerator<Listed> {
-    let token: string | undefined;
-    do {
-      const page = await this.#client
-        .send(
-          new ListObjectsV2Command({
-            Bucket: bucket,
-            Prefix: prefix,
-            ...(token ? { ContinuationToken: token } : options.after ? { StartAfter: options.after } : {}),
-            ...(options.pageSize ? { MaxKeys: options.pageSize } : {}),
-          }),
-        )
-        .catch((error: unknown) => {
-          throw this.#explain(error, 'list', bucket, prefix);
-        });
-      for (const object of page.Contents ?? [])
-        if (object.Key !== undefined)
-          yield { key: object.Key, size: object.Size ?? 0, etag: object.ETag ?? '', modified: object.LastModified };
-      token = page.IsTruncated ? page.NextContinuationToken : undefined;
-    } while (token);
+  /** In the order of keys. */
+  list(bucket: string, prefix: string, options: { after?: string; pageSize?: number } = {}): AsyncGenerator<Listed> {
+    return listObjects(this.#client, bucket, prefix, options);
   }
 
   /** The names directly under a prefix that have more below them. */
-  async *listFolders(bucket: string, prefix: string): AsyncGenerator<string> {
-    let token: string | undefined;
-    do {
-      const page = await this.#client
-        .send(
-          new ListObjectsV2Command({
-            Bucket: bucket,
-            Prefix: prefix,
-            Delimiter: '/',
-            ...(token ? { ContinuationToken: token } : {}),
-          }),
-        )
-        .catch((error: unknown) => {
-          throw this.#explain(error, 'list', bucket, prefix);
-        });
-      for (const folder of page.CommonPrefixes ?? []) if (folder.Prefix !== undefined) yield folder.Prefix;
-      token = page.IsTruncated ? page.NextContinuationToken : undefined;
-    } while (token);
+  listFolders(bucket: string, prefix: string): AsyncGenerator<string> {
+    return listFolders(this.#client, bucket, prefix);
   }
 
-  async *listVersions(bucket: string, prefix: string): AsyncGenerator<ListedVersion> {
-    let keyMarker: string | undefined;
-    let versionMarker: string | undefined;
-    do {
-      const page = await this.#client
-        .send(
-          new ListObjectVersionsCommand({
-            Bucket: bucket,
-            Prefix: prefix,
-            ...(keyMarker ? { KeyMarker: keyMarker } : {}),
-            ...(versionMarker ? { VersionIdMarker: versionMarker } : {}),
-          }),
-        )
-        .catch((error: unknown) => {
-          throw this.#explain(error, 'list the versions of', bucket, prefix);
-        });
-      const rows = [
-        ...(page.Versions ?? []).map((v) => ({ ...v, isDeleteMarker: false, size: v.Size ?? 0, etag: v.ETag ?? '' })),
-        ...(page.DeleteMarkers ?? []).map((v) => ({ ...v, isDeleteMarker: true, size: 0, etag: '' })),
-      ];
-      for (const row of rows)
-        if (row.Key !== undefined && row.VersionId !== undefined)
-          yield {
-            key: row.Key,
-            versionId: row.VersionId,
-            isLatest: row.IsLatest ?? false,
-            isDeleteMarker: row.isDeleteMarker,
-            size: row.size,
-            etag: row.etag,
-            modified: row.LastModified,
-          };
-      keyMarker = page.IsTruncated ? page.NextKeyMarker : undefined;
-      versionMarker = page.IsTruncated ? page.NextVersionIdMarker : undefined;
-    } while (keyMarker);
+  listVersions(bucket: string, prefix: string): AsyncGenerator<ListedVersion> {
+    return listVersions(this.#client, bucket, prefix);
   }
 
   async delete(bucket: string, key: string, versionId?: string): Promise<void> {
-    try {
-      await this.#client.send(
-        new DeleteObjectCommand({ Bucket: bucket, Key: key, ...(versionId ? { VersionId: versionId } : {}) }),
-      );
-    } catch (error) {
-      if (statusOf(error) === 404) return;
-      throw this.#explain(error, 'delete', bucket, key);
-    }
+    await deleteOne(this.#client, bucket, { key, ...(versionId ? { versionId } : {}) });
   }
 
   async deleteMany(bucket: string, keys: readonly (string | { key: string; versionId: string })[]): Promise<void> {
-    for (let from = 0; from < keys.length; from += 1000) {
-      const objects = keys
-        .slice(from, from + 1000)
-        .map((k) => (typeof k === 'string' ? { Key: k } : { Key: k.key, VersionId: k.versionId }));
-      const answer = await this.#client
-        .send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } }))
-        .catch((error: unknown) => {
-          throw this.#explain(error, 'delete in', bucket, objects[0]?.Key ?? '');
-        });
-      const [first] = (answer.Errors ?? []).filter((e) => e.Code !== 'NoSuchKey');
-      if (first)
-        throw new HotcellError(
-          'store_unavailable',
-          `the store did not delete ${bucket}/${first.Key}: ${first.Message ?? first.Code}`,
-        );
-    }
+    const doomed = keys.map((key) => (typeof key === 'string' ? { key } : key));
+    const [first] = await deleteAll(this.#client, bucket, doomed);
+    if (first)
+      throw new HotcellError('store_unavailable', `the store did not delete ${bucket}/${first.key}: ${first.message}`);
   }
 
   /** Remove exactly these versions. Answers those that the store did not let go: a lock protects them, or a right lacks. */
@@ -365,21 +225,7 @@ export class Store implements Disposable {
     bucket: string,
     versions: readonly { key: string; versionId: string }[],
   ): Promise<{ key: string; versionId: string; code: string }[]> {
-    const refused: { key: string; versionId: string; code: string }[] = [];
-    for (let from = 0; from < versions.length; from += 1000) {
-      const objects = versions
-        .slice(from, from + 1000)
-        .map(({ key, versionId }) => ({ Key: key, VersionId: versionId }));
-      const answer = await this.#client
-        .send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } }))
-        .catch((error: unknown) => {
-          throw this.#explain(error, 'delete in', bucket, objects[0]?.Key ?? '');
-        });
-      for (const { Key = '', VersionId = '', Code = '' } of answer.Errors ?? [])
-        if (Code !== 'NoSuchKey' && Code !== 'NoSuchVersion')
-          refused.push({ key: Key, versionId: VersionId, code: Code });
-    }
-    return refused;
+    return await deleteAll(this.#client, bucket, versions);
   }
 
   /** A body whose size is not known beforehand, in parts. If anything fails, nothing of it stays. */
@@ -400,7 +246,7 @@ export class Store implements Disposable {
       return await uploadParts(this.#client, { Bucket: bucket, Key: key }, [first.value, second.value], parts, options);
     } catch (error) {
       await parts.return(undefined);
-      throw this.#explain(error, 'upload', bucket, key);
+      throw explained(error, 'upload', bucket, key);
     }
   }
 
@@ -410,7 +256,7 @@ export class Store implements Disposable {
     await this.#client
       .send(new CopyObjectCommand({ Bucket: to.bucket, Key: to.key, CopySource }))
       .catch((error: unknown) => {
-        throw this.#explain(error, `copy ${CopySource} to`, to.bucket, to.key);
+        throw explained(error, `copy ${CopySource} to`, to.bucket, to.key);
       });
   }
 
@@ -418,7 +264,7 @@ export class Store implements Disposable {
     const answer = await this.#client
       .send(new ListMultipartUploadsCommand({ Bucket: bucket, ...(prefix ? { Prefix: prefix } : {}) }))
       .catch((error: unknown) => {
-        throw this.#explain(error, 'list the uploads in', bucket, prefix);
+        throw explained(error, 'list the uploads in', bucket, prefix);
       });
     return (answer.Uploads ?? []).flatMap((u) =>
       u.Key && u.UploadId ? [{ key: u.Key, id: u.UploadId, begun: u.Initiated }] : [],
@@ -430,31 +276,7 @@ export class Store implements Disposable {
       await this.#client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id }));
     } catch (error) {
       if (statusOf(error) === 404) return;
-      throw this.#explain(error, 'abort the upload of', bucket, key);
+      throw explained(error, 'abort the upload of', bucket, key);
     }
-  }
-
-  #explain(error: unknown, verb: string, bucket: string, key: string): Error {
-    if (error instanceof HotcellError) return error;
-    const status = statusOf(error);
-    if (status === 412) return new PreconditionFailed(bucket, key, error);
-    if (status === 403)
-      return new HotcellError('forbidden', `the store does not let this process ${verb} ${bucket}/${key}`, {
-        cause: error,
-      });
-    if (nameOf(error) === 'AbortError') return error instanceof Error ? error : new Error(messageOf(error));
-    return unavailable(error, verb, bucket, key);
-  }
-}
-
-function unavailable(error: unknown, verb: string, bucket: string, key: string): HotcellError {
-  const said = `the store could not ${verb} ${bucket}/${key}: ${nameOf(error)} ${messageOf(error)}`;
-  return new HotcellError('store_unavailable', said, { cause: error });
-}
-
-/** Somebody else was first (or the object changed): the answer to a conditional write that lost. */
-export class PreconditionFailed extends HotcellError {
-  constructor(bucket: string, key: string, cause: unknown) {
-    super('conflict', `${bucket}/${key} is not as the condition says`, { cause });
   }
 }

@@ -3,7 +3,8 @@ import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/contract/layout.ts';
 import type { Contents } from '@hotcell/outside/content.ts';
-import { PreconditionFailed, type Store } from '@hotcell/outside/store.ts';
+import { PreconditionFailed } from '@hotcell/outside/store-errors.ts';
+import type { Store } from '@hotcell/outside/store.ts';
 
 export interface ContentDeps {
   store: Store;

@@ -1,7 +1,8 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/contract/layout.ts';
 import { manifestAt, snapshotRecord } from '@hotcell/outside/snapshot-record.ts';
-import type { ListedVersion, Store } from '@hotcell/outside/store.ts';
+import type { ListedVersion } from '@hotcell/outside/store-list.ts';
+import type { Store } from '@hotcell/outside/store.ts';
 import { type Marks, marksOf } from './marks.ts';
 
 export interface DoomedVersion {

@@ -1,7 +1,8 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { workKeys } from '@hotcell/contract/layout.ts';
 import { SweepMark } from '@hotcell/contract/snapshot-records.ts';
-import { PreconditionFailed, type Store } from '@hotcell/outside/store.ts';
+import { PreconditionFailed } from '@hotcell/outside/store-errors.ts';
+import type { Store } from '@hotcell/outside/store.ts';
 
 /** So long a collector that died holds up the next one, and freezes take nothing old for granted. */
 const goodForMs = 10 * 60 * 1000;

@@ -16,7 +16,9 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['outside/queue.ts'],
   dockerode: ['outside/engine.ts'],
   // Objects are everybody's; buckets and their rights are only the operator's.
-  '@aws-sdk/client-s3': ['outside/store.ts', 'outside/store-upload.ts', 'outside/store-admin.ts'],
+  '@aws-sdk/client-s3': ['', '-admin', '-client', '-delete', '-errors', '-list', '-upload'].map(
+    (part) => `outside/store${part}.ts`,
+  ),
   pino: ['outside/log.ts'],
 };
 
