@@ -1,5 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** Soon at first, then the more seldom the longer it takes: many who look at once would slow down what they wait for. */
+const pauseMs = (waitedMs: number) => Math.min(25 + waitedMs / 10, 300);
+
 /**
  * Look at a state outside this process, for which there is no event to wait for, until it is as wanted. The bound is
  * there so that a test that will never pass says what it last saw; it is far beyond what a busy machine needs.
@@ -9,7 +12,7 @@ export async function until<T>(
   look: () => Promise<T | undefined | false | null>,
   boundMs = 150_000,
 ): Promise<T> {
-  const end = Date.now() + boundMs;
+  const begun = performance.now();
   let last: unknown;
   for (;;) {
     try {
@@ -19,7 +22,8 @@ export async function until<T>(
     } catch (error) {
       last = error;
     }
-    if (Date.now() > end) throw new Error(`it did not come to this within ${boundMs} ms: ${what}`, { cause: last });
-    await pause(25);
+    const waitedMs = performance.now() - begun;
+    if (waitedMs > boundMs) throw new Error(`it did not come to this within ${boundMs} ms: ${what}`, { cause: last });
+    await pause(pauseMs(waitedMs));
   }
 }
