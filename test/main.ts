@@ -1,5 +1,5 @@
 import { globSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { crashPointReport } from './support/runner/crash-points.ts';
 import { type Lane, runLanes } from './support/runner/lanes.ts';
 import { report } from './support/runner/report.ts';
@@ -15,12 +15,19 @@ const find = (...patterns: string[]) =>
     .flatMap((pattern) => globSync(pattern, { cwd: root }))
     .map((file) => join(root, file))
     .toSorted();
+
+/** Those of the faults that wait longest, the longest first: begun last, one of them would be waited for alone. */
+const longest = ['mixed-load', 'engine', 'valkey', 'store', 'disk', 'crash-producer', 'crash-worker'];
+function rank(file: string): number {
+  const at = longest.indexOf(basename(file, '.test.ts'));
+  return at < 0 ? longest.length : at;
+}
 const isUnit = (file: string) => file.startsWith(join(root, 'test/unit/'));
 
 function lanes(): Lane[] {
   if (named.length > 0) return [{ name: 'named', files: named, concurrency: 1 }];
   if (unitOnly) return [{ name: 'unit', files: find('test/unit/**/*.test.ts'), concurrency: 3 }];
-  const faults = find('test/faults/**/*.test.ts');
+  const faults = find('test/faults/**/*.test.ts').toSorted((a, b) => rank(a) - rank(b));
   const rest = find('test/**/*.test.ts').filter((file) => !faults.includes(file));
   // Faults wait for time-outs most of the time: beside the rest they cost little.
   return [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { type Bed, openBed } from '../support/bed.ts';
 import { spawnNode } from '../support/child.ts';
 import { digestOf } from '@hotcell/contract/digest.ts';
@@ -71,12 +71,15 @@ async function recoveryFalls(point: string, how: How): Promise<void> {
   await settled(house, [run]);
 }
 
-for (const how of ['kill', 'stop'] as const) {
-  const verb = how === 'kill' ? 'killed' : 'put to sleep';
-  test(`a producer ${verb} at any step of accepting has promised one run or none`, () =>
-    inLanes(4, points.producer, (point) => producerFalls(point, how)));
-  test(`a cancel whose producer is ${verb} is kept`, () =>
-    inLanes(1, points.cancel, (point) => cancelFalls(point, how)));
-  test(`recovery that is ${verb} is taken up by the next`, () =>
-    inLanes(2, points.recovery, (point) => recoveryFalls(point, how)));
-}
+// Sleepers are waited for until their locks run out: the others fall meanwhile.
+describe('producers', { concurrency: 3 }, () => {
+  for (const how of ['kill', 'stop'] as const) {
+    const verb = how === 'kill' ? 'killed' : 'put to sleep';
+    test(`a producer ${verb} at any step of accepting has promised one run or none`, () =>
+      inLanes(4, points.producer, (point) => producerFalls(point, how)));
+    test(`a cancel whose producer is ${verb} is kept`, () =>
+      inLanes(1, points.cancel, (point) => cancelFalls(point, how)));
+    test(`recovery that is ${verb} is taken up by the next`, () =>
+      inLanes(2, points.recovery, (point) => recoveryFalls(point, how)));
+  }
+});

@@ -35,5 +35,5 @@ async function workerFalls(point: string, how: How): Promise<void> {
 for (const how of ['kill', 'stop'] as const) {
   const verb = how === 'kill' ? 'killed' : 'put to sleep';
   test(`a worker ${verb} at any step loses nothing and repeats nothing`, () =>
-    inLanes(8, points.worker, (point) => workerFalls(point, how)));
+    inLanes(12, points.worker, (point) => workerFalls(point, how)));
 }

@@ -79,12 +79,13 @@ async function cellsOf({ id }: House): Promise<string[]> {
 
 const path = '\\/(v[0-9.]+\\/)?containers\\/';
 
-describe('an engine that hangs', { concurrency: 5 }, () => {
+// All at once: each does nothing but wait until an engine that does not answer is given up.
+describe('an engine', { concurrency: 7 }, () => {
   for (const [what, line] of [
-    ['while it makes a cell', new RegExp(`^POST ${path}create\\?name=hotcell-cell`)],
-    ['while it lets a cell be attached to', new RegExp(`^POST ${path}[^/]+\\/attach`)],
-    ['while it starts a cell', new RegExp(`^POST ${path}[^/]+\\/start`)],
-    ['while it is asked what it made', new RegExp(`^GET ${path}[0-9a-f]{64}\\/json`)],
+    ['that hangs while it makes a cell', new RegExp(`^POST ${path}create\\?name=hotcell-cell`)],
+    ['that hangs while it lets a cell be attached to', new RegExp(`^POST ${path}[^/]+\\/attach`)],
+    ['that hangs while it starts a cell', new RegExp(`^POST ${path}[^/]+\\/start`)],
+    ['that hangs while it is asked what it made', new RegExp(`^GET ${path}[0-9a-f]{64}\\/json`)],
   ] as const)
     test(`${what} costs the run an attempt`, () =>
       behindProxy(async ({ house, real, swallow }) => {
@@ -99,7 +100,7 @@ describe('an engine that hangs', { concurrency: 5 }, () => {
         return [run];
       }));
 
-  test('while it is asked for the end of a cell costs the run nothing', () =>
+  test('that hangs while it is asked for the end of a cell costs the run nothing', () =>
     behindProxy(async ({ house, real, swallow }) => {
       void swallow(new RegExp(`^POST ${path}[^/]+\\/wait`), Number.POSITIVE_INFINITY);
       const runs = [await submit(house, real, say), await submit(house, real, ['exit', '3'])];
@@ -114,7 +115,7 @@ describe('an engine that hangs', { concurrency: 5 }, () => {
       return runs;
     }));
 
-  test('while a run is made does not keep the run from being cancelled', () =>
+  test('that hangs while a run is made does not keep the run from being cancelled', () =>
     behindProxy(async ({ house, real, swallow }) => {
       const hangs = swallow(new RegExp(`^POST ${path}[^/]+\\/start`), 1);
       const run = await submit(house, real, holds);
@@ -124,30 +125,30 @@ describe('an engine that hangs', { concurrency: 5 }, () => {
       assert.equal(result.reason, 'cancelled by anna: enough');
       return [run];
     }));
-});
 
-test('an engine that is killed with cells in it, and started again, costs those an attempt, and what only waits nothing', async () => {
-  await using own = await openOwnEngine(bed, bed.images.minimal.digest);
-  await using house = await openHouse(bed);
-  const real = await pinSmallest(bed, house);
-  await using worker = await spawnWorker(bed, house, 'one', { HOTCELL_DOCKER_HOST: `unix://${own.socket}` });
-  const held = await submit(house, real, holds);
-  await running(house, held, 1);
-  await own.crash();
-  const meanwhile = await submit(house, real, say);
-  await until('it says what it waits for', async () => {
-    const [beat] = await house.producer.live.statusesOf([meanwhile]);
-    return beat?.waiting?.code === 'engine_unavailable';
+  test('that is killed with cells in it, and started again, costs those an attempt, and what only waits nothing', async () => {
+    await using own = await openOwnEngine(bed, bed.images.minimal.digest);
+    await using house = await openHouse(bed);
+    const real = await pinSmallest(bed, house);
+    await using worker = await spawnWorker(bed, house, 'one', { HOTCELL_DOCKER_HOST: `unix://${own.socket}` });
+    const held = await submit(house, real, holds);
+    await running(house, held, 1);
+    await own.crash();
+    const meanwhile = await submit(house, real, say);
+    await until('it says what it waits for', async () => {
+      const [beat] = await house.producer.live.statusesOf([meanwhile]);
+      return beat?.waiting?.code === 'engine_unavailable';
+    });
+    await own.start();
+    await running(house, held, 2);
+    await cancelRun(house.producer, { tenant: house.tenant, run: held, by: 'anna', reason: 'enough' });
+    const result = await resultOf(house, held);
+    assert.equal(result.reason, 'cancelled by anna: enough');
+    assert.equal(result.attempts.length, 2);
+    const waited = await resultOf(house, meanwhile);
+    assert.deepEqual([waited.outcome, waited.attempts.length], ['succeeded', 1], waited.reason);
+    await settled(house, [held, meanwhile]);
+    await until('no cell is left', async () => (await own.engine.list(['hotcell.managed=1'])).length === 0);
+    await worker.stop();
   });
-  await own.start();
-  await running(house, held, 2);
-  await cancelRun(house.producer, { tenant: house.tenant, run: held, by: 'anna', reason: 'enough' });
-  const result = await resultOf(house, held);
-  assert.equal(result.reason, 'cancelled by anna: enough');
-  assert.equal(result.attempts.length, 2);
-  const waited = await resultOf(house, meanwhile);
-  assert.deepEqual([waited.outcome, waited.attempts.length], ['succeeded', 1], waited.reason);
-  await settled(house, [held, meanwhile]);
-  await until('no cell is left', async () => (await own.engine.list(['hotcell.managed=1'])).length === 0);
-  await worker.stop();
 });
