@@ -61,6 +61,22 @@ export class Engine {
     };
   }
 
+  /**
+   * That it answers, and the version it answers with. The least that can be asked: for its whole version an engine
+   * starts the programs that belong to it, to have theirs.
+   */
+  async ping(): Promise<string> {
+    const { modem } = this.#docker;
+    const ping = { path: '/_ping', method: 'GET', isStream: true, statusCodes: { 200: true } } as const;
+    const answer = await this.#bounded('answer', boundMs.look, (abortSignal) => {
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      modem.dial({ ...ping, abortSignal }, (error, data) => (error ? reject(error) : resolve(data)));
+      return promise;
+    });
+    const said = /^[^/ ]+\/([^ ]+)/.exec(headerOf(answer, 'server'))?.[1];
+    return said ?? (await this.version()).engine;
+  }
+
   async runtimes(): Promise<string[]> {
     const found: unknown = await this.#bounded('describe itself', boundMs.look, () => this.#docker.info());
     const names = found !== null && typeof found === 'object' && 'Runtimes' in found ? found.Runtimes : {};
@@ -174,9 +190,7 @@ export class Engine {
       const answer = await this.#bounded(`look at ${path} in ${id}`, boundMs.look, (abortSignal) =>
         this.#docker.getContainer(id).infoArchive({ path, abortSignal }),
       );
-      // It has no body, but until its end is read the connection is held, and with it the process.
-      if (answer instanceof Readable) answer.resume();
-      return pathStat(answer);
+      return pathStat(headerOf(answer, 'x-docker-container-path-stat'));
     } catch (error) {
       if (error instanceof HotcellError && statusOf(error.cause) === 404) return undefined;
       throw error;
@@ -230,10 +244,15 @@ async function* untilItBreaks(socket: Duplex): AsyncGenerator<Buffer> {
 
 const PathStatHeader = z.looseObject({ name: z.string(), mode: z.number(), linkTarget: z.string() });
 
-function pathStat(answer: unknown): PathStat {
+/** Of an answer whose body says nothing; until its end is read the connection is held, and with it the process. */
+function headerOf(answer: unknown, name: string): string {
+  if (answer instanceof Readable) answer.resume();
   const headers = answer !== null && typeof answer === 'object' && 'headers' in answer ? answer.headers : undefined;
-  const header = z.looseObject({ 'x-docker-container-path-stat': z.string() }).safeParse(headers);
-  const text = header.success ? header.data['x-docker-container-path-stat'] : '';
+  const header = z.looseObject({ [name]: z.string() }).safeParse(headers);
+  return header.success ? String(header.data[name]) : '';
+}
+
+function pathStat(text: string): PathStat {
   const { name, mode, linkTarget } = parseJsonAs(
     PathStatHeader,
     Buffer.from(text, 'base64').toString('utf8'),

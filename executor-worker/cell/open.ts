@@ -55,7 +55,7 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
     log,
   };
   return {
-    ready: async () => void (await engine.version()),
+    ready: async () => void (await engine.ping()),
     open: (plan) => openCell(plan, deps),
     reap: (isAlive) => reap(deps, isAlive),
     left: () => deps.left.beats,

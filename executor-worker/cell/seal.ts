@@ -64,7 +64,7 @@ async function proven(
   const [records, made, version] = await Promise.all([
     within(sealMs, takePosture(talk, leased, env, nonce), leased, talk, deps),
     started.then(() => deps.engine.inspect(leased.container)),
-    deps.engine.version(),
+    deps.engine.ping(),
   ]);
   if (made === undefined) throw new HotcellError('cell_failed', `the container ${leased.name} is gone`);
   const expected = expectedPosture(leased, env, deps.machine, init);
@@ -77,7 +77,7 @@ async function proven(
     );
   return {
     inside: insideFacts(records),
-    outside: outsideFacts(made, version.engine),
+    outside: outsideFacts(made, version),
     worth: worthOf(leased.plan.runtime),
   };
 }
