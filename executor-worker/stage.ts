@@ -1,5 +1,4 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { canonical } from '@hotcell/contract/digest.ts';
@@ -42,7 +41,7 @@ export async function stageInputs(
     inputs: held.map(({ name, tree: { files, bytes } }) => ({ name, files, bytes })),
     [Symbol.asyncDispose]: async () => {
       for (const { tree } of held) tree[Symbol.dispose]();
-      await rm(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -23,7 +23,7 @@ export async function destroyCell(leased: Leased, deps: CellDeps): Promise<void>
     throw error;
   } finally {
     // What is left of a container has no use for the folder; and what is not live any more is the reaper's.
-    await removeFolder(stateDir, leased.id);
+    removeFolder(stateDir, leased.id);
     live.delete(leased.id);
   }
 }

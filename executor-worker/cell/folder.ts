@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mount } from '../parts.ts';
 import { hostname } from './options.ts';
@@ -16,12 +16,15 @@ function contents(uid: number): Readonly<Record<string, string>> {
 
 export const folderOfCells = (stateDir: string) => join(stateDir, 'cells');
 
-/** A cell's own folder on the host, which no cell can write: what is mounted into it, read-only. */
-export async function makeFolder(stateDir: string, id: string, uid: number): Promise<Mount[]> {
+/**
+ * A cell's own folder on the host, which no cell can write: what is mounted into it, read-only. A few small files: to
+ * hand each to a thread and to wait for it costs the worker more than to write it.
+ */
+export function makeFolder(stateDir: string, id: string, uid: number): Mount[] {
   const folder = join(folderOfCells(stateDir), id);
-  await mkdir(join(folder, 'inputs'), { recursive: true, mode: 0o755 });
+  mkdirSync(join(folder, 'inputs'), { recursive: true, mode: 0o755 });
   const files = Object.entries(contents(uid));
-  await Promise.all(files.map(([name, text]) => writeFile(join(folder, name), text, { mode: 0o444 })));
+  for (const [name, text] of files) writeFileSync(join(folder, name), text, { mode: 0o444 });
   return files.map(([name]) => ({ source: join(folder, name), target: `/etc/${name}` }));
 }
 
@@ -30,6 +33,6 @@ export function noInputs(stateDir: string, id: string): Mount {
   return { source: join(folderOfCells(stateDir), id, 'inputs'), target: '/inputs' };
 }
 
-export async function removeFolder(stateDir: string, id: string): Promise<void> {
-  await rm(join(folderOfCells(stateDir), id), { recursive: true, force: true });
+export function removeFolder(stateDir: string, id: string): void {
+  rmSync(join(folderOfCells(stateDir), id), { recursive: true, force: true });
 }

@@ -43,32 +43,32 @@ export async function lease(plan: CellPlan, image: VettedImage, seccomp: string,
       const uid = nextUid();
       // The name is the lease: the engine gives it to one, whatever installation or worker asks.
       const name = containerName(uid);
-      const options = await optionsFor(plan, image, seccomp, deps, id, uid);
+      const options = optionsFor(plan, image, seccomp, deps, id, uid);
       const container = await deps.engine.create(name, options);
       if (container !== undefined) return { id, uid, name, container, plan, image, options };
     }
   } catch (error) {
     // Nothing was created, or an answer was lost: then the reaper finds the container by its labels.
-    await removeFolder(deps.stateDir, id);
+    removeFolder(deps.stateDir, id);
     deps.live.delete(id);
     throw error;
   }
-  await removeFolder(deps.stateDir, id);
+  removeFolder(deps.stateDir, id);
   deps.live.delete(id);
   throw new HotcellError('cell_failed', `no uid is free: the engine has ${tries} containers named hotcell-cell-…`);
 }
 
-async function optionsFor(
+function optionsFor(
   plan: CellPlan,
   image: VettedImage,
   seccomp: string,
   deps: CellDeps,
   id: string,
   uid: number,
-): Promise<CreateOptions> {
+): CreateOptions {
   const files: Mount[] = [
     { source: deps.init.path, target: initPath },
-    ...(await makeFolder(deps.stateDir, id, uid)),
+    ...makeFolder(deps.stateDir, id, uid),
     ...(plan.mounts.some(({ target }) => target === '/inputs') ? [] : [noInputs(deps.stateDir, id)]),
   ];
   const site: CellSite = {

@@ -84,5 +84,5 @@ async function reapFolders({ stateDir, live }: CellDeps, hasContainer: ReadonlyS
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  for (const id of ids) if (!live.has(id) && !hasContainer.has(id)) await removeFolder(stateDir, id);
+  for (const id of ids) if (!live.has(id) && !hasContainer.has(id)) removeFolder(stateDir, id);
 }

@@ -181,14 +181,14 @@ export class Init implements AsyncDisposable {
     const initFile = join(bed.initFolder, 'cell-init');
     for (;;) {
       const uid = randomInt(10_000, 50_000);
-      const files = [{ source: initFile, target: initPath }, ...(await makeFolder(stateDir, id, uid))];
+      const files = [{ source: initFile, target: initPath }, ...makeFolder(stateDir, id, uid)];
       const site = { id, uid, installation: bed.installation.id, worker: 'init-test', createdAt: new Date() };
       const options = containerOptions(plan, { ...site, imageId: image.Id, imageVariables: [], files, seccomp });
       const container = await engine.create(containerName(uid), options);
       if (container === undefined) continue;
       const clean = async () => {
         await engine.remove(container);
-        await removeFolder(stateDir, id);
+        removeFolder(stateDir, id);
       };
       try {
         const attached = await engine.attach(container);
