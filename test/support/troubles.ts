@@ -36,16 +36,15 @@ async function worker({ kind, submitSome }: Theatre, env: Readonly<Record<string
   return child;
 }
 
+const isRegistered = async ({ house }: Theatre, who: string) =>
+  (await house.producer.live.workers()).some((worker) => worker.name === who);
+
 /** Put to sleep until nothing in Valkey speaks for it any more: every lock it had has run out by then. */
-async function sleepsLong({ house, submitSome }: Theatre, child: Child): Promise<void> {
+async function sleepsLong(theatre: Theatre, child: Child, who: string): Promise<void> {
   child.kill('SIGSTOP');
   await asleep(child);
-  await submitSome();
-  const beats = new Set((await house.producer.live.workers()).map((one) => one.name));
-  await until('its locks have run out', async () => {
-    const now = await house.producer.live.workers();
-    return [...beats].some((one) => !now.some((worker) => worker.name === one)) || beats.size < 2;
-  });
+  await theatre.submitSome();
+  await until('its locks have run out', async () => !(await isRegistered(theatre, who)));
   child.kill('SIGCONT');
 }
 
@@ -71,9 +70,11 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     await child.ended;
   },
   async 'a worker sleeps longer than every lock'(theatre) {
-    await using child = await worker(theatre);
-    await until('it is registered', async () => (await theatre.house.producer.live.workers()).length > 1);
-    await sleepsLong(theatre, child);
+    const who = name();
+    await using child = await theatre.kind.worker(who);
+    await theatre.submitSome();
+    await until('it is registered', () => isRegistered(theatre, who));
+    await sleepsLong(theatre, child, who);
     await child.stop();
   },
   async 'a worker is drained'(theatre) {
