@@ -72,7 +72,8 @@ function clash(name: string, as: 'file' | 'folder', { files, folders }: Spelling
   const others = [...new Set([...files.keys(), ...folders])].filter((other) => other !== name).toSorted();
   if (others.length > 0) {
     const shown = others.slice(0, 3).map((other) => JSON.stringify(other));
-    return `${JSON.stringify(name)} is the same name as ${shown.join(', ')} but for case or Unicode form`;
+    const which = as === 'folder' ? `lies in ${JSON.stringify(name)}, which ` : '';
+    return `${which}is the same name as ${shown.join(', ')} but for case or Unicode form`;
   }
   if (as === 'file' && folders.size > 0) return 'is a file and also a folder';
   if (as === 'folder' && files.size > 0) return `lies in ${JSON.stringify(name)}, which is also a file`;

@@ -1,5 +1,6 @@
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { HotcellError, type Issue, messageOf } from '@hotcell/contract/errors.ts';
 import { CommanderError } from 'commander';
+import { visible, visibleLine } from './visible.ts';
 
 export const exitCodes = { error: 1, usage: 2, notAllowed: 4 } as const;
 
@@ -7,12 +8,18 @@ export const exitCodes = { error: 1, usage: 2, notAllowed: 4 } as const;
 export function failureOf(error: unknown): { code: number; text: string } {
   // Commander has said it already: help that was asked for is no failure, everything else is wrong usage.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
-  if (!(error instanceof HotcellError)) return { code: exitCodes.error, text: `hotcell: ${messageOf(error)}\n` };
-  const issues = error.issues.filter((issue) => !error.message.includes(issue.message));
-  const lines = issues.map((issue) => `  ${issue.path}: ${issue.message}\n`);
+  if (!(error instanceof HotcellError))
+    return { code: exitCodes.error, text: `hotcell: ${visible(messageOf(error))}\n` };
+  const lines = untold(error).map(({ path, message }) => `  ${visibleLine(path)}: ${visibleLine(message)}\n`);
   const denied = error.code === 'unauthenticated' || error.code === 'forbidden';
   return {
     code: denied ? exitCodes.notAllowed : exitCodes.error,
-    text: `hotcell: ${error.message}\n${lines.join('')}`,
+    text: `hotcell: ${visible(error.message)}\n${lines.join('')}`,
   };
+}
+
+/** What the message does not say itself. Where several things are wrong in the same way, it has named but one of them. */
+function untold({ message, issues }: HotcellError): Issue[] {
+  const alone = (issue: Issue) => issues.every((other) => other === issue || other.message !== issue.message);
+  return issues.filter((issue) => !(message.includes(issue.message) && alone(issue)));
 }

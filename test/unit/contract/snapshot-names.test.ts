@@ -38,6 +38,15 @@ test('names that some file system takes for one are all offenders', () => {
   assert.deepEqual(offenders(['straße', 'STRASSE']), ['STRASSE', 'straße']);
 });
 
+test('a reason says what its path is, and does not name it again', () => {
+  assert.deepEqual(nameProblems(['Data', 'data', 'In/x', 'in/y']), [
+    { path: 'Data', reason: 'is the same name as "data" but for case or Unicode form' },
+    { path: 'In/x', reason: 'lies in "In", which is the same name as "in" but for case or Unicode form' },
+    { path: 'data', reason: 'is the same name as "Data" but for case or Unicode form' },
+    { path: 'in/y', reason: 'lies in "in", which is the same name as "In" but for case or Unicode form' },
+  ]);
+});
+
 test('what lies in folders that are taken for one is an offender, wherever in the path', () => {
   assert.deepEqual(offenders(['In/a', 'in/b', 'in/c/d', 'out/a']), ['In/a', 'in/b', 'in/c/d']);
   assert.deepEqual(offenders(['x/In/a', 'y/in/b']), []);

@@ -77,4 +77,20 @@ describe('a failure', () => {
     const { text } = failureOf(new HotcellError('invalid', 'refused: is empty', { issues }));
     assert.equal(text, 'hotcell: refused: is empty\n  limits: are too high\n');
   });
+
+  test('names everything that is wrong in the same way, though its message names one', () => {
+    const issues = [
+      { path: 'a', message: 'is a link' },
+      { path: 'b', message: 'is a link' },
+    ];
+    const { text } = failureOf(new HotcellError('snapshot_refused', '"a" is a link, and 1 more', { issues }));
+    assert.equal(text, 'hotcell: "a" is a link, and 1 more\n  a: is a link\n  b: is a link\n');
+  });
+
+  test('shows what a stranger named so that no terminal obeys it, and each issue in a line of its own', () => {
+    const issues = [{ path: 'new\nline\u001b[2J', message: 'has control\ncharacters\u202e' }];
+    const { text } = failureOf(new HotcellError('snapshot_refused', 'refused: esc\u001b[31m', { issues }));
+    assert.equal(text, 'hotcell: refused: esc^[[31m\n  new^Jline^[[2J: has control^Jcharacters<U+202E>\n');
+    assert.equal(failureOf(new Error('bell\u0007')).text, 'hotcell: bell^G\n');
+  });
 });
