@@ -10,6 +10,7 @@ import type { Http } from '../sdk/http.ts';
 import { linesOf } from '../sdk/lines.ts';
 import { uploadSnapshot } from '../sdk/upload.ts';
 import { openClient } from './client.ts';
+import { memoryOf } from './hash-memory.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { tellerFor } from './teller.ts';
 import { isLocal, progressTo } from './upload.ts';
@@ -30,6 +31,7 @@ const Line = z.union([
 interface Options {
   name?: string;
   mode?: SnapshotMode;
+  rehash?: true;
 }
 
 export function defineCreate(command: Command): void {
@@ -38,7 +40,8 @@ export function defineCreate(command: Command): void {
     .option('--name <name>', 'move this name to the snapshot')
     .addOption(
       new Option('--mode <mode>', 'of s3://: copy the bytes, or refer to their versions').choices(SnapshotMode.options),
-    );
+    )
+    .option('--rehash', 'of a folder or file: read every byte, also of files that look as when they were frozen last');
   examples(command, [
     'snapshot create ./data --name daily-sales',
     'snapshot create s3://lake/sales/2026/ --mode reference',
@@ -67,17 +70,24 @@ async function uploadLocal(
 ): Promise<Created> {
   if (options.mode === 'reference')
     throw new HotcellError('invalid', '--mode reference needs a bucket that keeps versions: what lies here is copied');
-  return uploadSnapshot(http, source, { name: options.name, progress: progressTo(note) });
+  const memory = memoryOf(source);
+  if (options.rehash) memory?.forget();
+  return uploadSnapshot(http, source, { name: options.name, memory, progress: progressTo(note) });
 }
 
 async function freezeThere(
   http: Http,
   source: string,
-  options: Options,
+  { name, mode, rehash }: Options,
   note: (line: string) => void,
 ): Promise<Created> {
+  if (rehash)
+    throw new HotcellError(
+      'invalid',
+      '--rehash is for a folder or file of this machine: what is elsewhere is read there',
+    );
   const answer = await http.stream('POST', '/v1/snapshots', {
-    json: { source, ...options },
+    json: { source, ...(name !== undefined && { name }), ...(mode && { mode }) },
     headers: { accept: 'application/x-ndjson' },
   });
   const tell = progressTo(note);

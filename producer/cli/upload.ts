@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { formatBytes } from '@hotcell/contract/humans.ts';
 import type { Http } from '../sdk/http.ts';
 import { uploadSnapshot } from '../sdk/upload.ts';
+import { memoryOf } from './hash-memory.ts';
 
 const tellEveryMs = 2_000;
 const elsewhere = /^(?:sha256:|s3:\/\/)|:outputs$/;
@@ -25,5 +26,5 @@ export function progressTo(
 
 /** A folder or file as an input: frozen through the API, named by its snapshot's id. */
 export async function uploadSource(http: Http, path: string, note: (line: string) => void): Promise<string> {
-  return (await uploadSnapshot(http, path, { progress: progressTo(note) })).id;
+  return (await uploadSnapshot(http, path, { memory: memoryOf(path), progress: progressTo(note) })).id;
 }

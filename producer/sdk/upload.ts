@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { z } from 'zod';
 import { inLanes } from '../freeze/lanes.ts';
+import { type Hashed, hashFiles, smallBytes } from './hash-files.ts';
+import type { HashMemory } from './hashes/memory.ts';
 import type { Http } from './http.ts';
-import { walk, type WalkedFile } from './walk.ts';
+import { walk } from './walk.ts';
 
 const Began = z.object({ upload: z.string(), missing: z.array(Digest) });
 const Created = z.object({
@@ -21,11 +21,8 @@ const Created = z.object({
 });
 export type CreatedSnapshot = z.infer<typeof Created>;
 
-const hashedAtOnce = 4;
 const sentAtOnce = 12;
 const tries = 6;
-/** Up to here a file is read at once; a stream costs more than reading it. */
-const smallBytes = 4 * 1024 * 1024;
 
 export interface UploadProgress {
   step: 'hashing' | 'sending';
@@ -35,13 +32,14 @@ export interface UploadProgress {
 }
 export interface UploadOptions {
   name?: string | undefined;
+  /** What is known of the files from the last time; without it every byte is read. */
+  memory?: HashMemory | undefined;
   signal?: AbortSignal | undefined;
   progress?: (progress: UploadProgress) => void;
 }
 
-interface Hashed extends SnapshotEntry {
-  from: string;
-}
+/** A remembered digest was not that of the bytes. */
+class Misremembered extends Error {}
 
 /**
  * Freeze a folder or a file of ours: say what it holds, send what the other side does not have, have the snapshot made.
@@ -52,37 +50,23 @@ export async function uploadSnapshot(
   source: string,
   options: UploadOptions = {},
 ): Promise<CreatedSnapshot> {
-  const files = await hashAll(walk(source), options);
+  try {
+    return await freeze(http, source, options);
+  } catch (error) {
+    if (!(error instanceof Misremembered)) throw error;
+    options.memory?.forget();
+    return await freeze(http, source, options);
+  }
+}
+
+async function freeze(http: Http, source: string, options: UploadOptions): Promise<CreatedSnapshot> {
+  const files = await hashFiles(walk(source), options);
   const entries = files.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
   const { signal } = options;
   const began = await http.json(Began, 'POST', '/v1/uploads', { json: { files: entries }, signal });
   await sendAll(http, began, files, options);
   const asked = { upload: began.upload, files: entries, ...(options.name === undefined ? {} : { name: options.name }) };
   return http.json(Created, 'POST', '/v1/snapshots', { json: asked, signal });
-}
-
-async function hashAll(files: readonly WalkedFile[], { signal, progress }: UploadOptions): Promise<Hashed[]> {
-  const hashed: Hashed[] = [];
-  let bytes = 0;
-  await inLanes(hashedAtOnce, files, async (file) => {
-    signal?.throwIfAborted();
-    hashed.push(await hashOf(file));
-    bytes += file.size;
-    progress?.({ step: 'hashing', done: hashed.length, of: files.length, bytes });
-  });
-  return hashed;
-}
-
-async function hashOf({ path, from, size }: WalkedFile): Promise<Hashed> {
-  const hash = createHash('sha256');
-  let seen = 0;
-  for await (const chunk of size <= smallBytes
-    ? [await readFile(from)]
-    : createReadStream(from, { highWaterMark: 1 << 20 })) {
-    hash.update(chunk);
-    seen += chunk.length;
-  }
-  return { path, from, size: seen, sha256: `sha256:${hash.digest('hex')}` };
 }
 
 async function sendAll(
@@ -117,7 +101,8 @@ async function send(http: Http, upload: string, file: Hashed, signal: AbortSigna
       return;
     } catch (error) {
       signal?.throwIfAborted();
-      if (error instanceof HotcellError && error.code === 'snapshot_refused') throw await changed(file, error);
+      if (error instanceof HotcellError && error.code === 'snapshot_refused')
+        throw file.recalled ? new Misremembered() : await changed(file, error);
       if (!(error instanceof HotcellError && error.retryable) || attempt === tries) throw error;
       await pause(100 * 2 ** attempt * (0.5 + Math.random()), undefined, signal ? { signal } : {});
     }

@@ -4,12 +4,13 @@ import { basename } from 'node:path';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { refuseNames, snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { type NameProblem, nameProblems } from '@hotcell/contract/snapshot-names.ts';
+import type { FileState } from './hashes/file-state.ts';
 
 /** A file of the client's, and what it is going to be called in the snapshot. */
 export interface WalkedFile {
   path: string;
   from: string;
-  size: number;
+  state: FileState;
 }
 
 /**
@@ -54,9 +55,9 @@ function intoFolder(folder: Buffer, prefix: string, files: WalkedFile[], problem
 }
 
 function fileAt(from: Buffer, path: string, problems: NameProblem[]): WalkedFile {
-  const stat = lstatSync(from);
-  if (stat.isSymbolicLink())
+  const state = lstatSync(from, { bigint: true });
+  if (state.isSymbolicLink())
     problems.push({ path, reason: 'is a link; put what it leads to in its place, or leave it out' });
-  else if (!stat.isFile()) problems.push({ path, reason: 'is no file' });
-  return { path, from: from.toString('utf8'), size: stat.size };
+  else if (!state.isFile()) problems.push({ path, reason: 'is no file' });
+  return { path, from: from.toString('utf8'), state };
 }

@@ -47,6 +47,8 @@ export const placesIn = (home: string) => ({
   producerState: join(home, 'producer'),
   workerState: join(home, 'worker'),
   logs: join(home, 'logs'),
+  /** What the CLI knows of files that it froze, so that it need not read them again. */
+  hashes: join(home, 'client', 'hashes'),
   lock: join(home, 'lock'),
 });
 

@@ -8,7 +8,9 @@ import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/contract/layout.ts';
 import { manifestOf } from '@hotcell/contract/snapshot.ts';
+import { HashMemory } from '@hotcell/producer/sdk/hashes/memory.ts';
 import { uploadSnapshot } from '@hotcell/producer/sdk/upload.ts';
+import { walk } from '@hotcell/producer/sdk/walk.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { openBed } from '../support/bed.ts';
 import { contentsAs, openCache, staged, type Tree } from '../support/freezing.ts';
@@ -97,6 +99,26 @@ test('an upload that was interrupted goes on with what is left', async () => {
   const { missing } = (await begun.json()) as { missing: string[] };
   assert.ok(missing.length > 0 && missing.length <= 32, String(missing.length));
   assert.equal((await uploadSnapshot(http, folder)).id, idOf(tree));
+});
+
+/** Of files that were written a minute ago, on a file system that tells changes. */
+const memoryAt = (path: string) => new HashMemory(path, { now: () => Date.now() + 60_000, trusts: () => true });
+
+test('what is remembered and not there is sent, and what was remembered wrongly is read again', async () => {
+  const tree = { x: 'remembered', y: 'remembered too' };
+  const folder = await folderOf(tree);
+  const path = join(await bed.folder('hashes'), 'memory');
+  assert.equal(
+    (await uploadSnapshot((await producer.client()).http, folder, { memory: memoryAt(path) })).id,
+    idOf(tree),
+  );
+  const { http } = await producer.client('submitter', bed.tenant());
+  assert.equal((await uploadSnapshot(http, folder, { memory: memoryAt(path) })).id, idOf(tree), 'of another tenant');
+  const memory = memoryAt(path);
+  for (const { from, state } of walk(folder)) memory.learn(from, state, sha256('never in any file'), memory.now());
+  memory.keepOnlySeen();
+  assert.equal((await uploadSnapshot(http, folder, { memory: memoryAt(path) })).id, idOf(tree));
+  assert.equal((await uploadSnapshot(http, folder, { memory: memoryAt(path) })).id, idOf(tree));
 });
 
 test('a store that fails now and then only costs an upload time', async () => {
@@ -201,8 +223,14 @@ test('over HTTP no path of a server and no address of a store can be named', asy
   assert.equal((await producer.ask('POST', '/v1/uploads', { key: reader, body: '{"files":[]}' })).status, 403);
 });
 
+const home = await bed.folder('client');
 const cli = async (...args: string[]) => {
-  const env = { PATH: process.env['PATH'] ?? '', HOTCELL_URL: producer.url, HOTCELL_API_KEY: await producer.key() };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOTCELL_HOME: home,
+    HOTCELL_URL: producer.url,
+    HOTCELL_API_KEY: await producer.key(),
+  };
   const words = [join(checkout, 'producer/cli/main.ts'), 'snapshot', ...args];
   return promisify(execFile)(process.execPath, words, { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -218,6 +246,12 @@ test('the commands create, list, show, compare and verify, with nothing but an a
   assert.deepEqual(JSON.parse(made.stdout), { id, name: 'by-hand', files: 2, bytes: 2 });
   writeFileSync(join(folder, 'b.csv'), '22');
   const second = JSON.parse((await cli('create', folder, '--name', 'by-hand', '--json')).stdout) as { id: string };
+  for (const again of [
+    ['create', folder],
+    ['create', folder, '--rehash'],
+  ])
+    assert.equal((await cli(...again)).stdout, `${second.id}\n`);
+  assert.match((await cli('create', 'by-hand', '--rehash')).stderr, /--rehash is for a folder or file/);
   const file = await cli('create', join(folder, 'a.csv'));
   assert.equal(file.stdout, `${idOf({ 'a.csv': '1' })}\n`);
   const shown = JSON.parse((await cli('show', 'by-hand', '--json')).stdout) as {
