@@ -16,25 +16,30 @@ export interface Lease {
   id: string;
   /** Whether contents that nobody may point to any more can be relied on. */
   trustsOld: boolean;
+  /** Until when it is known to hold; the collector lets go of it only when as much time again has passed. */
+  goodUntil: number;
 }
+
+const goodMs = freezeLeaseMs / 2;
 
 export async function openLease(store: Store, tenant: string, now = new Date()): Promise<Lease> {
   const id = randomUUID();
   const mark: FreezeLease = { version: 1, at: now.toISOString() };
   await store.put(store.work, workKeys.freezing(tenant, id), JSON.stringify(mark));
-  return { id, trustsOld: !(await sweeping(store, now)) };
+  return { id, trustsOld: !(await sweeping(store, now)), goodUntil: now.getTime() + goodMs };
 }
 
 /** A lease that an earlier request opened; it is looked up, because whoever names it is a client. */
 export async function continueLease(store: Store, tenant: string, id: string, now = new Date()): Promise<Lease> {
   parseAs(z.uuid(), id, 'the id of the upload');
   const mark = await store.getJson(FreezeLease, store.work, workKeys.freezing(tenant, id));
-  if (!mark || now.getTime() - Date.parse(mark.at) > freezeLeaseMs / 2)
+  const goodUntil = Date.parse(mark?.at ?? '') + goodMs;
+  if (!(now.getTime() <= goodUntil))
     throw new HotcellError(
       'not_found',
       `there is no upload ${id}, or it was begun too long ago: begin again, what has arrived is not sent twice`,
     );
-  return { id, trustsOld: !(await sweeping(store, now)) };
+  return { id, trustsOld: !(await sweeping(store, now)), goodUntil };
 }
 
 export async function closeLease(store: Store, tenant: string, { id }: Lease): Promise<void> {
