@@ -17,8 +17,11 @@ export function youngEnough(modified: Date | undefined, now = Date.now()): boole
 /**
  * Put content that is named by its digest, once. If it is there already but old, nothing may point to it any more and
  * the collector may just be about to take it: then it is put again, as a new version that the collector has not listed.
+ * So it is when it was changed in the store: whoever is told to freeze again must find that it helps.
  */
 export async function keep(store: Store, bucket: string, key: string, bytes: Uint8Array | string): Promise<void> {
   const there = await store.putOrFind(bucket, key, bytes);
-  if (there && !youngEnough(there.modified)) await store.put(bucket, key, bytes);
+  if (!there) return;
+  const kept = youngEnough(there.modified) ? await store.getBytes(bucket, key) : undefined;
+  if (!kept || !kept.equals(Buffer.from(bytes))) await store.put(bucket, key, bytes);
 }

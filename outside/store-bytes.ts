@@ -134,7 +134,11 @@ export class StoreBytes implements AsyncDisposable {
       if (options.ifAbsent && (await this.head(bucket, key))) return false;
       throw error;
     }
-    if (options.ifAbsent && answer.status === 412) return false;
+    if (options.ifAbsent && answer.status === 412) {
+      if (await this.head(bucket, key)) return false;
+      // Some stores say so of a place whose object was deleted and whose versions are kept: nothing is there to be seen.
+      return this.put(bucket, key, body, sha256Hex, { signal: options.signal });
+    }
     this.#found(answer, 'put', bucket, key);
     return true;
   }

@@ -5,7 +5,7 @@ import { type Source, sourceFor } from '@hotcell/contract/sources.ts';
 import type { Contents } from '@hotcell/outside/content.ts';
 import { crashPoint } from '@hotcell/outside/crash.ts';
 import { publishName } from '@hotcell/outside/names-record.ts';
-import { type KeptSnapshot, putSnapshot, type SnapshotFile, snapshotRecord } from '@hotcell/outside/snapshot-record.ts';
+import { type KeptSnapshot, putSnapshot, type SnapshotFile } from '@hotcell/outside/snapshot-record.ts';
 import { Store } from '@hotcell/outside/store.ts';
 import { inLanes } from './lanes.ts';
 import { closeLease, type Lease, openLease } from './lease.ts';
@@ -50,14 +50,14 @@ export async function freezePrefix(
   const objects = await listPrefix(listing, place, options.mode);
   const lease = await openLease(deps.store, tenant);
   try {
-    const memory = (await recall(deps.store, tenant, place)) ?? { mode: options.mode, objects: new Map() };
+    const memory = await recall(deps.store, tenant, place);
     const known = await knownOf(deps, tenant, objects, memory, options.mode, lease);
     const digests = await readNew(deps, tenant, source, place, objects, known, options, lease);
     const files = objects.map((object) => fileOf(object, digests, place.bucket, options.mode));
     const about = { mode: options.mode, source: `s3://${place.bucket}/${place.prefix}`, by: options.by };
     const kept = await putSnapshot(deps.store, tenant, files, about);
     crashPoint('freeze-snapshot-put');
-    await noteDown(deps, tenant, place, objects, digests, options.mode, kept.snapshot);
+    await noteDown(deps, tenant, place, objects, digests);
     if (options.name !== undefined) await publishName(deps.store, tenant, options.name, kept.snapshot, options.by);
     return kept;
   } finally {
@@ -93,13 +93,11 @@ async function knownOf(
 ): Promise<Map<ListedObject, Digest>> {
   const known = new Map<ListedObject, Digest>();
   for (const object of objects) {
-    const before = object.versionId && memory.objects.get(objectKey(object.key, object.versionId));
+    const before = object.versionId && memory.get(objectKey(object.key, object.versionId));
     if (before && before.size === object.size) known.set(object, before.sha256);
   }
   if (mode === 'reference' || known.size === 0) return known;
-  // Contents go after the snapshots that hold them: while the last one stands and no collector is at work, all is here.
-  if (memory.snapshot && memory.mode === 'copy' && lease.trustsOld)
-    if (await snapshotRecord(deps.store, tenant, memory.snapshot)) return known;
+  // Also those of a snapshot that stands: one that was lost is put again, which is what freezing again is for.
   const present = await presentContents(deps, tenant, known.values(), lease.trustsOld);
   for (const [object, digest] of known) if (!present.has(digest)) known.delete(object);
   return known;
@@ -132,12 +130,12 @@ async function readNew(
       options.progress?.({ ...progress });
       if (Date.now() - noted < noteEveryMs) return;
       noted = Date.now();
-      noting = noting.then(() => noteDown(deps, tenant, place, objects, digests, options.mode));
+      noting = noting.then(() => noteDown(deps, tenant, place, objects, digests));
       await noting;
     });
   } catch (error) {
     // What was read counts for the next try, whatever ended this one.
-    await noting.then(() => noteDown(deps, tenant, place, objects, digests, options.mode)).catch(() => undefined);
+    await noting.then(() => noteDown(deps, tenant, place, objects, digests)).catch(() => undefined);
     throw error;
   }
   await noting;
@@ -152,14 +150,12 @@ async function noteDown(
   place: Place,
   objects: readonly ListedObject[],
   digests: ReadonlyMap<ListedObject, Digest>,
-  mode: SnapshotMode,
-  snapshot?: Digest,
 ): Promise<void> {
-  const memory: Remembered = { snapshot, mode, objects: new Map() };
+  const memory: Remembered = new Map();
   for (const object of objects) {
     const { key, size, versionId } = object;
     const digest = digests.get(object);
-    if (digest && versionId) memory.objects.set(objectKey(key, versionId), { key, versionId, size, sha256: digest });
+    if (digest && versionId) memory.set(objectKey(key, versionId), { key, versionId, size, sha256: digest });
   }
   await remember(deps.store, tenant, place, memory);
 }

@@ -114,6 +114,22 @@ test('what is frozen by reference is read by its version, also after it was writ
   await assert.rejects(staged(house, strict, tenant, { in: frozen }), failsAs('input_missing', /HOTCELL_SOURCES/));
 });
 
+test('a content that was lost is read and kept again when its prefix is frozen again', async () => {
+  await put(versioned, 'open/lost/a.csv', 'lost later');
+  await put(versioned, 'open/lost/b.csv', 'kept');
+  const frozen = await freeze('open/lost/');
+  const { store } = house;
+  await store.deleteMany(store.record, [recordKeys.cas(tenant, sha256('lost later'))]);
+  assert.equal((await verifySnapshot(deps, tenant, frozen.snapshot)).verified, false);
+  lakeProxy.seen.length = 0;
+  assert.equal((await freeze('open/lost/')).snapshot, frozen.snapshot);
+  assert.deepEqual(
+    readsOf('open/lost/').map((seen) => seen.path),
+    [`/${versioned}/open/lost/a.csv`],
+  );
+  assert.equal((await verifySnapshot(deps, tenant, frozen.snapshot)).verified, true);
+});
+
 test('a reference needs real versions; copying does not', async () => {
   await put(unversioned, 'open/plain/a.csv', '1');
   await assert.rejects(
