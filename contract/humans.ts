@@ -11,6 +11,11 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : Number(value.toFixed(1))} ${units[unit]}`;
 }
 
+/** 1 → "1 file", 2 → "2 files". */
+export function counted(number: number, one: string, several = `${one}s`): string {
+  return `${number} ${number === 1 ? one : several}`;
+}
+
 export function formatSeconds(ms: number): string {
   return `${Number((ms / 1000).toFixed(ms < 10_000 ? 2 : 1))} s`;
 }

@@ -52,7 +52,7 @@ export function resultOf(known: Known, execution: Execution, at: Date): Result {
       refused: outputs.refused,
     },
     logs: { sha256: log.sha256 === null ? null : Digest.parse(log.sha256), bytes: log.bytes, truncated: log.truncated },
-    warnings: [...base.warnings, ...verdict.warnings],
+    warnings: [...base.warnings, ...verdict.warnings, ...unpublished(known, execution)],
   };
 }
 
@@ -104,6 +104,12 @@ function baseOf(known: Known, outcome: Outcome, at: Date): Omit<Result, 'outcome
     },
     warnings: [...(spec?.warnings ?? [])],
   };
+}
+
+/** A name that was asked for and stays where it was, though the run succeeded. */
+function unpublished({ spec }: Known, { verdict, outputs }: Execution): string[] {
+  if (spec?.publish === undefined || verdict.outcome !== 'succeeded' || outputs.snapshot !== null) return [];
+  return [`nothing was published as ${spec.publish}: the run wrote no files to /outputs`];
 }
 
 /** Why a run was given up, with the cause of every attempt. */

@@ -70,7 +70,7 @@ async function fetchOnce(
     };
     const head = await store.read(bucket, key, take, { versionId, signal, flowing: true });
     if (!head)
-      throw new HotcellError('input_missing', `${where} is not in the store any more: it was deleted after the freeze`);
+      throw new HotcellError('input_missing', `${where} is not in the store any more; freeze the source again`);
     const found = hash.digest('hex');
     if (bytes !== entry.size || found !== hexOf(entry.sha256))
       throw new HotcellError(

@@ -19,6 +19,7 @@ const toldRefusals = 1000;
 export class OutputCollector {
   readonly #store: Store;
   readonly #tenant: string;
+  readonly #run: string;
   readonly #limits: Pick<Limits, 'outputBytes' | 'outputFiles'>;
   readonly #sink: ContentSink;
   #files: OutputFile[] = [];
@@ -36,6 +37,7 @@ export class OutputCollector {
   ) {
     this.#store = store;
     this.#tenant = tenant;
+    this.#run = run;
     this.#limits = limits;
     this.#sink = new ContentSink(store, tenant, run, attempt);
   }
@@ -74,8 +76,9 @@ export class OutputCollector {
     this.#refuseCollisions();
     if (this.#untold > 0) this.#refused.push({ path: '…', reason: `${this.#untold} more were refused` });
     // A run without outputs has no snapshot, and costs no requests for one.
+    const about = { source: `${this.#run}:outputs`, by: `run ${this.#run}` };
     const snapshot =
-      this.#files.length > 0 ? (await putSnapshot(this.#store, this.#tenant, this.#files)).snapshot : null;
+      this.#files.length > 0 ? (await putSnapshot(this.#store, this.#tenant, this.#files, about)).snapshot : null;
     const bytes = this.#files.reduce((sum, file) => sum + file.size, 0);
     return {
       files: this.#files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))),

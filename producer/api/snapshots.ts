@@ -90,14 +90,16 @@ export function snapshotRoutes(app: App, deps: ResolveDeps): void {
     const { tenant } = callerOf(request);
     const id = await idOf(deps, tenant, request.params.snapshot);
     const record = await snapshotRecord(store, tenant, id);
-    if (!record) throw notThere(request.params.snapshot);
+    if (!record) throw notThere(request.params.snapshot, id);
     const [entries, names] = await Promise.all([manifestAt(store, tenant, id), namesBySnapshot(store, tenant)]);
     return { ...viewOf(record, names.get(id) ?? []), entries };
   });
 
   app.post('/v1/snapshots/:snapshot/verify', { schema: { params: Which } }, async (request) => {
     const { tenant } = callerOf(request);
-    return verifySnapshot(deps, tenant, await idOf(deps, tenant, request.params.snapshot));
+    const id = await idOf(deps, tenant, request.params.snapshot);
+    if (!(await snapshotRecord(store, tenant, id))) throw notThere(request.params.snapshot, id);
+    return verifySnapshot(deps, tenant, id);
   });
 
   app.get(
@@ -120,8 +122,14 @@ export function snapshotRoutes(app: App, deps: ResolveDeps): void {
   });
 }
 
-const notThere = (which: string) =>
-  new HotcellError('not_found', `there is no snapshot ${which}: ./hotcell snapshot ls and names show what there is`);
+function notThere(which: string, id: Digest): HotcellError {
+  if (which === id)
+    return new HotcellError('not_found', `there is no snapshot ${id}: ./hotcell snapshot ls shows what there is`);
+  return new HotcellError(
+    'not_found',
+    `${which} points to ${id}, which was collected as garbage: freeze its source again with ./hotcell snapshot create`,
+  );
+}
 
 async function idOf(deps: ResolveDeps, tenant: string, which: string): Promise<Digest> {
   const form = sourceForm(which);

@@ -1,10 +1,10 @@
 import { Digest } from '@hotcell/contract/digest.ts';
 import { type ErrorCode, errorCodes, HotcellError } from '@hotcell/contract/errors.ts';
-import { formatBytes } from '@hotcell/contract/humans.ts';
-import { parseAs, parseJsonAs } from '@hotcell/contract/parse.ts';
+import { counted, formatBytes } from '@hotcell/contract/humans.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { SnapshotName } from '@hotcell/contract/names.ts';
 import { SnapshotMode } from '@hotcell/contract/snapshot-records.ts';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import type { Http } from '../sdk/http.ts';
 import { linesOf } from '../sdk/lines.ts';
@@ -34,10 +34,25 @@ interface Options {
   rehash?: true;
 }
 
+function aName(value: string): string {
+  const name = SnapshotName.safeParse(value);
+  if (name.success) return value;
+  throw new InvalidArgumentError(`${name.error.issues[0]?.message ?? 'It is no name'}.`);
+}
+
+function aSource(value: string): string {
+  if (value !== '') return value;
+  throw new InvalidArgumentError('It is empty: name a folder, a file or what else can be frozen.');
+}
+
 export function defineCreate(command: Command): void {
   command
-    .argument('<source>', 'a folder, a file, s3://bucket/prefix, RUN:outputs, or a snapshot to be given a name')
-    .option('--name <name>', 'move this name to the snapshot')
+    .argument(
+      '<source>',
+      'a folder, a file, s3://bucket/prefix, RUN:outputs, or a snapshot to be given a name',
+      aSource,
+    )
+    .addOption(new Option('--name <name>', 'move this name to the snapshot').argParser(aName))
     .addOption(
       new Option('--mode <mode>', 'of s3://: copy the bytes, or refer to their versions').choices(SnapshotMode.options),
     )
@@ -49,15 +64,16 @@ export function defineCreate(command: Command): void {
   ]);
   command.action(async (source: string, options: Options) => {
     const globals = globalsOf(command);
-    if (options.name !== undefined) parseAs(SnapshotName, options.name, '--name');
     const { note } = tellerFor(globals);
     const { http } = await openClient(globals);
     const created = isLocal(source)
       ? await uploadLocal(http, source, options, note)
-      : await freezeThere(http, source, options, note);
+      : await freezeThere(http, source, options, note).catch((error: unknown) => {
+          throw noPathEither(source, error);
+        });
     const { id, name, files, bytes } = created;
     if (globals.json) return printJson({ id, ...(name === undefined ? {} : { name }), files, bytes });
-    note(`${files} files, ${formatBytes(bytes)}${name === undefined ? '' : `, now ${name}`}`);
+    note(`${counted(files, 'file')}, ${formatBytes(bytes)}${name === undefined ? '' : `, now ${name}`}`);
     process.stdout.write(`${id}\n`);
   });
 }
@@ -101,6 +117,13 @@ async function freezeThere(
     'internal',
     'the answer broke off before the freeze was done: ask again, it goes on where it was',
   );
+}
+
+/** A word may have been meant as a folder's name, with a slip of the pen in it. */
+function noPathEither(source: string, error: unknown): unknown {
+  if (!(error instanceof HotcellError) || error.code !== 'not_found' || !SnapshotName.safeParse(source).success)
+    return error;
+  return new HotcellError('not_found', `${error.message}; and there is no folder or file ${source} here`);
 }
 
 function codeOf(code: string): ErrorCode {

@@ -1,5 +1,5 @@
 import { Digest } from '@hotcell/contract/digest.ts';
-import { formatBytes } from '@hotcell/contract/humans.ts';
+import { counted, formatBytes } from '@hotcell/contract/humans.ts';
 import { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { SnapshotMode } from '@hotcell/contract/snapshot-records.ts';
 import { type Command, Option } from 'commander';
@@ -124,7 +124,8 @@ function defineVerify(command: Command): void {
     if (!verdict.verified) process.exitCode = 3;
     if (globals.json) return printJson(verdict);
     const { id, files, bytes, problems } = verdict;
-    if (verdict.verified) process.stdout.write(`${id}: ${files} files, ${formatBytes(bytes)}, all as frozen\n`);
+    if (verdict.verified)
+      process.stdout.write(`${id}: ${counted(files, 'file')}, ${formatBytes(bytes)}, all as frozen\n`);
     else
       process.stdout.write(
         columns(
@@ -149,7 +150,7 @@ function defineDiff(command: Command): void {
       ...diff.changed.map(({ path, before: old, after: now }) => ['changed', path, `${old.size} → ${now.size}`]),
     ];
     if (rows.length > 0) process.stdout.write(columns(['WHAT', 'PATH', 'BYTES'], rows));
-    process.stdout.write(`${diff.same} files are the same\n`);
+    process.stdout.write(`${counted(diff.same, 'file is', 'files are')} the same\n`);
   });
 }
 

@@ -1,4 +1,4 @@
-import { formatSeconds } from '@hotcell/contract/humans.ts';
+import { counted, formatSeconds } from '@hotcell/contract/humans.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { failureOf } from './fail.ts';
 import type { Globals } from './globals.ts';
@@ -38,7 +38,7 @@ export function tellerFor(globals: Globals): Teller {
       warnings(result.warnings);
       const { files, refused } = result.outputs;
       for (const file of refused) note(`not kept: ${file.path}: ${file.reason}`);
-      if (files.length > 0) note(`${files.length} output files: ./hotcell get ${result.run} -o DIR`);
+      if (files.length > 0) note(`${counted(files.length, 'output file')}: ./hotcell get ${result.run} -o DIR`);
     },
     failed: (error) => process.stderr.write(failureOf(error).text),
   };

@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/contract/layout.ts';
 import { pointsTo, publishName, readName } from '@hotcell/outside/names-record.ts';
+import { snapshotRecord } from '@hotcell/outside/snapshot-record.ts';
 import { openBed } from '../support/bed.ts';
 import { spawnNode } from '../support/child.ts';
 import { openHouse } from '../support/house.ts';
@@ -35,7 +36,21 @@ test('a name moves to the outputs of a run that succeeds, and not to those of on
   await settled(own, [good.run, bad.run]);
   const found = await readName(own.store, own.tenant, 'clean');
   assert.deepEqual(found?.history, [{ snapshot: outputs.snapshot, at: timings.finishedAt, by: `run ${good.run}` }]);
-  assert.ok(await own.store.head(own.store.record, recordKeys.manifest(own.tenant, outputs.snapshot ?? sha256(''))));
+  assert.ok(outputs.snapshot);
+  assert.ok(await own.store.head(own.store.record, recordKeys.manifest(own.tenant, outputs.snapshot)));
+  const record = await snapshotRecord(own.store, own.tenant, outputs.snapshot);
+  assert.deepEqual([record?.source, record?.by], [`${good.run}:outputs`, `run ${good.run}`]);
+});
+
+test('a run that succeeds and writes no file moves no name, and says so', async () => {
+  await using own = await openHouse(bed);
+  await own.worker('one');
+  const { run } = await own.submit('print done', { spec: { publish: 'clean' } });
+  const { outcome, warnings } = await resultOf(own, run);
+  assert.equal(outcome, 'succeeded');
+  assert.deepEqual(warnings, ['nothing was published as clean: the run wrote no files to /outputs']);
+  await settled(own, [run]);
+  assert.equal(await readName(own.store, own.tenant, 'clean'), undefined);
 });
 
 test('a publication that its worker died before is made up for, and does not move the name back', async () => {

@@ -287,6 +287,20 @@ test('the commands create, list, show, compare and verify, with nothing but an a
     (JSON.parse(verified.stdout) as { problems: { path: string }[] }).problems.map((p) => p.path),
     ['b.csv'],
   );
+  const { store } = house;
+  await store.put(store.record, recordKeys.manifest(house.tenant, id), '{"path":"../evil"}');
+  assert.equal((await cli('verify', id)).code, 3);
+  assert.match((await cli('show', id)).stderr, /not what its digest says.*freeze the source again/);
+  writeFileSync(join(folder, 'b.csv'), '2');
+  assert.equal((await cli('create', folder)).stdout, `${id}\n`);
+  assert.equal((await cli('verify', id)).code, 0, 'freezing again helps');
+  await store.deleteMany(store.record, [recordKeys.snapshotRecord(house.tenant, second.id)]);
+  for (const command of ['show', 'verify']) {
+    const gone = await cli(command, 'by-hand');
+    assert.equal(gone.code, 1);
+    assert.match(gone.stderr, /^hotcell: by-hand points to sha256:\w+, which was collected.*freeze its source again/);
+  }
+  assert.match((await cli('create', 'no-such-thing')).stderr, /no folder or file no-such-thing here/);
   const refused = await cli('show', 'no-such-thing');
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /no-such-thing/);

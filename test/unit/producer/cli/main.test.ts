@@ -22,6 +22,8 @@ describe('the command line', () => {
     ['status', 'everything'],
     ['--colour', 'status'],
     ['ls', '--limit'],
+    ['snapshot', 'create', ''],
+    ['snapshot', 'create', '.', '--name', 'Not a name'],
   ])
     test(`\`${words.join(' ')}\` is wrong usage: it ends with 2 and prints nothing but why`, async () => {
       const { code, stdout, stderr } = await hotcell(words);
