@@ -1,4 +1,4 @@
-import type { Digest } from '@hotcell/contract/digest.ts';
+import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/contract/layout.ts';
 import type { Contents } from '@hotcell/outside/content.ts';
 import { youngEnough } from '@hotcell/outside/keep.ts';
@@ -6,8 +6,11 @@ import type { Store } from '@hotcell/outside/store.ts';
 import { inLanes } from './lanes.ts';
 
 const headsAtOnce = 32;
+const partsAtOnce = 8;
 /** Fewer questions than this are not worth a listing. */
 const few = 64;
+/** More than these are listed in sixteen parts at once, by the first digit: a listing is told page after page. */
+const many = 4000;
 /** One question costs about as much as being told of so many keys in a listing. */
 const keysPerQuestion = 6;
 
@@ -28,7 +31,11 @@ export async function presentContents(
   const found: Found = (digest, { size, modified }) => {
     if (trustsOld || youngEnough(modified)) present.set(digest, size);
   };
-  const left = await byListing(store, tenant, [...new Set(digests)], found);
+  const asked = [...new Set(digests)];
+  const left: Digest[] = [];
+  await inLanes(partsAtOnce, partsOf(asked), async ([digit, part]) => {
+    left.push(...(await byListing(store, `${recordKeys.casPrefix(tenant)}${digit}`, tenant, part, found)));
+  });
   await inLanes(headsAtOnce, left, async (digest) => {
     const head = await contents.own.head(store.record, recordKeys.cas(tenant, digest));
     if (head) found(digest, head);
@@ -36,9 +43,15 @@ export async function presentContents(
   return present;
 }
 
+/** Together they are all; each with what the hex digits of its digests begin with. */
+function partsOf(asked: readonly Digest[]): Iterable<readonly [string, readonly Digest[]]> {
+  return asked.length > many ? Map.groupBy(asked, (digest) => hexOf(digest).slice(0, 1)) : [['', asked]];
+}
+
 /** What the listing did not get to. */
 async function byListing(
   store: Store,
+  prefix: string,
   tenant: string,
   asked: readonly Digest[],
   found: Found,
@@ -46,7 +59,7 @@ async function byListing(
   if (asked.length < few) return asked;
   const byKey = new Map(asked.map((digest) => [recordKeys.cas(tenant, digest), digest]));
   let listed = 0;
-  for await (const object of store.list(store.record, recordKeys.casPrefix(tenant))) {
+  for await (const object of store.list(store.record, prefix)) {
     const digest = byKey.get(object.key);
     if (digest) found(digest, object);
     if (++listed === asked.length * keysPerQuestion)

@@ -165,6 +165,18 @@ test('a size that is not that of the bytes is refused', async () => {
   await assert.rejects(http.stream('POST', '/v1/snapshots', { json: { upload: begun.upload, files } }), /5|has not/);
 });
 
+test('of thousands of contents exactly those that are not there are missing', async () => {
+  const { http } = await producer.client('submitter', bed.tenant());
+  const there = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`there/${i}`, `there ${i}`]));
+  await uploadSnapshot(http, await folderOf(there));
+  const entry = (path: string, text: string) => ({ path, size: text.length, sha256: sha256(text) });
+  const absent = Array.from({ length: 5000 }, (_, i) => entry(`absent/${i}`, `absent ${i}`));
+  const files = [...absent, ...Object.entries(there).map(([path, text]) => entry(path, text))];
+  const begun = await http.stream('POST', '/v1/uploads', { json: { files } });
+  const { missing } = (await begun.json()) as { missing: string[] };
+  assert.deepEqual(missing.toSorted(), absent.map((file) => file.sha256).toSorted());
+});
+
 test('a tenant is never told what another has', async () => {
   const tree = { x: 'only theirs' };
   await uploadSnapshot((await producer.client()).http, await folderOf(tree));
