@@ -43,23 +43,20 @@ static uint64_t peak(void) {
 }
 
 static uint64_t sampled;
-static int sample_fd = -1;
+static const char *sampled_file;
 
 bool account_samples(void) {
+    static const char *const files[] = {CG "memory.current", CG "memory/memory.usage_in_bytes"};
     if (peak() != UNKNOWN) return false;
-    // Kept open: a sample is one call.
-    if (sample_fd < 0) sample_fd = open(CG "memory.current", O_RDONLY | O_CLOEXEC);
-    if (sample_fd < 0) sample_fd = open(CG "memory/memory.usage_in_bytes", O_RDONLY | O_CLOEXEC);
-    return sample_fd >= 0;
+    for (int i = 0; i < 2 && !sampled_file; i++)
+        if (number(files[i], NULL) != UNKNOWN) sampled_file = files[i];
+    return sampled_file != NULL;
 }
 
+// Not through a descriptor that is kept: gVisor lets the job open what init has open.
 void account_sample(void) {
-    char digits[32];
-    ssize_t n = pread(sample_fd, digits, sizeof digits - 1, 0);
-    if (n <= 0) return;
-    digits[n] = 0;
-    uint64_t now = strtoull(digits, NULL, 10);
-    if (now > sampled) sampled = now;
+    uint64_t now = number(sampled_file, NULL);
+    if (now != UNKNOWN && now > sampled) sampled = now;
 }
 
 void account_read(struct account *a) {
