@@ -45,7 +45,7 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
   // What the policy sealed gives a run.
   const limits = { ...testLimits, cpus: 1, memoryBytes: 512 * mib, pids: 256 };
   const command = ['python3', '-c', code];
-  const alike = await sameOptions(bed, made.plan('runc', { limits }));
+  const alike = await sameOptions(bed, made, made.plan('runc', { limits }));
   const least = bareCells();
   const labels = { 'hotcell.managed': '1', 'hotcell.installation': bed.installation.id, 'hotcell.role': 'test' };
   const works = {

@@ -16,7 +16,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
       const told = await runIn(made.cells, plan(), jobOf({ argv: command }));
       if (told.logs[0] !== 'hello\n') throw new Error(`the cell said ${JSON.stringify(told.logs)}`);
     };
-    const plain = await sameOptions(bed, plan());
+    const plain = await sameOptions(bed, made, plan());
     const bare = async () => {
       const said = await plain(command);
       if (said !== 'hello\n') throw new Error(`the container said ${JSON.stringify(said)}`);

@@ -150,13 +150,13 @@ export class Engine {
     );
   }
 
-  /** By force, with its anonymous volumes. Removing what is gone or being removed already is no error. */
-  async remove(id: string): Promise<void> {
-    await this.#orIgnore([404, 409], () =>
+  /** By force, with its anonymous volumes. Whether it is gone now: false if it is being removed for somebody else. */
+  async remove(id: string): Promise<boolean> {
+    const remove = () =>
       this.#bounded(`remove ${id}`, boundMs.change, (abortSignal) =>
         this.#docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
-      ),
-    );
+      );
+    return await this.#orIgnore([409], () => this.#orIgnore([404], remove));
   }
 
   async inspect(id: string): Promise<Inspected | undefined> {

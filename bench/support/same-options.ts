@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { containerOptions } from '@hotcell/executor-worker/cell/options.ts';
+import { makeFolder, noInputs } from '@hotcell/executor-worker/cell/folder.ts';
+import { containerOptions, initPath } from '@hotcell/executor-worker/cell/options.ts';
 import type { CellPlan } from '@hotcell/executor-worker/parts.ts';
 import type { Bed } from '../../test/support/bed.ts';
+import type { TestCells } from '../../test/support/cells.ts';
 import { plainContainer } from './cells.ts';
 
 const profiles = join(import.meta.dirname, '../../images/seccomp');
@@ -12,13 +14,23 @@ const profiles = join(import.meta.dirname, '../../images/seccomp');
  * A program in a container by the engine's calls alone: with a cell's options, but for the network, which is said as it is
  * usually said, by its mode. What it printed, once the container is gone.
  */
-export async function sameOptions(bed: Bed, plan: CellPlan): Promise<(command: readonly string[]) => Promise<string>> {
+export async function sameOptions(
+  bed: Bed,
+  { stateDir }: TestCells,
+  plan: CellPlan,
+): Promise<(command: readonly string[]) => Promise<string>> {
   const machine = process.arch === 'x64' ? 'x86_64' : 'aarch64';
   const text = await readFile(join(profiles, `${plan.runtime}-${machine}.json`), 'utf8');
   const seccomp = JSON.stringify(JSON.parse(text));
+  // What a cell has mounted, a bare container has as well; made once.
+  const files = [
+    { source: join(stateDir, 'init', 'cell-init'), target: initPath },
+    ...makeFolder(stateDir, 'bench', 50_000),
+    noInputs(stateDir, 'bench'),
+  ];
   return async (command) => {
     const site = { id: 'bench', uid: randomInt(50_000, 60_000), installation: bed.installation.id, worker: 'bench' };
-    const more = { createdAt: new Date(), imageId: plan.image.digest, imageVariables: [], files: [], seccomp };
+    const more = { createdAt: new Date(), imageId: plan.image.digest, imageVariables: [], files, seccomp };
     const { NetworkDisabled: _, ...options } = containerOptions(plan, { ...site, ...more });
     await using container = await plainContainer(bed, plan.runtime, command, { ...options, Entrypoint: [...command] });
     let said = '';

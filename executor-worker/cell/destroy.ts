@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as soon, setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@hotcell/contract/errors.ts';
 import type { CellDeps } from './deps.ts';
 import { removeFolder } from './folder.ts';
@@ -17,15 +17,21 @@ export async function destroyCell(leased: Leased, deps: CellDeps): Promise<void>
     await engine.wait(leased.container, endMs).catch((error: unknown) => {
       log.debug({ container: leased.name, err: error }, 'the end of a cell was not seen');
     });
-    await removeContainer(leased, deps, pausesMs);
+    const both = await Promise.allSettled([removeContainer(leased, deps, pausesMs), folderGone(stateDir, leased.id)]);
+    for (const one of both) if (one.status === 'rejected') throw one.reason;
   } catch (error) {
     log.error({ container: leased.name, err: error }, `a cell could not be removed: ${messageOf(error)}`);
     throw error;
   } finally {
-    // What is left of a container has no use for the folder; and what is not live any more is the reaper's.
-    removeFolder(stateDir, leased.id);
+    // What is not live any more is the reaper's.
     live.delete(leased.id);
   }
+}
+
+/** While the engine is at it, whose request is out by then: what has ended, or is left of it, has no use for the folder. */
+async function folderGone(stateDir: string, id: string): Promise<void> {
+  await soon();
+  removeFolder(stateDir, id);
 }
 
 /** Take a container away, and see that it is gone. What keeps it from going is told until it is. */
@@ -36,9 +42,9 @@ export async function removeContainer(
 ): Promise<void> {
   for (let tried = 0; ; tried++) {
     try {
-      await engine.remove(target.container);
-      // Being removed already, by somebody else, looks like removed: only its absence counts.
-      if ((await engine.inspect(target.container)) !== undefined) throw new Error('it is still there');
+      const gone = await engine.remove(target.container);
+      // Being removed for somebody else is not removed: only its absence counts.
+      if (!gone && (await engine.inspect(target.container)) !== undefined) throw new Error('it is still there');
       return left.gone(target.id);
     } catch (error) {
       left.failed({ id: target.id, container: target.name }, error);

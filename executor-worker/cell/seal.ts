@@ -26,9 +26,11 @@ const sealMs = 90_000;
 /** A cell that is proven shut: only then there is something to hand code to. */
 export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCell> {
   // Before the container is made: what is mounted then is at least as new, and a newer one is a difference.
-  const init = await deps.init.digest();
-  const image = await deps.images.vetted(plan.image);
-  const seccomp = await seccompProfile(plan, deps.machine);
+  const [init, image, seccomp] = await Promise.all([
+    deps.init.digest(),
+    deps.images.vetted(plan.image),
+    seccompProfile(plan, deps.machine),
+  ]);
   const leased = await lease(plan, image, seccomp, deps);
   let talk: Talk | undefined;
   try {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sha256 } from '@hotcell/contract/digest.ts';
+import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { CellPlan } from '../parts.ts';
 
@@ -19,16 +19,25 @@ export function machineOf(architecture: string): string {
 
 const folder = join(import.meta.dirname, '../../images/seccomp');
 
+/** This worker's own files, which stay as they are while it runs. */
+const profiles = new Map<string, Promise<{ digest: Digest; line: string }>>();
+
+async function profile(name: string): Promise<{ digest: Digest; line: string }> {
+  const text = await readFile(join(folder, `${name}.json`), 'utf8');
+  // As one line: it becomes a part of the container's description.
+  return { digest: sha256(text), line: JSON.stringify(JSON.parse(text)) };
+}
+
 /** The profile that the policy pinned, and no other: what this worker was shipped with may be newer or older. */
 export async function seccompProfile(plan: Pick<CellPlan, 'runtime' | 'seccomp'>, machine: string): Promise<string> {
   const name = `${plan.runtime}-${machine}`;
-  const text = await readFile(join(folder, `${name}.json`), 'utf8');
-  const digest = sha256(text);
+  const read = profiles.get(name) ?? profile(name);
+  profiles.set(name, read);
+  const { digest, line } = await read;
   if (plan.seccomp[name] !== digest)
     throw new HotcellError(
       'posture_differs',
       `the policy pins the seccomp profile ${name} as ${plan.seccomp[name] ?? 'none'}, and this worker has ${digest}: run the worker of the version that made the policy, or submit again`,
     );
-  // As one line: it becomes a part of the container's description.
-  return JSON.stringify(JSON.parse(text));
+  return line;
 }

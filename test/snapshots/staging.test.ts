@@ -203,7 +203,10 @@ test('a content that is gone is named', async () => {
   const frozen = await freezeTree(house, tenant, { 'gone.csv': 'here today' });
   const key = recordKeys.cas(tenant, sha256('here today'));
   await house.store.delete(house.store.record, key);
-  await assert.rejects(staged(house, inputs, tenant, { in: frozen }), failsAs('input_missing', /gone\.csv.*is not in the store any more/));
+  await assert.rejects(
+    staged(house, inputs, tenant, { in: frozen }),
+    failsAs('input_missing', /gone\.csv.*is not in the store any more/),
+  );
 });
 
 const faults = [

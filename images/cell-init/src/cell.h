@@ -29,6 +29,7 @@ struct cell {
     struct stream streams[2];  // stdout and stderr of the running block.
     size_t block_index, blocks_begun;
     uint64_t stdout_bytes, stderr_bytes;
+    uint64_t bounding;  // The capabilities that a child has to drop.
     int status_fd;  // Closed by the block's exec; a record in it says how far it came.
     uint8_t status[64];
     size_t status_length;
@@ -58,8 +59,11 @@ bool input_wanted(void);
 void input_read(void);
 enum job_event input_next(const uint8_t **payload, size_t *length);
 
-// memory.c: what a buffer needs is its own from then on, and its bytes as they were.
+// memory.c: what a buffer needs is there from then on, and its bytes are as they were. Whole pages that are held are
+// init's alone: no child has a use for them, and they would be a part of every fork.
+#define PAGE_BYTES 4096
 void touch(void *memory, size_t bytes);
+void hold(void *pages, size_t bytes);
 void hold_memory(void);
 void free_reserve(void);
 
@@ -99,7 +103,8 @@ struct child_plan {
 #define LOG_PIPE_BYTES (64 * 1024)
 #define FRAMES_PIPE_BYTES (256 * 1024)
 void pipe_as_job(int ends[2], int bytes);
-pid_t spawn(const struct child_plan *plan);
+pid_t spawn(struct child_plan *plan);
+pid_t spawn_sharing(struct child_plan *plan);
 bool reap(pid_t main, int *status);
 void kill_all(pid_t main, int *status);
 bool wait_for(pid_t child, uint64_t until);

@@ -23,8 +23,7 @@ void log_start(void) {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) fail(E_SYSTEM, errno, "no memory for the log's tail");
     // Touched before the job could use the memory up.
-    touch(memory, size);
-    madvise(memory, size, MADV_DONTFORK);
+    hold(memory, size);
     cell.ring.memory = memory;
     cell.ring.size = size;
 }

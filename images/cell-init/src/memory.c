@@ -4,7 +4,6 @@
 #include "cell.h"
 
 #define RESERVE_BYTES (2 * 1024 * 1024)
-#define PAGE_BYTES 4096
 
 static void *reserve;
 
@@ -12,6 +11,11 @@ void touch(void *memory, size_t bytes) {
     volatile uint8_t *at = memory;
     for (size_t i = 0; i < bytes; i += PAGE_BYTES) at[i] = at[i];
     if (bytes) at[bytes - 1] = at[bytes - 1];
+}
+
+void hold(void *pages, size_t bytes) {
+    touch(pages, bytes);
+    madvise(pages, bytes, MADV_DONTFORK);
 }
 
 // Everything is touched while the cell is init's alone. Not before the posture is on its way: the host judges it
@@ -25,9 +29,7 @@ void hold_memory(void) {
     totals_start();
     reserve = mmap(NULL, RESERVE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (reserve == MAP_FAILED) fail(E_SYSTEM, errno, "no memory for the reserve");
-    touch(reserve, RESERVE_BYTES);
-    // No child has a use for it; copying its pages' table would be a part of every fork.
-    madvise(reserve, RESERVE_BYTES, MADV_DONTFORK);
+    hold(reserve, RESERVE_BYTES);
 }
 
 // For the page tables and stacks of the last children.

@@ -10,7 +10,7 @@
 
 // /proc/net/dev has all of them: one whose index is higher makes the two lists differ. Each call is a list of its own in
 // gVisor's sentry, and a cell has one interface, whose index is 1.
-#define MOST_INDEXES 16
+#define MOST_INDEXES 8
 #define MOST_ROUTES 64
 
 static void say_interfaces(void) {

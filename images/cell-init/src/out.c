@@ -5,11 +5,11 @@
 
 #define QUEUE_BYTES (512 * 1024)
 
-static uint8_t queue[QUEUE_BYTES];
+static uint8_t queue[QUEUE_BYTES] __attribute__((aligned(PAGE_BYTES)));
 static size_t sent, queued;
 
 void out_hold(void) {
-    touch(queue, sizeof queue);
+    hold(queue, sizeof queue);
 }
 
 bool out_pending(void) {

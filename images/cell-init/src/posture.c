@@ -25,12 +25,16 @@ bool read_capabilities(uint64_t caps[5]) {
     caps[1] = sets[0].permitted | (uint64_t)sets[1].permitted << 32;
     caps[2] = sets[0].effective | (uint64_t)sets[1].effective << 32;
     caps[3] = caps[4] = 0;
+    // Older gVisor knows no ambient set: then there is none.
+    bool ambient = true;
     for (unsigned long cap = 0; cap < 64; cap++) {
         int bounding = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
         // The kernel has no such capability, and none above it.
         if (bounding < 0) break;
         if (bounding) caps[3] |= 1ull << cap;
-        if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) == 1) caps[4] |= 1ull << cap;
+        int raised = ambient ? prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) : 0;
+        if (raised < 0) ambient = false;
+        if (raised == 1) caps[4] |= 1ull << cap;
     }
     return true;
 }

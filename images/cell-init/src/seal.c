@@ -21,11 +21,9 @@ static bool own_digest(uint8_t digest[32]) {
     return n == 0;
 }
 
-static void say_init(void) {
+static void say_init(const uint64_t caps[5]) {
     uint8_t digest[32];
-    uint64_t caps[5];
     if (!own_digest(digest)) fail(E_UNSEALED, errno, "init cannot read its own program");
-    if (!read_capabilities(caps)) fail(E_UNSEALED, errno, "init cannot read its own capabilities");
     struct writer w = out_begin(256);
     record_begin(&w, POSTURE_INIT);
     record_bytes(&w, digest, sizeof digest);
@@ -36,12 +34,15 @@ static void say_init(void) {
 
 void seal(void) {
     int ends[2], status[2];
+    uint64_t caps[5];
+    if (!read_capabilities(caps)) fail(E_UNSEALED, errno, "init cannot read its own capabilities");
+    cell.bounding = caps[3];
     pipe_as_job(ends, FRAMES_PIPE_BYTES);
     if (pipe2(status, O_CLOEXEC) || fcntl(status[0], F_SETFL, O_NONBLOCK)) fail(E_SYSTEM, errno, "a pipe for the posture");
     cell.status_length = 0;
     struct child_plan plan = {
         .out = ends[1], .err = -1, .status_fd = status[1], .body = run_posture, .body_stage = STAGE_EXEC};
-    pid_t child = spawn(&plan);
+    pid_t child = spawn_sharing(&plan);
     int err = errno;
     close(ends[1]);
     close(status[1]);
@@ -49,7 +50,7 @@ void seal(void) {
     if (child < 0) fail(E_UNSEALED, err, "no process for the posture");
     relay_start(ends[0], T_POSTURE, T_POSTURE);
     // While the child is at its part.
-    say_init();
+    say_init(caps);
     bool whole = wait_for(child, now_us() + POSTURE_WITHIN_US);
     while (relay.fd >= 0 || cell.status_fd >= 0) pump(NEVER);
     err = cell.status_length >= 4 ? cell.status[2] | cell.status[3] << 8 : 0;
