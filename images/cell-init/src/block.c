@@ -9,11 +9,14 @@
 
 #define SAMPLE_US 100000
 
-void ask_to_stop(enum stop_cause cause) {
+void ask_to_stop(enum stop_cause cause, uint64_t since) {
     // The first cause is the one that is told.
     if (cell.cause != CAUSE_NONE || cell.blocks_over) return;
     cell.cause = cause;
-    cell.kill_at = now_us() + cell.job.limits.grace_ms * 1000ull;
+    // The grace begins when the reason did, though init came late to say so because a storm of processes kept it waiting.
+    // What is asked to go has half of it at the least.
+    uint64_t grace = cell.job.limits.grace_ms * 1000ull, at_least = now_us() + grace / 2;
+    cell.kill_at = since + grace > at_least ? since + grace : at_least;
     kill(-1, SIGTERM);
 }
 
@@ -28,7 +31,7 @@ void take_kills(void) {
         // Asked twice: then not even the outputs are waited for.
         if (++cell.kills > 1) die();
         if (cell.cause == CAUSE_NONE && !cell.blocks_over) cell.kill_reason = cell.job.kill_reason;
-        ask_to_stop(CAUSE_KILLED);
+        ask_to_stop(CAUSE_KILLED, now_us());
     }
 }
 
@@ -84,8 +87,8 @@ static struct ending follow(pid_t main, uint64_t began_us, uint64_t block_at, ui
     uint64_t sample_at = account_samples() ? began_us : NEVER;
     while (alive && !(status != -1 && cell.cause == CAUSE_NONE)) {
         uint64_t now = now_us();
-        if (now >= block_at) ask_to_stop(CAUSE_BLOCK_TIME);
-        if (now >= run_at) ask_to_stop(CAUSE_RUN_TIME);
+        if (now >= block_at) ask_to_stop(CAUSE_BLOCK_TIME, block_at);
+        if (now >= run_at) ask_to_stop(CAUSE_RUN_TIME, run_at);
         if (cell.cause != CAUSE_NONE) {
             // From here to the kill as few calls as there can be: where many run, gVisor lets init wait its turn for each.
             if (now >= cell.kill_at) break;

@@ -128,7 +128,7 @@ void seal(void);
 // block.c
 struct account;
 void run_blocks(struct account *whole);
-void ask_to_stop(enum stop_cause cause);
+void ask_to_stop(enum stop_cause cause, uint64_t since);
 void take_kills(void);
 
 // collect.c

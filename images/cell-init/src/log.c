@@ -72,7 +72,7 @@ static void say_limit(void) {
     put_uint(&w, since_start(), 8);
     put_uint(&w, cell.job.limits.log_head_bytes, 8);
     out_end(T_LOG_LIMIT, &w);
-    if (cell.job.limits.log_limit_ends) ask_to_stop(CAUSE_LOG_LIMIT);
+    if (cell.job.limits.log_limit_ends) ask_to_stop(CAUSE_LOG_LIMIT, now_us());
 }
 
 static ssize_t read_to_ring(struct stream *stream, int number) {
