@@ -127,7 +127,7 @@ static struct ending run_block(struct block *b, uint64_t began_us, uint64_t run_
     cell.status_fd = status[1];
     struct child_plan plan = {
         .out = out[1], .err = errors[1], .status_fd = status[1], .body = run_program, .argument = b, .body_stage = STAGE_EXEC};
-    pid_t main = spawn(&plan);
+    pid_t main = cell.blocks_begun == 0 ? spawn_sharing(&plan) : spawn(&plan);
     err = errno;
     close(out[1]);
     close(errors[1]);

@@ -125,8 +125,8 @@ pid_t spawn(struct child_plan *plan) {
     return pid;
 }
 
-// In init's own memory until its exec, for which init waits: under gVisor a copy of it takes as long as the exec. Only
-// while there has been no job: the kernel that kills one of two that share their memory kills both.
+// In init's own memory until its exec, for which init waits: under gVisor a copy of it takes as long as the exec. Only for
+// who does exec, and while nothing of the job has run: a kernel that is out of memory kills all that share a victim's.
 pid_t spawn_sharing(struct child_plan *plan) {
     static uint8_t stack[64 * 1024] __attribute__((aligned(16)));
     pid_t pid = clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, plan);

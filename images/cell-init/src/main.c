@@ -71,10 +71,7 @@ static void await_start(void) {
                 cell.lifetime_at = now_us() + cell.job.waiting_ms * 1000;
                 scratch_check();
                 break;
-            case EV_SEAL:
-                seal();
-                hold_memory();
-                break;
+            case EV_SEAL: seal(); break;
             case EV_JOB: log_start(); break;
             case EV_FILE: scratch_file_begin(); break;
             case EV_FILE_DATA: scratch_file_data(payload, length); break;

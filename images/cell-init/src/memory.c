@@ -18,11 +18,9 @@ void hold(void *pages, size_t bytes) {
     madvise(pages, bytes, MADV_DONTFORK);
 }
 
-// Everything is touched while the cell is init's alone. Not before the posture is on its way: the host judges it
-// meanwhile, and the child that took it had less to be copied.
+// Everything is touched while the cell is init's alone.
 void hold_memory(void) {
     if (reserve) return;
-    out_drain();
     out_hold();
     input_hold();
     relay_hold();

@@ -51,6 +51,7 @@ void seal(void) {
     relay_start(ends[0], T_POSTURE, T_POSTURE);
     // While the child is at its part.
     say_init(caps);
+    hold_memory();
     bool whole = wait_for(child, now_us() + POSTURE_WITHIN_US);
     while (relay.fd >= 0 || cell.status_fd >= 0) pump(NEVER);
     err = cell.status_length >= 4 ? cell.status[2] | cell.status[3] << 8 : 0;
