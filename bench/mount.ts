@@ -9,7 +9,7 @@ import { type Bench, median } from './support/row.ts';
 import { frozenSet, smallSet } from './support/sets.ts';
 
 /** The sandbox's own start differs by tens of milliseconds from one to the next. */
-const rounds = { runc: 11, gvisor: 31 };
+const rounds = { runc: 11, gvisor: 45 };
 
 const sets = ['empty', 'files', 'bytes'] as const;
 const inTurn = (round: number) => sets.map((_, i) => sets[(i + round) % sets.length] ?? 'empty');
