@@ -37,11 +37,10 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
     talk = new Talk(await deps.engine.attach(leased.container));
     const started = deps.engine.start(leased.container);
     // It is asked what it is while the engine is still busy starting it. Why it did not start comes before what it said.
-    const proving = proven(talk, leased, init, started, deps);
-    proving.catch(() => undefined);
-    await started;
-    const posture = await proving;
-    const cell = new Cell(leased, talk, posture, deps);
+    const [start, proof] = await Promise.allSettled([started, proven(talk, leased, init, started, deps)]);
+    if (start.status === 'rejected') throw start.reason;
+    if (proof.status === 'rejected') throw proof.reason;
+    const cell = new Cell(leased, talk, proof.value, deps);
     deps.live.set(leased.id, cell);
     return cell;
   } catch (error) {

@@ -134,8 +134,9 @@ async function readNew(
       await noting;
     });
   } catch (error) {
-    // What was read counts for the next try, whatever ended this one.
-    await noting.then(() => noteDown(deps, tenant, place, objects, digests)).catch(() => undefined);
+    // What was read counts for the next try, whatever ended this one. Where that cannot be noted either, the next try reads
+    // it again: what ended this one is what has to be told.
+    await Promise.allSettled([noting.then(() => noteDown(deps, tenant, place, objects, digests))]);
     throw error;
   }
   await noting;
