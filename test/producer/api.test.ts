@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
 import { type House, openHouse } from '../support/house.ts';
+import { problemOf } from '../support/problem.ts';
 import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
 
 let bed: Bed;
@@ -25,24 +26,7 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-const Problem = z.looseObject({
-  status: z.number(),
-  code: z.string(),
-  detail: z.string(),
-  errors: z.array(z.object({ path: z.string(), message: z.string() })),
-  requestId: z.string(),
-  retryable: z.boolean(),
-});
-
 const requestFor = (code: string, more: object = {}) => JSON.stringify({ blocks: [{ language: 'sh', code }], ...more });
-
-async function problemOf(answer: Response): Promise<z.output<typeof Problem>> {
-  assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
-  const problem = Problem.parse(await answer.json());
-  assert.equal(problem.status, answer.status);
-  assert.equal(problem.requestId, answer.headers.get('x-request-id'));
-  return problem;
-}
 
 async function finished(code: string, more: object = {}): Promise<z.output<typeof Result>> {
   const answer = await producer.ask('POST', '/v1/runs', {
@@ -109,67 +93,6 @@ test('without a key that is in use nothing answers, but for whether the process 
     }
   for (const path of ['/healthz', '/readyz'])
     assert.equal((await producer.ask('GET', path, { headers: { authorization: '' } })).status, 200);
-});
-
-test('a body that is no request is refused with every field named', async () => {
-  const refused = async (body: string) => await problemOf(await producer.ask('POST', '/v1/runs', { body }));
-  for (const body of ['', '{', '[]', '{"__proto__":{}}', '"x"', requestFor('x', { network: 'host' })]) {
-    const problem = await refused(body);
-    assert.deepEqual([problem.status, problem.code], [400, 'invalid'], body);
-  }
-  const paths = (
-    await refused('{"blocks":[{"language":"sh","code":1}],"limits":{"cpus":"many"},"volumes":[]}')
-  ).errors.map(({ path }) => path);
-  for (const path of ['blocks[0]', 'limits.cpus', 'volumes'])
-    assert.ok(
-      paths.some((named) => named.startsWith(path)),
-      `${path} in ${paths.join()}`,
-    );
-  const deep = `{"blocks":[{"language":"sh","code":"x"}],"params":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-  assert.equal((await refused(deep)).status, 400);
-});
-
-test('an address or a query that is none says which of the two, and the field', async () => {
-  const refused = async (method: string, path: string, body?: string) =>
-    (await problemOf(await producer.ask(method, path, body === undefined ? {} : { body }))).detail;
-  assert.match(
-    await refused('POST', '/v1/policies/sealed/revoke', '{"reason":"x"}'),
-    /^the address is not valid: policy: a digest is sha256:/,
-  );
-  assert.match(await refused('GET', '/v1/runs?limit=many'), /^the query is not valid: limit: /);
-});
-
-test('a body that is too large is refused, and the process goes on', async () => {
-  const answer = await producer.ask('POST', '/v1/runs', { body: new Uint8Array(65 * 1024 * 1024).fill(0x20) });
-  assert.equal((await problemOf(answer)).code, 'too_large');
-  assert.equal((await producer.ask('GET', '/healthz')).status, 200);
-});
-
-test('a refusal by the policy names every reason, and is a record under an id of its own', async () => {
-  const body = requestFor('x', {
-    limits: { cpus: 64, timeoutSeconds: 100_000 },
-    inputs: { a: 'no-such-name' },
-    labels: { team: 'a' },
-  });
-  const problem = await problemOf(await producer.ask('POST', '/v1/runs', { body }));
-  assert.deepEqual([problem.status, problem.code, problem.retryable], [422, 'policy_refused', false]);
-  assert.deepEqual(problem.errors.map(({ path }) => path).toSorted(), [
-    'inputs.a',
-    'limits.cpus',
-    'limits.timeoutSeconds',
-  ]);
-  const run = z.string().parse(problem['run']);
-  const result = Result.parse(await (await producer.ask('GET', `/v1/runs/${run}`)).json());
-  assert.equal(result.outcome, 'rejected');
-  assert.deepEqual(result.errors, problem.errors);
-  const list = await producer.ask('GET', '/v1/runs?status=rejected&label=team=a');
-  assert.deepEqual(
-    z
-      .object({ runs: z.array(z.object({ run: z.string() }).loose()) })
-      .parse(await list.json())
-      .runs.map((row) => row.run),
-    [run],
-  );
 });
 
 test('the same Idempotency-Key and request give the same run, another request is refused', async () => {

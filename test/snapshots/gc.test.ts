@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
 import type { SweepMark } from '@hotcell/contract/snapshot-records.ts';
 import type { Source } from '@hotcell/contract/sources.ts';
@@ -15,6 +14,7 @@ import { resolveInput } from '@hotcell/producer/snapshots/resolve.ts';
 import { verifySnapshot } from '@hotcell/producer/snapshots/verify.ts';
 import { age } from '../support/aged.ts';
 import { openBed } from '../support/bed.ts';
+import { failsAs } from '../support/fails-as.ts';
 import { spawnNode } from '../support/child.ts';
 import { contentsAs, freezeTree } from '../support/freezing.ts';
 import { openHouse } from '../support/house.ts';
@@ -47,12 +47,7 @@ async function collect(tenant: string, options: Partial<CollectOptions> = {}) {
 }
 const sound = async (tenant: string, id: Digest) =>
   assert.deepEqual((await verifySnapshot(deps, tenant, id)).problems, []);
-const isGone = (what: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof HotcellError, String(error));
-  assert.equal(error.code, 'not_found');
-  assert.match(error.message, what);
-  return true;
-};
+const isGone = (what: RegExp) => failsAs('not_found', what);
 const thereOf = async (tenant: string) => [
   ...(await keysOf(store, store.record, `cas/${tenant}/`)),
   ...(await keysOf(store, store.record, `snapshots/${tenant}/`)),

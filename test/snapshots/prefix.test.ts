@@ -15,6 +15,7 @@ import { resolveInput } from '@hotcell/producer/snapshots/resolve.ts';
 import { verifySnapshot } from '@hotcell/producer/snapshots/verify.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { openBed } from '../support/bed.ts';
+import { failsAs } from '../support/fails-as.ts';
 import { contentsAs, openCache, staged } from '../support/freezing.ts';
 import { openHouse } from '../support/house.ts';
 import { openHttpProxy } from '../support/http-proxy.ts';
@@ -52,12 +53,6 @@ const freeze = (prefix: string, mode: 'copy' | 'reference' = 'copy', bucket = ve
   freezePrefix(deps, by, { bucket, prefix }, { mode, by: 'test' });
 const readsOf = (prefix: string) =>
   lakeProxy.seen.filter((s) => s.method === 'GET' && s.path.startsWith(`/${versioned}/${prefix}`));
-const failsAs = (code: string, about: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof HotcellError, String(error));
-  assert.equal(error.code, code, error.message);
-  assert.match(error.message, about);
-  return true;
-};
 
 test('a prefix is read once, by version; a later freeze reads only what is new, and an id is the same wherever bytes lie', async () => {
   for (let i = 0; i < 12; i++) await put(versioned, `open/daily/day=${i}/x.csv`, `day ${i}`);

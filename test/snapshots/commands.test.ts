@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { recordKeys } from '@hotcell/contract/layout.ts';
+import { checkout } from '@hotcell/setup/settings/installation.ts';
+import { openBed } from '../support/bed.ts';
+import { openHouse } from '../support/house.ts';
+import { startProducer } from '../support/producer.ts';
+import { folderWith, idOf } from '../support/trees.ts';
+
+const bed = await openBed();
+const house = await openHouse(bed);
+const producer = await startProducer(bed, house);
+after(async () => {
+  await producer[Symbol.asyncDispose]();
+  await house[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+const home = await bed.folder('client');
+const cli = async (...args: string[]) => {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOTCELL_HOME: home,
+    HOTCELL_URL: producer.url,
+    HOTCELL_API_KEY: await producer.key(),
+  };
+  const words = [join(checkout, 'producer/cli/main.ts'), 'snapshot', ...args];
+  return promisify(execFile)(process.execPath, words, { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+};
+
+test('the commands create, list, show, compare and verify, with nothing but an address and a key', async () => {
+  const folder = await folderWith(bed, { 'a.csv': '1', 'b.csv': '2' });
+  const made = await cli('create', folder, '--name', 'by-hand', '--json');
+  assert.equal(made.code, 0, made.stderr);
+  const id = idOf({ 'a.csv': '1', 'b.csv': '2' });
+  assert.deepEqual(JSON.parse(made.stdout), { id, name: 'by-hand', files: 2, bytes: 2 });
+  writeFileSync(join(folder, 'b.csv'), '22');
+  const second = JSON.parse((await cli('create', folder, '--name', 'by-hand', '--json')).stdout) as { id: string };
+  for (const again of [
+    ['create', folder],
+    ['create', folder, '--rehash'],
+  ])
+    assert.equal((await cli(...again)).stdout, `${second.id}\n`);
+  assert.match((await cli('create', 'by-hand', '--rehash')).stderr, /--rehash is for a folder or file/);
+  const file = await cli('create', join(folder, 'a.csv'));
+  assert.equal(file.stdout, `${idOf({ 'a.csv': '1' })}\n`);
+  const shown = JSON.parse((await cli('show', 'by-hand', '--json')).stdout) as {
+    id: string;
+    entries: { path: string }[];
+  };
+  assert.equal(shown.id, second.id);
+  assert.deepEqual(
+    shown.entries.map((entry) => entry.path),
+    ['a.csv', 'b.csv'],
+  );
+  const diff = JSON.parse((await cli('diff', id, 'by-hand', '--json')).stdout) as { changed: unknown[]; same: number };
+  assert.equal(diff.changed.length, 1);
+  assert.equal(diff.same, 1);
+  const listed = (await cli('ls', '--json')).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: string; names: string[] });
+  assert.deepEqual(listed.find((row) => row.id === second.id)?.names, ['by-hand']);
+  const names = (await cli('names', '--json')).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { name: string; history: { snapshot: string }[] });
+  assert.deepEqual(
+    names.find((row) => row.name === 'by-hand')?.history.map((entry) => entry.snapshot),
+    [id, second.id],
+  );
+  assert.equal((await cli('verify', 'by-hand')).code, 0);
+  await house.store.put(house.store.record, recordKeys.cas(house.tenant, sha256('22')), '23');
+  const verified = await cli('verify', 'by-hand', '--json');
+  assert.equal(verified.code, 3);
+  assert.deepEqual(
+    (JSON.parse(verified.stdout) as { problems: { path: string }[] }).problems.map((p) => p.path),
+    ['b.csv'],
+  );
+  const { store } = house;
+  await store.put(store.record, recordKeys.manifest(house.tenant, id), '{"path":"../evil"}');
+  assert.equal((await cli('verify', id)).code, 3);
+  assert.match((await cli('show', id)).stderr, /not what its digest says.*freeze the source again/);
+  writeFileSync(join(folder, 'b.csv'), '2');
+  assert.equal((await cli('create', folder)).stdout, `${id}\n`);
+  assert.equal((await cli('verify', id)).code, 0, 'freezing again helps');
+  await store.delete(store.record, recordKeys.manifest(house.tenant, id));
+  assert.equal((await cli('verify', id)).code, 3);
+  assert.equal((await cli('create', folder)).stdout, `${id}\n`);
+  assert.equal((await cli('verify', id)).code, 0, 'also where it was deleted');
+  await store.deleteMany(store.record, [recordKeys.snapshotRecord(house.tenant, second.id)]);
+  for (const command of ['show', 'verify']) {
+    const gone = await cli(command, 'by-hand');
+    assert.equal(gone.code, 1);
+    assert.match(gone.stderr, /^hotcell: by-hand points to sha256:\w+, which was collected.*freeze its source again/);
+  }
+  assert.match((await cli('create', 'no-such-thing')).stderr, /no folder or file no-such-thing here/);
+  const refused = await cli('show', 'no-such-thing');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /no-such-thing/);
+});
