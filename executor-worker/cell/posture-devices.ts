@@ -24,15 +24,26 @@ const known: Readonly<Record<string, string>> = {
   '/dev/mqueue': 'folder',
 };
 /** Of the sentry: neither leads out of it. */
-const knownInGvisor: Readonly<Record<string, string>> = {
+const ofSentry: Readonly<Record<string, string>> = {
   '/dev/fuse': '10:229',
   '/dev/net': 'folder',
   '/dev/net/tun': '10:200',
 };
+const inGvisor: Readonly<Record<string, string>> = {
+  ...known,
+  ...ofSentry,
+  // Newer ones name every device by its numbers too: a link to what is known by its name.
+  '/dev/char': 'folder',
+  ...Object.fromEntries(
+    Object.entries({ ...known, ...ofSentry })
+      .filter(([, what]) => /^\d/.test(what))
+      .map(([path, numbers]) => [`/dev/char/${numbers}`, `-> ../${path.slice('/dev/'.length)}`]),
+  ),
+};
 const always = ['/dev/null', '/dev/zero', '/dev/urandom'];
 
 export function* deviceDifferences(devices: Records<'device'>, runtime: CellPlan['runtime']): Generator<string> {
-  const allowed: Readonly<Record<string, string>> = runtime === 'gvisor' ? { ...known, ...knownInGvisor } : known;
+  const allowed = runtime === 'gvisor' ? inGvisor : known;
   for (const device of devices) {
     const what = shown(device);
     if (allowed[device.path] !== what) yield `there is ${device.path} (${what}) in /dev`;

@@ -10,7 +10,7 @@ import { outsideDifferences, outsideFacts } from '@hotcell/executor-worker/cell/
 import { Posture } from '@hotcell/contract/posture.ts';
 import type { CreateOptions, Inspected } from '@hotcell/outside/engine.ts';
 
-/** What real cells said, and what the engine said of them. */
+/** What real cells said, of a gVisor of 2024 and of one of 2026, and what the engine said of them. */
 interface Recorded {
   records: PostureRecord[];
   expected: ExpectedPosture;
@@ -162,7 +162,7 @@ const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true
   },
 };
 
-for (const runtime of ['runc', 'gvisor'] as const)
+for (const runtime of ['runc', 'gvisor', 'gvisor-2026'] as const)
   describe(`from inside a cell on ${runtime}`, () => {
     test('a sealed one does not differ', () => {
       const { records, expected } = recorded(runtime);
@@ -173,7 +173,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
       Posture.parse({ inside: insideFacts(records), outside: {}, worth: '' });
     });
     for (const [weakness, { change, said, runcOnly }] of Object.entries(weaknesses))
-      if (!(runcOnly && runtime === 'gvisor'))
+      if (!(runcOnly && runtime !== 'runc'))
         test(`${weakness} is a difference, and named`, () => {
           const { records, expected } = recorded(runtime);
           change(records, expected);
@@ -181,6 +181,26 @@ for (const runtime of ['runc', 'gvisor'] as const)
           assert.match(differences.join('\n'), said);
         });
   });
+
+describe('what the sentry of a newer gVisor has of its own', () => {
+  const differences = (runtime: string, change: Change) => {
+    const { records, expected } = recorded(runtime);
+    change(records, expected);
+    return insideDifferences(records, expected);
+  };
+  const byNumber = (path: string, target: string) =>
+    add({ key: 'device', path, mode: 0o120777, major: 0, minor: 0, target });
+  test('is its own on gVisor alone', () => {
+    assert.match(differences('runc', byNumber('/dev/char/1:3', '../null')).join(), /\/dev\/char\/1:3/);
+    const mount = edit('mount', mountAt('/dev'), { fstype: 'dev' });
+    assert.match(differences('runc', mount).join(), /\/dev is not one of ours/);
+  });
+  test('leads by a number only to the device that has it', () => {
+    assert.match(differences('gvisor-2026', byNumber('/dev/char/1:1', '../mem')).join(), /\/dev\/char\/1:1/);
+    const elsewhere = edit('device', ({ path }) => path === '/dev/char/1:3', { target: '../../proc/1/fd/1' });
+    assert.match(differences('gvisor-2026', elsewhere).join(), /\/dev\/char\/1:3/);
+  });
+});
 
 describe('under the other version of cgroups', () => {
   const files = (more: Record<string, string> = {}) =>
