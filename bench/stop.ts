@@ -1,7 +1,11 @@
-import { openBed } from '../test/support/bed.ts';
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import { Engine } from '@hotcell/outside/engine.ts';
+import { type Bed, engineSocket, openBed } from '../test/support/bed.ts';
 import { openTestCells } from '../test/support/cells.ts';
-import { jobOf, mib, runtimes, wide } from './support/cells.ts';
-import type { Bench } from './support/row.ts';
+import { jobOf, mib, type Plain, plainContainer, type Runtime, runtimes, took, wide } from './support/cells.ts';
+import { type Bench, median } from './support/row.ts';
 
 const stubborn = `
 import os, signal, time
@@ -12,11 +16,15 @@ while True:
     except OSError: time.sleep(0.01)
 `;
 
-/** How long after its limit and its grace a program that forks and does not listen is dead, all of it. */
-export async function bench({ target, quick }: Bench): Promise<void> {
+/**
+ * How long after its limit and its grace a program that forks and does not listen is dead, all of it. Beside it, how long
+ * the engine takes for it when it is told to kill: a container of the same program and as many of them at once.
+ */
+export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using made = await openTestCells(bed, 'stop');
-  const limits = {
+  const engine = new Engine(engineSocket);
+  const limits: Limits = {
     ...wide,
     timeoutSeconds: quick ? 2 : 5,
     graceSeconds: 1,
@@ -24,7 +32,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
     pids: 64,
     cpus: 1,
   };
-  const late = async (runtime: (typeof runtimes)[number]): Promise<number> => {
+  const late = async (runtime: Runtime): Promise<number> => {
     const cell = await made.cells.open(made.plan(runtime, { limits }));
     try {
       let started = 0;
@@ -42,9 +50,39 @@ export async function bench({ target, quick }: Bench): Promise<void> {
       await cell.destroy();
     }
   };
+  const killed = async (runtime: Runtime): Promise<number> => {
+    await using plain = await stormIn(bed, runtime, limits);
+    await plain.start();
+    await pause(limits.timeoutSeconds * 1000);
+    // The engine's answer may come too late for the call, and the end all the same.
+    return took(() => Promise.allSettled([engine.kill(plain.id), plain.ended()]));
+  };
   for (const runtime of runtimes)
     for (const parallel of [1, 8]) {
-      const times = await Promise.all(Array.from({ length: parallel }, () => late(runtime)));
-      target({ name: `stop/${runtime}-${parallel}`, value: Math.max(...times), unit: 'ms', target: 1000 });
+      const slowest = async (one: (runtime: Runtime) => Promise<number>) =>
+        Math.max(...(await Promise.all(Array.from({ length: parallel }, () => one(runtime)))));
+      const ours: number[] = [];
+      const theirs: number[] = [];
+      for (let round = 0; round < (quick ? 1 : 5); round++) {
+        ours.push(await slowest(late));
+        theirs.push(await slowest(killed));
+      }
+      const name = `stop/${runtime}-${parallel}`;
+      target({ name, value: median(ours), unit: 'ms', target: 1000 });
+      row({ name: `${name}-beside-kill`, value: median(ours), unit: 'ms', baseline: median(theirs) });
     }
+}
+
+/** With what bounds a storm: the processes, by the number that its uid may have, memory and processor. */
+function stormIn(bed: Bed, runtime: Runtime, limits: Limits): Promise<Plain> {
+  const uid = randomInt(50_000, 60_000);
+  return plainContainer(bed, runtime, ['python3', '-c', stubborn], {
+    User: `${uid}:${uid}`,
+    HostConfig: {
+      Memory: limits.memoryBytes,
+      CpuPeriod: 100_000,
+      CpuQuota: limits.cpus * 100_000,
+      Ulimits: [{ Name: 'nproc', Soft: limits.pids, Hard: limits.pids }],
+    },
+  });
 }

@@ -72,9 +72,11 @@ onBothRuntimes('stopping a job', (runtime, bed) => {
   test("happens at a block's time limit", async () => {
     await using init = await Init.start(bed(), runtime);
     const slow = { code: stubborn, path: 'a.py', timeMs: 1500 };
-    const report = await init.run({ blocks: ['print("quick")', slow, 'print("never")'], limits: { graceMs: 100 } });
+    const report = await init.run({ blocks: ['print("quick")', slow, 'print("never")'], limits: { graceMs: 1000 } });
     assert.deepEqual(report.causes, ['none', 'blockTime']);
-    assert.equal(report.of('blockEnded')[1]?.end.how, 'signalled');
+    const stopped = report.of('blockEnded')[1];
+    assert.equal(stopped?.end.how, 'signalled');
+    assert.ok(stopped.wallUs >= 2_000_000, 'the grace was not even half of what it is');
     assert.equal(report.end.cause, 'blockTime');
   });
 
