@@ -80,7 +80,7 @@ export type CellEvent =
   /** The log limit was passed; `ends` when the policy ends such a run, which init then does. */
   | { type: 'log_limit'; at: Date; ends: boolean }
   | { type: 'block_ended'; at: Date; end: BlockEnd }
-  /** Of a block that failed: the kernel killed for memory while it ran, which under gVisor only the engine can see. */
+  /** Of a block that has ended: the kernel killed for memory while it ran, which under gVisor only the engine can see. */
   | { type: 'killed_for_memory'; index: number }
   /** The consumer reads `data` to its end before it asks for the next event. It may end in an OutputLost. */
   | { type: 'output'; path: Buffer; size: number; data: AsyncIterable<Buffer> }

@@ -63,6 +63,7 @@ export class Cell implements SealedCell {
         startedAt: () => this.#startedAt ?? new Date(),
         logLimitEnds: log.pastLimit === 'stop',
         killedForMemory: () => killedForMemory(this.#leased, this.#deps),
+        killedSoFar: () => killedSoFar(this.#leased, this.#deps),
       };
       if (yield* cellEvents(heard)) return;
       if (watched.gaveUp)
@@ -150,6 +151,17 @@ async function killedForMemory(leased: Leased, { engine }: CellDeps): Promise<bo
   if (leased.plan.runtime !== 'gvisor') return false;
   await engine.wait(leased.container, deathMs);
   return (await engine.inspect(leased.container))?.State.OOMKilled ?? false;
+}
+
+/** A block that succeeded only gets a warning of it: an engine that does not answer costs the warning, not the run. */
+async function killedSoFar(leased: Leased, { engine, log }: CellDeps): Promise<boolean> {
+  if (leased.plan.runtime !== 'gvisor') return false;
+  try {
+    return (await engine.inspect(leased.container))?.State.OOMKilled ?? false;
+  } catch (err) {
+    log.warn({ err, container: leased.container }, 'not known whether the kernel killed for memory');
+    return false;
+  }
 }
 
 /** The stream ended before init's last word. */

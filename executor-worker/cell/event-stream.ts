@@ -9,16 +9,21 @@ export interface Heard {
   blocks: readonly PreparedBlock[];
   startedAt: () => Date;
   logLimitEnds: boolean;
-  /** Asked when the last block failed and init knows of no cause: what the engine saw of the kernel's kills. */
+  /** What the engine saw of the kernel's kills, once the cell is over: asked when a block failed and init knows of no cause. */
   killedForMemory: () => Promise<boolean>;
+  /** The same of a cell that goes on, asked behind each block that succeeded: sooner, and not always known by then. */
+  killedSoFar: () => Promise<boolean>;
 }
 
 /** Init's frames as events, in order. True when init said its last word, false when the stream ended before it. */
 export async function* cellEvents(heard: Heard): AsyncGenerator<CellEvent, boolean> {
   const { talk, blocks, startedAt, logLimitEnds } = heard;
+  const last = blocks.length - 1;
   const at = (us: number) => new Date(startedAt().getTime() + us / 1000);
   let listed = 0;
   let unexplained: number | undefined;
+  let succeeded: number | undefined;
+  let killed = false;
   for (let frame = await talk.next(); frame !== undefined; frame = await talk.next()) {
     switch (frame.type) {
       case 'blockStarted':
@@ -42,7 +47,12 @@ export async function* cellEvents(heard: Heard): AsyncGenerator<CellEvent, boole
       case 'blockEnded': {
         const end = blockEndOf(frame, blocks[frame.index]);
         unexplained = isUnexplained(end) ? end.index : undefined;
+        succeeded = end.exitCode === 0 && !killed ? end.index : undefined;
         yield { type: 'block_ended', at: at(frame.atUs), end };
+        // Behind the last one as late as can be: at the end.
+        if (succeeded === undefined || succeeded === last) break;
+        killed = await heard.killedSoFar();
+        if (killed) yield { type: 'killed_for_memory', index: succeeded };
         break;
       }
       case 'outputEntry': {
@@ -59,6 +69,7 @@ export async function* cellEvents(heard: Heard): AsyncGenerator<CellEvent, boole
         yield* unlisted(frame.end, listed);
         if (unexplained !== undefined && (await heard.killedForMemory()))
           yield { type: 'killed_for_memory', index: unexplained };
+        if (succeeded === last && (await heard.killedSoFar())) yield { type: 'killed_for_memory', index: last };
         yield { type: 'end', usage: usageOf(frame.end) };
         return true;
       case 'error':

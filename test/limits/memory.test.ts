@@ -50,6 +50,26 @@ for (const runtime of runtimes)
       await using unlimited = await startWeak(bed, runtime, programs);
       weak = await unlimited.said();
     });
+    test('a block that succeeds without a child that took too much says whose part is missing, and of no other block', async () => {
+      const child = `
+import os
+if os.fork() == 0: held = [bytearray(b"x" * (4 << 20)) for _ in range(72)]
+os.wait()
+`;
+      for (const codes of [[child], [child, 'pass'], ['pass', child]]) {
+        const ran = await runs.run(runtime, { blocks: python(...codes), limits: { memoryBytes } });
+        assert.deepEqual(
+          [ran.verdict.outcome, ran.blocks.map(({ outcome }) => outcome)],
+          ['succeeded', codes.map(() => 'succeeded')],
+          ran.verdict.reason,
+        );
+        const index = codes.indexOf(child);
+        assert.deepEqual(
+          ran.verdict.warnings.map((warning) => warning.replace(/:.*/, '')),
+          [`block ${index} succeeded although the kernel killed 1 of its processes for memory (limit 96 MiB)`],
+        );
+      }
+    });
     for (const [where, code] of Object.entries(programs)) {
       // Where the kernel bounds the segments themselves, that is how far one gets: resources.test.ts.
       if (runtime === 'runc' && where.includes('System V')) continue;
