@@ -30,7 +30,7 @@ function problemOf(mount: Mount, expected: ExpectedPosture): string | undefined 
   if (tmpfs) return scratchProblem(mount, tmpfs, expected.runtime);
   if (point === '/' || expected.readOnly.includes(point)) return isReadOnly(mount) ? undefined : 'is writable';
   if (ownFilesystems[point]?.includes(fstype)) return undefined;
-  // Newer sentries have a file system of its own for their devices.
+  // Newer sentries have a file system of their own for devices.
   if (point === '/dev' && fstype === 'dev' && expected.runtime === 'gvisor') return undefined;
   if (point.startsWith('/sys/fs/cgroup/') && fstype === 'cgroup')
     // The sentry's are its own: they bound nothing on the host, and belong to its root.
@@ -48,7 +48,7 @@ function scratchProblem(
   if (mount.fstype !== 'tmpfs') return `is ${mount.fstype} and should be tmpfs`;
   if (mount.bytes !== wanted.bytes) return `holds ${mount.bytes} bytes and should hold ${wanted.bytes}`;
   if (options.has('noexec') === wanted.exec) return `should ${wanted.exec ? 'let' : 'not let'} programs run`;
-  // gVisor has no bound of inodes, and says nothing of nosuid and nodev: it honours neither setuid nor devices there.
+  // gVisor has no bound of inodes, and says nothing of nodev, older ones of nosuid: it honours neither setuid nor devices there.
   if (runtime === 'gvisor') return undefined;
   if (mount.inodes !== wanted.inodes) return `holds ${mount.inodes} files and should hold ${wanted.inodes}`;
   for (const option of ['nosuid', 'nodev']) if (!options.has(option)) return `is not ${option}`;
