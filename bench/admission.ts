@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { admit } from '@hotcell/contract/admission.ts';
-import { readRunRequest } from '@hotcell/contract/elsewhere.ts';
+import { readRunRequest } from '@hotcell/contract/foreign-words.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
-import { checkPolicies, testInstallation } from '@hotcell/producer/policies/check/run.ts';
-import { loadFolder } from '@hotcell/producer/policies/load.ts';
+import { checkPolicies, testInstallation } from '@hotcell/policies/check/run-policy-tests.ts';
+import { loadFolder } from '@hotcell/policies/load-policies.ts';
 import { type Bench, median } from './support/row.ts';
 
 const folder = join(import.meta.dirname, '../policies');

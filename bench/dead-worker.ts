@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Engine } from '@hotcell/outside/engine.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket, openBed } from '../test/support/bed.ts';
 import { openTestCells, type TestCells } from '../test/support/cells.ts';
 import { runtimes } from './support/cells.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { HashMemory } from '@hotcell/producer/sdk/hashes/memory.ts';
-import { uploadSnapshot } from '@hotcell/producer/sdk/upload.ts';
+import { HashMemory } from '@hotcell/client/hashes/memory.ts';
+import { uploadSnapshot } from '@hotcell/client/upload.ts';
 import { openBed } from '../test/support/bed.ts';
 import { openHouse } from '../test/support/house.ts';
 import { startProducer } from '../test/support/producer.ts';

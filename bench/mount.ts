@@ -1,5 +1,5 @@
-import { openLateInputs } from '@hotcell/executor-worker/late.ts';
-import { locatedAt } from '@hotcell/outside/snapshot-record.ts';
+import { openLateInputs } from '@hotcell/executor-worker/late-inputs.ts';
+import { locatedAt } from '@hotcell/record/snapshot-store.ts';
 import { openBed } from '../test/support/bed.ts';
 import { follow, openTestCells } from '../test/support/cells.ts';
 import { contentsAs, freezeTree, openCache, staged } from '../test/support/freezing.ts';

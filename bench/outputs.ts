@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { ContentSink } from '@hotcell/executor-worker/outputs/content.ts';
-import { demux } from '@hotcell/outside/demux.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { ContentSink } from '@hotcell/executor-worker/outputs/output-content.ts';
+import { demux } from '@hotcell/outside/engine/demux.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import Docker from 'dockerode';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { type Bed, engineSocket, openBed } from '../test/support/bed.ts';

@@ -1,4 +1,4 @@
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { openBed } from '../test/support/bed.ts';
 import { type House, openHouse } from '../test/support/house.ts';

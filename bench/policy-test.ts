@@ -17,8 +17,8 @@ export async function bench(bench: Bench): Promise<void> {
   const started: number[] = [];
   const tested: number[] = [];
   for (let i = 0; i < times; i++) {
-    started.push(seconds(['producer/cli/main.ts', '--help']));
-    tested.push(seconds(['producer/cli/main.ts', 'policy', 'test']));
+    started.push(seconds(['clients/cli/cli-main.ts', '--help']));
+    tested.push(seconds(['clients/cli/cli-main.ts', 'policy', 'test']));
   }
   bench.row({ name: 'policy-test/start', value: median(started), unit: 's' });
   bench.target({ name: 'policy-test', value: median(tested), unit: 's', target: 1 });

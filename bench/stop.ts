@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Limits } from '@hotcell/contract/limits.ts';
-import { Engine } from '@hotcell/outside/engine.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket, openBed } from '../test/support/bed.ts';
 import { openTestCells } from '../test/support/cells.ts';
 import { jobOf, mib, type Plain, plainContainer, type Runtime, runtimes, took, wide } from './support/cells.ts';

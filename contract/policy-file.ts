@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { explain, type PlacedIssue, type Vocabulary } from './explain.ts';
+import { explain, type PlacedIssue, type Vocabulary } from './explain-issues.ts';
 import { ImageName } from './images-lock.ts';
 import { Language } from './languages.ts';
 import { type LimitName, limitNames } from './limits.ts';

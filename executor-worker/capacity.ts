@@ -1,4 +1,4 @@
-import type { Room } from '@hotcell/contract/live.ts';
+import type { Room } from '@hotcell/contract/beats.ts';
 
 export interface Taken extends Disposable {
   /** The room that was taken. */

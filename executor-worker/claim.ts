@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { canonical } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { workKeys } from '@hotcell/contract/layout.ts';
+import { workKeys } from '@hotcell/record/layout.ts';
 import { Claim } from '@hotcell/contract/records.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { type History, noHistory, readHistory } from './history.ts';
 
 export interface Claimed {

@@ -1,15 +1,15 @@
 import { canonical, sha256 } from '@hotcell/contract/digest.ts';
-import { doneMarker } from '@hotcell/contract/done.ts';
+import { doneMarker } from '@hotcell/record/done-marker.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import { publishName } from '@hotcell/outside/names-record.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import { publishName } from '@hotcell/record/snapshot-name.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { patiently } from './patience.ts';
 
 export interface CommitDeps {

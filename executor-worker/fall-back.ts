@@ -1,15 +1,15 @@
 import { canonical } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import type { AttemptRecord } from '@hotcell/contract/records.ts';
-import type { Served } from '@hotcell/outside/queue.ts';
+import type { Served } from '@hotcell/outside/queue/queue.ts';
 import { claimNext } from './claim.ts';
-import { isElsewhere } from './elsewhere.ts';
+import { isElsewhere } from './other-workers.ts';
 import { notBefore } from './clock.ts';
 import { commit, committed, follow } from './commit.ts';
-import type { Verdict } from './parts.ts';
+import type { Verdict } from './hand-offs.ts';
 import { patiently } from './patience.ts';
-import { type Ending, type Known, lostReason, resultWithout } from './result.ts';
+import { type Ending, type Known, lostReason, resultWithout } from './attempt-result.ts';
 import type { Watch } from './watch.ts';
 import type { Worker } from './worker.ts';
 

@@ -1,6 +1,6 @@
-import { attemptOf } from '@hotcell/contract/layout.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { attemptOf } from '@hotcell/record/layout.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 
 interface Found {
   bucket: string;

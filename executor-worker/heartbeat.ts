@@ -1,7 +1,7 @@
-import type { RunBeat } from '@hotcell/contract/live.ts';
+import type { RunBeat } from '@hotcell/contract/beats.ts';
 import type { CancelMark } from '@hotcell/contract/records.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
 
 const everyMs = 1_000;
 /** Not heard for so long, an attempt counts as dead to others. */

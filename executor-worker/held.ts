@@ -1,6 +1,6 @@
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Taken } from './capacity.ts';
-import type { SealedCell, StagedInputs } from './parts.ts';
+import type { SealedCell, StagedInputs } from './hand-offs.ts';
 import type { Worker } from './worker.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { AttemptRecord, Claim } from '@hotcell/contract/records.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 
 /** What was tried before: read from the buckets alone. */
 export interface History {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { sayAlive } from '@hotcell/outside/alive.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
+import { sayAlive } from '@hotcell/outside/process/alive.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { HalfUploads } from './half-uploads.ts';
 
 const everyMs = 3_000;

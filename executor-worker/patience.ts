@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
 
 const forMs = 120_000;
 

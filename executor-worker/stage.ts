@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { canonical } from '@hotcell/contract/digest.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
-import { locatedAt } from '@hotcell/outside/snapshot-record.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { locatedAt } from '@hotcell/record/snapshot-store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import type { HeldTree, InputCache } from './inputs/cache.ts';
 import { fullDisk } from './inputs/full-disk.ts';
 import type { Places } from './inputs/places.ts';
 import { seal } from './inputs/tree.ts';
-import type { Mount, StagedInputs } from './parts.ts';
+import type { Mount, StagedInputs } from './hand-offs.ts';
 
 export interface StageDeps {
   store: Store;

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { workKeys } from '@hotcell/contract/layout.ts';
-import type { RunBeat } from '@hotcell/contract/live.ts';
+import { workKeys } from '@hotcell/record/layout.ts';
+import type { RunBeat } from '@hotcell/contract/beats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Stop } from '@hotcell/contract/outcome.ts';
 import { CancelMark } from '@hotcell/contract/records.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import type { Heartbeat, Listener } from './heartbeat.ts';
 
 export interface WatchDeps {

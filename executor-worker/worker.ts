@@ -1,14 +1,14 @@
 import type { Effective } from '@hotcell/contract/admission.ts';
-import type { CellBeat } from '@hotcell/contract/live.ts';
+import type { CellBeat } from '@hotcell/contract/beats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
-import type { TicketReader } from '@hotcell/contract/tickets.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { TicketReader } from '@hotcell/contract/ticket-signing.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import type { Capacity } from './capacity.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import type { CellPlan, SealedCell, StagedInputs } from './parts.ts';
+import type { CellPlan, SealedCell, StagedInputs } from './hand-offs.ts';
 import type { Watch } from './watch.ts';
 
 /** The steps of a run that touch this host: given in, so that what is around them can be measured without a cell. */

@@ -1,5 +1,5 @@
 import { IdempotencyMark } from '@hotcell/contract/records.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 
 /** How long an idempotency key is remembered: far longer than any client repeats a request. */
 const keptMs = 7 * 24 * 3600_000;

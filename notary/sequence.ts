@@ -1,11 +1,11 @@
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { markerOf, recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { markerOf, recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { DoneMarker } from '@hotcell/contract/records.ts';
 import { Result } from '@hotcell/contract/result.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 
 export interface SequenceDeps {
   store: Store;

@@ -1,13 +1,13 @@
 import { canonical, type Digest, hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId, type RunId } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import { IdempotencyMark, OpenMarker } from '@hotcell/contract/records.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import type { Bounds } from './bounds.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Bounds } from './queue-bounds.ts';
 import { type EnqueueDeps, enqueue } from './enqueue.ts';
 
 export interface AcceptDeps extends EnqueueDeps {

@@ -1,14 +1,14 @@
 import { admit, type Effective } from '@hotcell/contract/admission.ts';
 import type { InputFacts } from '@hotcell/contract/admission-rules.ts';
 import { type Digest, digestOf } from '@hotcell/contract/digest.ts';
-import { parseRunRequest } from '@hotcell/contract/elsewhere.ts';
+import { parseRunRequest } from '@hotcell/contract/foreign-words.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
 import { accept, earlier } from './accept.ts';
 import type { Caller } from './auth/caller.ts';
-import type { Parts } from './parts.ts';
-import type { LoadedPolicy } from './policies/load.ts';
+import type { Parts } from './producer-parts.ts';
+import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
 import { refuse } from './refuse.ts';
 import { resolveInput } from './snapshots/resolve.ts';
 

@@ -1,14 +1,14 @@
 import { canonical, sha256 } from '@hotcell/contract/digest.ts';
-import { doneMarker } from '@hotcell/contract/done.ts';
+import { doneMarker } from '@hotcell/record/done-marker.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { CancelMark, OpenMarker } from '@hotcell/contract/records.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
-import type { Queues } from '@hotcell/outside/queue.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { Queues } from '@hotcell/outside/queue/queue.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { type CommitDeps, commitUnrun, nothingRan } from './refuse.ts';
 
 export interface CancelDeps extends CommitDeps {

@@ -1,9 +1,9 @@
 import type { OpenMarker } from '@hotcell/contract/records.ts';
-import type { TicketSigner } from '@hotcell/contract/tickets.ts';
+import type { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
 import { turnPriority } from '@hotcell/contract/turns.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import type { Queues } from '@hotcell/outside/queue.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { Queues } from '@hotcell/outside/queue/queue.ts';
 
 export interface EnqueueDeps {
   installation: string;

@@ -1,11 +1,11 @@
-import { recordKeys } from '@hotcell/contract/layout.ts';
-import type { LiveEvent } from '@hotcell/contract/live.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
+import type { LiveEvent } from '@hotcell/contract/beats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { Result } from '@hotcell/contract/result.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import type { ReadModel } from './readmodel/model.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import type { ReadModel } from './readmodel/read-model.ts';
 
 type StatusEvent = Extract<LiveEvent, { type: 'status' }>;
 

@@ -1,4 +1,4 @@
-import type { Parts } from './parts.ts';
+import type { Parts } from './producer-parts.ts';
 import { compareAll, fillFromRecord } from './readmodel/fill.ts';
 
 export interface Rebuilt {

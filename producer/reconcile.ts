@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { allShards, markerOf, workKeys } from '@hotcell/contract/layout.ts';
+import { allShards, markerOf, workKeys } from '@hotcell/record/layout.ts';
 import { type RunId, timeOf } from '@hotcell/contract/names.ts';
 import { CancelMark, OpenMarker } from '@hotcell/contract/records.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { type EnqueueDeps, enqueue } from './enqueue.ts';
 
 export interface ReconcileDeps extends EnqueueDeps {

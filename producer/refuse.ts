@@ -1,12 +1,12 @@
 import { canonical } from '@hotcell/contract/digest.ts';
-import { doneMarker } from '@hotcell/contract/done.ts';
+import { doneMarker } from '@hotcell/record/done-marker.ts';
 import type { Issue } from '@hotcell/contract/errors.ts';
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { nothingUsed, type Result } from '@hotcell/contract/result.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 
 export interface CommitDeps {
   store: Store;

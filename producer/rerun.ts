@@ -2,9 +2,9 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
 import { type Answered, ask } from './ask.ts';
 import type { Caller } from './auth/caller.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './producer-parts.ts';
 import { requestOf } from './policies/past.ts';
-import { noSuchRun, specOf } from './view.ts';
+import { noSuchRun, specOf } from './view-run.ts';
 
 /** The same request again, judged anew against the policy of today; a label says which run it repeats. */
 export async function rerun(

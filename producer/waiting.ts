@@ -1,8 +1,8 @@
-import type { RunBeat, WorkerBeat } from '@hotcell/contract/live.ts';
+import type { RunBeat, WorkerBeat } from '@hotcell/contract/beats.ts';
 import { RunId } from '@hotcell/contract/names.ts';
-import type { Waiting } from '@hotcell/contract/view.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Place, Queues } from '@hotcell/outside/queue.ts';
+import type { Waiting } from '@hotcell/contract/run-view.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Place, Queues } from '@hotcell/outside/queue/queue.ts';
 
 interface Asked {
   run: string;

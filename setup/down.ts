@@ -2,13 +2,13 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { must } from './command.ts';
-import { readImagesLock } from './images/lock.ts';
+import { readImagesLock } from './images/images-lock-file.ts';
 import type { Progress } from './progress.ts';
 import { removeFlaggedView } from './services/flagged-view.ts';
 import { letGoOfImages, removeUnheldImages } from './services/images.ts';
-import { stopParts } from './services/parts.ts';
+import { stopParts } from './services/start-services.ts';
 import { findInstallation, type Installation, placesIn } from './settings/installation.ts';
-import { withLock } from './settings/lock.ts';
+import { withLock } from './settings/installation-lock.ts';
 
 /** Stops the services; what they keep stays in the home. With purge nothing of the installation stays anywhere. */
 export async function down(env: NodeJS.ProcessEnv, progress: Progress, options: { purge: boolean }): Promise<boolean> {

@@ -1,14 +1,14 @@
-import { probeAtStart } from '@hotcell/outside/probe.ts';
-import { ensureEngine } from './engine/ensure.ts';
+import { probeAtStart } from '@hotcell/outside/process/probe.ts';
+import { ensureEngine } from './engine/ensure-engine.ts';
 import { preflight } from './preflight.ts';
 import type { Progress } from './progress.ts';
 import { ensureFlaggedView } from './services/flagged-view.ts';
 import { haveImages } from './services/images.ts';
 import { expectedServices, runningServices, type ServiceName } from './services/compose.ts';
-import { furnishStore, refuseTakenPorts, startServices } from './services/parts.ts';
+import { furnishStore, refuseTakenPorts, startServices } from './services/start-services.ts';
 import { type Installation, placesIn, settingsOf } from './settings/installation.ts';
-import { withLock } from './settings/lock.ts';
-import { prepareInstallation } from './settings/prepare.ts';
+import { withLock } from './settings/installation-lock.ts';
+import { prepareInstallation } from './settings/prepare-installation.ts';
 
 /** What a started installation has: the services, what every cell begins with, and the images of the shipped languages. */
 export const neededImages = ['valkey', 'store', 'service', 'cell-init', 'python', 'node'] as const;

@@ -1,6 +1,6 @@
 /** Takes what one program leaves, from its cell to the store, as a worker does. */
 import { newRunId } from '@hotcell/contract/names.ts';
-import { OutputCollector } from '@hotcell/executor-worker/outputs/collect.ts';
+import { OutputCollector } from '@hotcell/executor-worker/outputs/output-collector.ts';
 import { openBed } from '../../test/support/bed.ts';
 import { openTestCells } from '../../test/support/cells.ts';
 import { jobOf, wide } from './cells.ts';

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Store } from '@hotcell/outside/store.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
 import { many } from './many.ts';
 import { sayAtEnd } from './own-process.ts';
 

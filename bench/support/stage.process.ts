@@ -1,9 +1,9 @@
 /** Stages one snapshot into a cache that has nothing yet, as a worker does. */
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
 import { stageInputs } from '@hotcell/executor-worker/stage.ts';
-import { Contents } from '@hotcell/outside/content.ts';
-import { openLog } from '@hotcell/outside/log.ts';
-import { Store } from '@hotcell/outside/store.ts';
+import { Contents } from '@hotcell/record/contents.ts';
+import { openLog } from '@hotcell/outside/process/log.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
 import { sayAtEnd } from './own-process.ts';
 
 const { store: settings, folder, tenant, inputs: asked } = JSON.parse(process.env['ASKED'] ?? '{}');

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Bed } from '../../test/support/bed.ts';
 import type { House } from '../../test/support/house.ts';
 import { inOwnProcess, type OwnProcess } from './own-process.ts';

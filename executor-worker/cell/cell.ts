@@ -1,12 +1,12 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { KillReason as FrameKillReason, HostFrame } from '@hotcell/contract/frames.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';
-import type { CellEvent, Job, KillReason, SealedCell } from '../parts.ts';
+import type { CellEvent, Job, KillReason, SealedCell } from '../hand-offs.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell } from './destroy.ts';
 import { cellEvents } from './event-stream.ts';
 import { jobFrames } from './hand-over.ts';
-import type { Leased } from './lease.ts';
+import type { Leased } from './uid-lease.ts';
 import { patrol, type Patrol, type Watched } from './patrol.ts';
 import type { Talk } from './talk.ts';
 

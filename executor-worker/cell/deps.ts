@@ -1,7 +1,7 @@
-import type { Engine } from '@hotcell/outside/engine.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import type { SealedCell } from '../parts.ts';
-import type { Images } from './image.ts';
+import type { Engine } from '@hotcell/outside/engine/engine.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { SealedCell } from '../hand-offs.ts';
+import type { Images } from './cell-image.ts';
 import type { InitFile } from './init.ts';
 import type { Left } from './left.ts';
 import type { Patience } from './patrol.ts';

@@ -1,7 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunEnd } from '@hotcell/contract/frames.ts';
-import { type BlockEnd, type CellEvent, OutputLost, type PreparedBlock } from '../parts.ts';
-import { blockEndOf, errnoName, errorOf, outOfOrder, refusedOf } from './events.ts';
+import { type BlockEnd, type CellEvent, OutputLost, type PreparedBlock } from '../hand-offs.ts';
+import { blockEndOf, errnoName, errorOf, outOfOrder, refusedOf } from './cell-events.ts';
 import type { Talk } from './talk.ts';
 
 export interface Heard {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { frameLimits, type HostFrame } from '@hotcell/contract/frames.ts';
-import type { CellPlan, Job } from '../parts.ts';
-import { jobLimitsOf } from './bounds.ts';
+import type { CellPlan, Job } from '../hand-offs.ts';
+import { jobLimitsOf } from './cell-bounds.ts';
 
 /** A job as frames: its limits, the bundled files, the blocks, the start. */
 export function* jobFrames(plan: Pick<CellPlan, 'limits' | 'log'>, job: Job): Generator<HostFrame> {

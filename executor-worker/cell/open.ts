@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
-import type { CellBeat } from '@hotcell/contract/live.ts';
-import { Engine } from '@hotcell/outside/engine.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import type { CellPlan, SealedCell } from '../parts.ts';
+import type { CellBeat } from '@hotcell/contract/beats.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { CellPlan, SealedCell } from '../hand-offs.ts';
 import type { CellDeps } from './deps.ts';
 import { folderOfCells } from './folder.ts';
-import { Images } from './image.ts';
+import { Images } from './cell-image.ts';
 import { InitFile } from './init.ts';
 import { Left } from './left.ts';
 import { type Patience, usualPatience } from './patrol.ts';

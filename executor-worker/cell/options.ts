@@ -1,6 +1,6 @@
-import type { CreateOptions } from '@hotcell/outside/engine.ts';
-import type { CellPlan, Mount } from '../parts.ts';
-import { deadlineOf, memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './bounds.ts';
+import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
+import type { CellPlan, Mount } from '../hand-offs.ts';
+import { deadlineOf, memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
 
 /** Where a cell is made, and by whom. */
 export interface CellSite {

@@ -1,4 +1,4 @@
-import type { Logger } from '@hotcell/outside/log.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
 
 export interface Watched {
   log: Logger;

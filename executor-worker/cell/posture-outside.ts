@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import type { PostureFacts } from '@hotcell/contract/posture.ts';
-import type { CreateOptions, Inspected } from '@hotcell/outside/engine.ts';
+import type { CreateOptions, Inspected } from '@hotcell/outside/engine/engine.ts';
 
 /** What would weaken a cell if somebody added it: none of it is ever asked for, so none of it may be there. */
 const neverThere = [

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import type { Listed } from '@hotcell/outside/engine.ts';
+import type { Listed } from '@hotcell/outside/engine/engine.ts';
 import type { CellDeps } from './deps.ts';
 import { removeContainer } from './destroy.ts';
 import { folderOfCells, removeFolder } from './folder.ts';

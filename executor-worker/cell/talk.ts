@@ -1,6 +1,6 @@
 import type { CellFrame, HostFrame } from '@hotcell/contract/frames.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import type { Attached } from '@hotcell/outside/engine.ts';
+import type { Attached } from '@hotcell/outside/engine/engine.ts';
 import { encodeFrame } from './frames/encode.ts';
 import { FrameParser } from './frames/stream.ts';
 

@@ -1,16 +1,16 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/outcome.ts';
 import type { BlockResult, Usage } from '@hotcell/contract/result.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import { LiveLog, type LiveSettings } from '../logs/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { LiveLog, type LiveSettings } from '../logs/live-log.ts';
 import { LogRecorder } from '../logs/recorder.ts';
-import { OutputCollector } from '../outputs/collect.ts';
-import type { CellEvent, Collected, Job, KeptLog, SealedCell, Verdict } from '../parts.ts';
-import { BlockBook } from './blocks.ts';
+import { OutputCollector } from '../outputs/output-collector.ts';
+import type { CellEvent, Collected, Job, KeptLog, SealedCell, Verdict } from '../hand-offs.ts';
+import { BlockBook } from './block-book.ts';
 
 export interface ExecuteContext {
   run: RunId;

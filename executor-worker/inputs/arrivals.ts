@@ -1,8 +1,8 @@
 import { lstatSync, renameSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
-import type { LocatedEntry } from '@hotcell/contract/snapshot-locations.ts';
-import type { Contents } from '@hotcell/outside/content.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
+import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
+import type { Contents } from '@hotcell/record/contents.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { bigBytes, fetchContent } from './fetch.ts';
 import { Fetchers, type Wanted } from './fetchers.ts';
 import type { Places } from './places.ts';

@@ -3,20 +3,20 @@ import { readFile, rm } from 'node:fs/promises';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
-import type { LocatedEntry } from '@hotcell/contract/snapshot-locations.ts';
-import type { Contents } from '@hotcell/outside/content.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
-import type { Logger } from '@hotcell/outside/log.ts';
+import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
+import type { Contents } from '@hotcell/record/contents.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
 import { Arrivals } from './arrivals.ts';
 import { Flights } from './flight.ts';
 import { fullDisk } from './full-disk.ts';
-import { lockFolder } from './lock.ts';
+import { lockFolder } from './cache-lock.ts';
 import { Places } from './places.ts';
-import { Room, type Tree, treeKey } from './room.ts';
-import { takeOver } from './scan.ts';
+import { Room, type Tree, treeKey } from './cache-room.ts';
+import { takeOver } from './scan-cache.ts';
 import { type MovedTree, makeSpares, moveTree } from './spares.ts';
 import { buildTree } from './tree.ts';
-import { damagedIn } from './verify.ts';
+import { damagedIn } from './verify-tree.ts';
 
 export interface CacheSettings {
   /** The worker's own folder: the same path on the host and in the worker's container. */

@@ -1,8 +1,8 @@
 /** What runs on a thread that fetches contents: it is told which, and says when they are there or why not. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { Contents } from '@hotcell/outside/content.ts';
-import { armCrashPoint } from '@hotcell/outside/crash.ts';
+import { Contents } from '@hotcell/record/contents.ts';
+import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { bigBytes, fetchContent } from './fetch.ts';
 import type { Failure, FromThread, ThreadSettings, ToThread, Wanted } from './fetchers.ts';
 

@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { LocatedEntry } from '@hotcell/contract/snapshot-locations.ts';
-import type { Contents } from '@hotcell/outside/content.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
+import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
+import type { Contents } from '@hotcell/record/contents.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
 
 const fsyncOf = promisify(fsync);
 const tries = 5;

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, HotcellError } from '@hotcell/contract/errors.ts';
-import type { LocatedEntry } from '@hotcell/contract/snapshot-locations.ts';
-import type { ContentSettings } from '@hotcell/outside/content.ts';
-import { armedCrashPoint } from '@hotcell/outside/crash.ts';
+import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
+import type { ContentSettings } from '@hotcell/record/contents.ts';
+import { armedCrashPoint } from '@hotcell/outside/process/crash.ts';
 
 /** Hashing is what costs: one thread per core, and not all cores of a big machine. */
 const threads = Math.max(2, Math.min(4, availableParallelism()));

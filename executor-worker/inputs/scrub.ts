@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '@hotcell/outside/log.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { InputCache } from './cache.ts';
 
 const restMs = 60_000;

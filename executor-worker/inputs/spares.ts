@@ -1,9 +1,9 @@
 import { chmodSync, renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Places } from './places.ts';
-import type { Tree } from './room.ts';
+import type { Tree } from './cache-room.ts';
 import { buildTree, seal } from './tree.ts';
 
 /** A copy of a tree that was moved into a cell's folder. */

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, linkSync, mkdirSync, utimesSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
-import { crashPoint } from '@hotcell/outside/crash.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { inputTime } from './fetch.ts';
 
 const linksAtOnce = 250;

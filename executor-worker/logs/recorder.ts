@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createZstdCompress } from 'node:zlib';
 import type { Digest } from '@hotcell/contract/digest.ts';
-import type { LogRow } from '@hotcell/contract/logs.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import type { KeptLog } from '../parts.ts';
-import type { LiveLog } from './live.ts';
+import type { LogRow } from '@hotcell/contract/log-rows.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import type { KeptLog } from '../hand-offs.ts';
+import type { LiveLog } from './live-log.ts';
 import { budgetOf, LogWindow } from './window.ts';
 
 export interface RecorderSettings {

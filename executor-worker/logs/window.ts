@@ -1,4 +1,4 @@
-import { chunkOf, cutTail, type LogRow } from '@hotcell/contract/logs.ts';
+import { chunkOf, cutTail, type LogRow } from '@hotcell/contract/log-rows.ts';
 
 type Stream = 'stdout' | 'stderr';
 interface Held {

@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
  * Loads what the services load, so that Node's cache of compiled code is in the image and a start compiles nothing.
  * The programs themselves are left out: to load one is to run it.
  */
-const programs = /(^|\/)(main|healthy|generate|compile)\.ts$/;
-const folders = ['contract', 'outside', 'producer', 'executor-worker', 'notary'];
+const programs = /(^|-|\/)(main|healthy|generate|compile)\.ts$/;
+const folders = ['contract', 'outside', 'record', 'policies', 'producer', 'executor-worker', 'notary'];
 
 for (const folder of folders) {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));

@@ -6,21 +6,21 @@ import fastify from 'fastify';
 import { jsonSchemaTransform, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { callerFrom } from '../auth/caller.ts';
-import type { Parts } from '../parts.ts';
-import { apiKeyRoutes } from './apikeys.ts';
+import type { Parts } from '../producer-parts.ts';
+import { apiKeyRoutes } from './apikey-routes.ts';
 import { type App, onceJudged, rememberCaller } from './app.ts';
 import { bodyLimitBytes, parseBody } from './body.ts';
 import { readPast } from './read-past.ts';
-import { healthRoutes } from './health.ts';
-import { logRoutes } from './logs.ts';
-import { outputRoutes } from './outputs.ts';
-import { policyRoutes } from './policies.ts';
+import { healthRoutes } from './health-routes.ts';
+import { logRoutes } from './log-routes.ts';
+import { outputRoutes } from './output-routes.ts';
+import { policyRoutes } from './policy-routes.ts';
 import { problemOf } from './problem.ts';
-import { rebuildRoutes } from './rebuild.ts';
-import { Room } from './room.ts';
-import { runRoutes } from './runs.ts';
-import { snapshotRoutes } from './snapshots.ts';
-import { workerRoutes } from './workers.ts';
+import { rebuildRoutes } from './rebuild-routes.ts';
+import { Room } from './body-room.ts';
+import { runRoutes } from './run-routes.ts';
+import { snapshotRoutes } from './snapshot-routes.ts';
+import { workerRoutes } from './worker-routes.ts';
 
 const headers = {
   'x-content-type-options': 'nosniff',

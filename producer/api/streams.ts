@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { FastifyReply } from 'fastify';
-import type { Parts } from '../parts.ts';
+import type { Parts } from '../producer-parts.ts';
 
 const beatMs = 15_000;
 

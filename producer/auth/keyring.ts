@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import { ApiKey, apiKeyIdOf } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { ApiKeyRecord } from '@hotcell/contract/records.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 
 /** How long a revoked key may still be believed; one that is in use is looked up again before, beside the asking. */
 const believedMs = 2_000;

@@ -1,8 +1,8 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { refuseNames, snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
-import type { SnapshotMode } from '@hotcell/contract/snapshot-records.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { Tally } from './tally.ts';
 
 /** An object as it stood in the listing: these bytes are frozen, or none. */

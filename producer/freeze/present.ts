@@ -1,9 +1,9 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
-import type { Contents } from '@hotcell/outside/content.ts';
-import { youngEnough } from '@hotcell/outside/keep.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import { inLanes } from './lanes.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
+import type { Contents } from '@hotcell/record/contents.ts';
+import { youngEnough } from '@hotcell/record/keep.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { inLanes } from '@hotcell/contract/lanes.ts';
 
 const headsAtOnce = 32;
 const partsAtOnce = 8;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
-import type { Contents } from '@hotcell/outside/content.ts';
-import { PreconditionFailed } from '@hotcell/outside/store-errors.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
+import type { Contents } from '@hotcell/record/contents.ts';
+import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 
 export interface ContentDeps {
   store: Store;

@@ -1,7 +1,7 @@
 import { Digest, sha256 } from '@hotcell/contract/digest.ts';
-import { workKeys } from '@hotcell/contract/layout.ts';
+import { workKeys } from '@hotcell/record/layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { z } from 'zod';
 
 const Heading = z.object({ version: z.literal(1) });

@@ -1,4 +1,4 @@
-import { bytesOf, chunkOf, type LogRow } from '@hotcell/contract/logs.ts';
+import { bytesOf, chunkOf, type LogRow } from '@hotcell/contract/log-rows.ts';
 
 export type HeadOrTail = LogRow & { omitted?: number };
 

@@ -1,10 +1,10 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
-import type { LogRow } from '@hotcell/contract/logs.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
+import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { merge } from '../follow/merge.ts';
 import type { News } from '../news.ts';
 import { storedRows } from './stored.ts';

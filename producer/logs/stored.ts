@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { createZstdDecompress } from 'node:zlib';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { LogRow } from '@hotcell/contract/logs.ts';
+import { LogRow } from '@hotcell/contract/log-rows.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 
 /** The rows of an NDJSON stream, parsed one by one: a log may be larger than memory. */
 export async function* rowsOf(bytes: AsyncIterable<Buffer>, what: string): AsyncGenerator<LogRow> {

@@ -1,8 +1,8 @@
-import { workKeys } from '@hotcell/contract/layout.ts';
-import type { LogRow } from '@hotcell/contract/logs.ts';
+import { workKeys } from '@hotcell/record/layout.ts';
+import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { Live } from '@hotcell/outside/live.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { rowsOf } from './stored.ts';
 
 /** So many rows are asked for at once. */

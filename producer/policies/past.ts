@@ -2,8 +2,8 @@ import { admit } from '@hotcell/contract/admission.ts';
 import type { Issue } from '@hotcell/contract/errors.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
-import type { Parts } from '../parts.ts';
-import { specOf } from '../view.ts';
+import type { Parts } from '../producer-parts.ts';
+import { specOf } from '../view-run.ts';
 
 /** What was asked, from the spec that was kept: the image by the name that its policy had for it. */
 export function requestOf(spec: Spec, judgedBy: Policy): RunRequest {

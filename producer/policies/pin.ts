@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { PolicyRevocation } from '@hotcell/contract/records.ts';
-import { PinnedPolicies, type PinnedPolicy, putByDigest, putPolicy } from '@hotcell/outside/policy-record.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import { readSeccomp } from './here.ts';
-import type { LoadedPolicy } from './load.ts';
+import { PinnedPolicies, type PinnedPolicy, putByDigest, putPolicy } from '@hotcell/record/pinned-policies.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { readSeccomp } from '@hotcell/policies/installation-here.ts';
+import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
 
 type Image = Policy['images'][number];
 

@@ -2,9 +2,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
-import { installationHere } from './here.ts';
-import { type Folder, type LoadedPolicy, loadFolder } from './load.ts';
-import { type Problem, problemLine } from './yaml.ts';
+import { installationHere } from '@hotcell/policies/installation-here.ts';
+import { type Folder, type LoadedPolicy, loadFolder } from '@hotcell/policies/load-policies.ts';
+import { type Problem, problemLine } from '@hotcell/policies/yaml.ts';
 
 export interface ShelfSettings {
   folder: string;

@@ -1,10 +1,10 @@
-import { allShards, markerOf, recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { allShards, markerOf, recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import { OpenMarker } from '@hotcell/contract/records.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import type { ReadModel } from './model.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import type { ReadModel } from './read-model.ts';
 
 const atOnce = 16;
 /** A page of a list is parsed in one go, and nobody is answered meanwhile. */

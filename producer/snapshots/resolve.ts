@@ -1,10 +1,10 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Contents } from '@hotcell/outside/content.ts';
-import { pointsTo, readName } from '@hotcell/outside/names-record.ts';
-import { useSnapshot } from '@hotcell/outside/snapshot-record.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import { freezeOutputs } from '../freeze/outputs.ts';
+import type { Contents } from '@hotcell/record/contents.ts';
+import { pointsTo, readName } from '@hotcell/record/snapshot-name.ts';
+import { useSnapshot } from '@hotcell/record/snapshot-store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { freezeOutputs } from '../freeze/freeze-outputs.ts';
 import { freezePrefix } from '../freeze/prefix.ts';
 import { sourceForm } from './source.ts';
 

@@ -1,4 +1,4 @@
-import { ensureEngine } from '../engine/ensure.ts';
+import { ensureEngine } from '../engine/ensure-engine.ts';
 import type { Progress } from '../progress.ts';
 import type { Check } from './check.ts';
 import { gatherFacts } from './gather.ts';

@@ -2,9 +2,9 @@ import { readFile, stat, statfs } from 'node:fs/promises';
 import { freemem, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { command } from '../command.ts';
-import type { EngineFacts } from '../engine/facts.ts';
+import type { EngineFacts } from '../engine/engine-facts.ts';
 import { askEngine } from '../engine/info.ts';
-import type { MachineFacts } from './facts.ts';
+import type { MachineFacts } from './doctor-facts.ts';
 
 /** The first line a program prints about itself, or nothing when there is no such program. */
 async function said(...argv: [string, ...string[]]): Promise<string> {

@@ -1,8 +1,8 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { probeQueue, probeStore } from '@hotcell/outside/probe.ts';
-import { gatherEngineFacts } from '../engine/facts.ts';
-import { presentImages } from '../images/engine.ts';
-import { readImagesLock } from '../images/lock.ts';
+import { probeQueue, probeStore } from '@hotcell/outside/process/probe.ts';
+import { gatherEngineFacts } from '../engine/engine-facts.ts';
+import { presentImages } from '../images/image-engine.ts';
+import { readImagesLock } from '../images/images-lock-file.ts';
 import { composeRows, expectedServices, type ServiceRow } from '../services/compose.ts';
 import {
   accounts,
@@ -15,7 +15,7 @@ import { hasFlaggedView, stagedInputs } from '../services/flagged-view.ts';
 import { describeHolder, holderOf, isFree } from '../settings/ports.ts';
 import { accountKeys } from '../store/accounts.ts';
 import { neededImages } from '../up.ts';
-import type { Facts, PortFact } from './facts.ts';
+import type { Facts, PortFact } from './doctor-facts.ts';
 import { gatherMachine } from './gather-machine.ts';
 
 async function ports(base: number, running: readonly string[]): Promise<PortFact[]> {

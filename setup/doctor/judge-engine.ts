@@ -1,8 +1,8 @@
 import { registersRunsc } from '../engine/daemon-json.ts';
 import type { EngineInfo } from '../engine/info.ts';
-import { backToOwnEngine, canInstall, isChosenElsewhere, howToGetAnEngine } from '../engine/plan.ts';
+import { backToOwnEngine, canInstall, isChosenElsewhere, howToGetAnEngine } from '../engine/engine-plan.ts';
 import { type Check, fail, isAtLeast, ok, warn } from './check.ts';
-import type { MachineFacts } from './facts.ts';
+import type { MachineFacts } from './doctor-facts.ts';
 import { judgeKernel } from './judge-kernel.ts';
 
 const repair = './hotcell doctor --fix';

@@ -1,5 +1,5 @@
 import { type Check, fail, gib, isAtLeast, numbersOf, ok, warn } from './check.ts';
-import type { Facts, MachineFacts } from './facts.ts';
+import type { Facts, MachineFacts } from './doctor-facts.ts';
 
 const gibibyte = 1024 ** 3;
 /** What the images and a first day of runs take. */

@@ -1,6 +1,6 @@
 import { type Check, fail, ok, warn } from './check.ts';
 import { commandForView } from '../services/flagged-view.ts';
-import type { Facts } from './facts.ts';
+import type { Facts } from './doctor-facts.ts';
 
 const start = './hotcell up';
 

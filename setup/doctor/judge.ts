@@ -1,5 +1,5 @@
 import type { Check } from './check.ts';
-import type { Facts, MachineFacts } from './facts.ts';
+import type { Facts, MachineFacts } from './doctor-facts.ts';
 import { judgeEngine, judgeKindOfEngine, judgeTools, judgeVersions } from './judge-engine.ts';
 import {
   judgeArchitecture,

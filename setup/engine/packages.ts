@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { command, failed, must } from '../command.ts';
-import { daemonJsonPath } from './facts.ts';
+import { daemonJsonPath } from './engine-facts.ts';
 import { withRunsc } from './daemon-json.ts';
 
 type Say = (line: string) => void;

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { command, must } from '../command.ts';
-import { daemonJsonPath } from './facts.ts';
+import { daemonJsonPath } from './engine-facts.ts';
 
 type Say = (line: string) => void;
 

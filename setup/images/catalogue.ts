@@ -31,11 +31,15 @@ export const servicePaths = [
   '.npmrc',
   'contract',
   'outside',
-  'setup',
+  'record',
+  'policies',
   'producer',
   'executor-worker',
   'notary',
-  'policies',
+  // npm installs for the whole lock file; of these rooms the services run nothing.
+  'setup/package.json',
+  'clients/typescript/package.json',
+  'clients/cli/package.json',
   'images/service',
   'images/seccomp',
 ] as const;

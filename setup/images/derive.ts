@@ -11,10 +11,10 @@ import { checkout } from '../settings/installation.ts';
 import { Builder, type Say } from './build.ts';
 import { catalogue, isShipped } from './catalogue.ts';
 import { refOf } from './context.ts';
-import { nameImage, removeName, volumesOf } from './engine.ts';
-import { ensureImages } from './ensure.ts';
-import { lockImage, readImagesLock, writeReport } from './lock.ts';
-import { scanImage } from './scan.ts';
+import { nameImage, removeName, volumesOf } from './image-engine.ts';
+import { ensureImages } from './ensure-images.ts';
+import { lockImage, readImagesLock, writeReport } from './images-lock-file.ts';
+import { scanImage } from './scan-image.ts';
 import { withScratch } from './scratch.ts';
 
 export interface Asked {

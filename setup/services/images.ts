@@ -1,6 +1,6 @@
 import { command, must } from '../command.ts';
 import type { ShippedImage } from '../images/catalogue.ts';
-import { type EnsuredImage, ensureImages } from '../images/ensure.ts';
+import { type EnsuredImage, ensureImages } from '../images/ensure-images.ts';
 import type { Progress } from '../progress.ts';
 import type { Installation } from '../settings/installation.ts';
 

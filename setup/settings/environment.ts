@@ -1,4 +1,4 @@
-import { commonSettings, readSettings } from '@hotcell/outside/settings.ts';
+import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
 import { z } from 'zod';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { apiKeyIdOf, ApiKey } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import type { ApiKeyRecord } from '@hotcell/contract/records.ts';
-import { Store } from '@hotcell/outside/store.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
 import { type Installation, placesIn } from '../settings/installation.ts';
 
 /** The first key: the one in `credentials`, for whoever runs this installation. The store learns its hash only. */

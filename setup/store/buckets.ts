@@ -1,4 +1,4 @@
-import { StoreAdmin } from '@hotcell/outside/store-admin.ts';
+import { StoreAdmin } from '@hotcell/outside/store/store-admin.ts';
 import type { Installation } from '../settings/installation.ts';
 import { accessKeys } from './accounts.ts';
 import { bucketPolicy } from './rights.ts';

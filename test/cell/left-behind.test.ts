@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { Engine } from '@hotcell/outside/engine.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { openTestCells, type TestCells } from '../support/cells.ts';
 import { until } from '../support/until.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { Engine } from '@hotcell/outside/engine.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { languages } from '@hotcell/contract/languages.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare.ts';
-import type { CellEvent, SealedCell } from '@hotcell/executor-worker/parts.ts';
+import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import type { CellEvent, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { ends, follow, openTestCells, runIn, type TestCells, testLimits } from '../support/cells.ts';
 

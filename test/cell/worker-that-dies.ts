@@ -1,8 +1,8 @@
 import { languages } from '@hotcell/contract/languages.ts';
 import { openCells } from '@hotcell/executor-worker/cell/open.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare.ts';
-import type { CellPlan } from '@hotcell/executor-worker/parts.ts';
-import { openLog } from '@hotcell/outside/log.ts';
+import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
+import { openLog } from '@hotcell/outside/process/log.ts';
 
 /** A program of the tests: makes a cell, says its name when its job runs, and goes on until somebody kills it. */
 const told = JSON.parse(process.argv[2] ?? '{}') as {

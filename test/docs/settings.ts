@@ -1,7 +1,7 @@
-import type { notarySettings } from '../../notary/config.ts';
-import type { workerSettings } from '../../executor-worker/config.ts';
-import type { producerSettings } from '../../producer/config.ts';
-import type { installationSettings, clientSettings } from '../../setup/settings/environment.ts';
+import type { notarySettings } from '@hotcell/notary/notary-config.ts';
+import type { workerSettings } from '@hotcell/executor-worker/worker-config.ts';
+import type { producerSettings } from '@hotcell/producer/producer-config.ts';
+import type { installationSettings, clientSettings } from '@hotcell/setup/settings/environment.ts';
 
 type Names<S extends { shape: object }> = keyof S['shape'] & string;
 type Rows<Name extends string> = Readonly<Record<Name, readonly [fallback: string, meaning: string]>>;

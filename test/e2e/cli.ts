@@ -21,7 +21,7 @@ export interface Calling {
 /** The command line as a person calls it, with an address and a key and nothing else. */
 export function cliWith(env: Readonly<Record<string, string>>) {
   const call = (args: readonly string[], input = ''): Calling => {
-    const child = spawn(process.execPath, [join(checkout, 'producer/cli/main.ts'), ...args], {
+    const child = spawn(process.execPath, [join(checkout, 'clients/cli/cli-main.ts'), ...args], {
       env: { PATH: process.env['PATH'] ?? '', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { Result } from '@hotcell/contract/result.ts';
-import { phoneHome, transform, wasSealed } from '@hotcell/producer/demo/demo.ts';
+import { phoneHome, transform, wasSealed } from '@hotcell/cli/demo/demo-runs.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import type { Child } from '../support/child.ts';
 import { type House, openHouse } from '../support/house.ts';

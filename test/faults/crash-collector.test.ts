@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
-import type { SweepMark } from '@hotcell/contract/snapshot-records.ts';
-import { publishName } from '@hotcell/outside/names-record.ts';
-import { collectGarbage } from '@hotcell/producer/gc/collect.ts';
-import { verifySnapshot } from '@hotcell/producer/snapshots/verify.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
+import type { SweepMark } from '@hotcell/record/snapshot-records.ts';
+import { publishName } from '@hotcell/record/snapshot-name.ts';
+import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
+import { verifySnapshot } from '@hotcell/producer/snapshots/verify-snapshot.ts';
 import { age } from '../support/aged.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { spawnNode } from '../support/child.ts';

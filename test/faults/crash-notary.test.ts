@@ -23,7 +23,7 @@ async function notaryFalls(point: string, how: How): Promise<void> {
   await house.worker('worker');
   const { run } = await house.submit('print hello');
   const env = await house.settings('notary', crashAt(point, how));
-  await using victim = spawnNode('notary/main.ts', env);
+  await using victim = spawnNode('notary/notary-main.ts', env);
   await fallen(victim, point, how);
   if (how === 'stop') victim.kill('SIGCONT');
   if (how === 'stop') await victim.stop();

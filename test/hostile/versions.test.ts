@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import type { Check } from '@hotcell/setup/doctor/check.ts';
-import type { MachineFacts } from '@hotcell/setup/doctor/facts.ts';
+import type { MachineFacts } from '@hotcell/setup/doctor/doctor-facts.ts';
 import { gatherMachine } from '@hotcell/setup/doctor/gather-machine.ts';
 import { judgeVersions } from '@hotcell/setup/doctor/judge-engine.ts';
-import { gatherEngineFacts } from '@hotcell/setup/engine/facts.ts';
+import { gatherEngineFacts } from '@hotcell/setup/engine/engine-facts.ts';
 import { command } from '@hotcell/setup/command.ts';
 
 /** Line 33 of the checklist: what a cell stands on is looked at, against the versions that closed known ways out. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { AttemptRecord } from '@hotcell/contract/records.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import { command, must } from '@hotcell/setup/command.ts';

@@ -10,7 +10,7 @@ import { after, before, describe, test } from 'node:test';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { type Ended, command, must } from '@hotcell/setup/command.ts';
 import { type Asked, deriveImage } from '@hotcell/setup/images/derive.ts';
-import { readImagesLock, reportPath } from '@hotcell/setup/images/lock.ts';
+import { readImagesLock, reportPath } from '@hotcell/setup/images/images-lock-file.ts';
 import { silent } from '@hotcell/setup/progress.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -34,7 +34,7 @@ describe('image build', () => {
   });
 
   const env = () => ({ ...process.env, HOTCELL_HOME: home });
-  const cli = ['node', join(checkout, 'producer/cli/main.ts'), 'image'] as const;
+  const cli = ['node', join(checkout, 'clients/cli/cli-main.ts'), 'image'] as const;
   const image = (...words: string[]): Promise<Ended> =>
     command([process.execPath, ...cli.slice(1), ...words], { env: env() });
   const file = async (name: string, ...lines: string[]) => {

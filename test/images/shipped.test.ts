@@ -5,8 +5,8 @@ import { after, before, describe, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { ImageReport } from '@hotcell/contract/image-report.ts';
 import { command, must } from '@hotcell/setup/command.ts';
-import { ensureImages } from '@hotcell/setup/images/ensure.ts';
-import { readImagesLock, reportPath } from '@hotcell/setup/images/lock.ts';
+import { ensureImages } from '@hotcell/setup/images/ensure-images.ts';
+import { readImagesLock, reportPath } from '@hotcell/setup/images/images-lock-file.ts';
 import { type Progress, silent } from '@hotcell/setup/progress.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
-import { Engine } from '@hotcell/outside/engine.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
 import Docker from 'dockerode';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Engine } from '@hotcell/outside/engine.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { z } from 'zod';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { type House, openHouse } from '../support/house.ts';

@@ -34,7 +34,7 @@ after(async () => {
 
 /** The command line of somebody who has nothing but an address and a key. */
 async function policy(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, ['producer/cli/main.ts', 'policy', ...args], {
+  const child = spawn(process.execPath, ['clients/cli/cli-main.ts', 'policy', ...args], {
     cwd: resolve(import.meta.dirname, '../..'),
     env: {
       PATH: process.env['PATH'],

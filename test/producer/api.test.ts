@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';

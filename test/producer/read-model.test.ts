@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { compareAll } from '@hotcell/producer/readmodel/fill.ts';
-import { ReadModel } from '@hotcell/producer/readmodel/model.ts';
+import { ReadModel } from '@hotcell/producer/readmodel/read-model.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoQueue } from '../support/echo.ts';
 import { type House, openHouse, specFor } from '../support/house.ts';

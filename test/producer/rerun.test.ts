@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publishName } from '@hotcell/outside/names-record.ts';
+import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';
 import { freezeTree } from '../support/freezing.ts';

@@ -5,10 +5,10 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { judgeQueue, probeQueue, probeStore } from '@hotcell/outside/probe.ts';
-import { StoreAdmin } from '@hotcell/outside/store-admin.ts';
+import { judgeQueue, probeQueue, probeStore } from '@hotcell/outside/process/probe.ts';
+import { StoreAdmin } from '@hotcell/outside/store/store-admin.ts';
 import { must } from '@hotcell/setup/command.ts';
-import { readImagesLock } from '@hotcell/setup/images/lock.ts';
+import { readImagesLock } from '@hotcell/setup/images/images-lock-file.ts';
 import { findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';
 import { until } from '../support/until.ts';
 

@@ -4,11 +4,11 @@ import { after, before, describe, test } from 'node:test';
 import { newApiKey } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import type { CancelMark } from '@hotcell/contract/records.ts';
-import { Store } from '@hotcell/outside/store.ts';
-import { StoreAdmin } from '@hotcell/outside/store-admin.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
+import { StoreAdmin } from '@hotcell/outside/store/store-admin.ts';
 import { type Account, findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';
 import { accountKeys } from '@hotcell/setup/store/accounts.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { openBed } from '../support/bed.ts';
 import { openHouse } from '../support/house.ts';
@@ -29,7 +29,7 @@ const cli = async (...args: string[]) => {
     HOTCELL_URL: producer.url,
     HOTCELL_API_KEY: await producer.key(),
   };
-  const words = [join(checkout, 'producer/cli/main.ts'), 'snapshot', ...args];
+  const words = [join(checkout, 'clients/cli/cli-main.ts'), 'snapshot', ...args];
   return promisify(execFile)(process.execPath, words, { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => error,

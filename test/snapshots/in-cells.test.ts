@@ -5,11 +5,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import type { Spec } from '@hotcell/contract/spec.ts';
-import { openLateInputs } from '@hotcell/executor-worker/late.ts';
-import type { Job, Mount } from '@hotcell/executor-worker/parts.ts';
+import { openLateInputs } from '@hotcell/executor-worker/late-inputs.ts';
+import type { Job, Mount } from '@hotcell/executor-worker/hand-offs.ts';
 import type { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
-import type { Contents } from '@hotcell/outside/content.ts';
-import { type KeptSnapshot, locatedAt } from '@hotcell/outside/snapshot-record.ts';
+import type { Contents } from '@hotcell/record/contents.ts';
+import { type KeptSnapshot, locatedAt } from '@hotcell/record/snapshot-store.ts';
 import { must } from '@hotcell/setup/command.ts';
 import {
   ensureFlaggedView,

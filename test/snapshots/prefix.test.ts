@@ -6,13 +6,13 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Source } from '@hotcell/contract/sources.ts';
 import { freezePrefix } from '@hotcell/producer/freeze/prefix.ts';
 import { listPrefix } from '@hotcell/producer/freeze/listing.ts';
 import { readObject } from '@hotcell/producer/freeze/read-object.ts';
 import { resolveInput } from '@hotcell/producer/snapshots/resolve.ts';
-import { verifySnapshot } from '@hotcell/producer/snapshots/verify.ts';
+import { verifySnapshot } from '@hotcell/producer/snapshots/verify-snapshot.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { openBed } from '../support/bed.ts';
 import { failsAs } from '../support/fails-as.ts';
@@ -174,7 +174,7 @@ test('two freezes of one prefix, while it is written to, each hold versions that
   assert.ok(copied && copied.files >= 20);
   const verdict = await verifySnapshot(deps, tenant, copied.snapshot);
   assert.deepEqual(verdict.problems, []);
-  const { manifestAt } = await import('@hotcell/outside/snapshot-record.ts');
+  const { manifestAt } = await import('@hotcell/record/snapshot-store.ts');
   for (const entry of await manifestAt(house.store, tenant, copied.snapshot))
     assert.ok(written.get(`open/busy/${entry.path}`)?.has(entry.sha256), entry.path);
 });
@@ -301,7 +301,12 @@ test('a prefix is frozen by a command and by a request: the second reads only wh
   const key = await producer.key();
   const create = async (...words: string[]) => {
     const env = { PATH: process.env['PATH'] ?? '', HOTCELL_URL: producer.url, HOTCELL_API_KEY: key };
-    const command = [join(checkout, 'producer/cli/main.ts'), 'snapshot', 'create', `s3://${versioned}/open/command/`];
+    const command = [
+      join(checkout, 'clients/cli/cli-main.ts'),
+      'snapshot',
+      'create',
+      `s3://${versioned}/open/command/`,
+    ];
     const { stdout } = await promisify(execFile)(process.execPath, [...command, '--json', ...words], { env });
     return JSON.parse(stdout) as { id: `sha256:${string}`; name?: string; files: number; bytes: number };
   };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
-import { pointsTo, publishName, readName } from '@hotcell/outside/names-record.ts';
-import { snapshotRecord } from '@hotcell/outside/snapshot-record.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
+import { pointsTo, publishName, readName } from '@hotcell/record/snapshot-name.ts';
+import { snapshotRecord } from '@hotcell/record/snapshot-store.ts';
 import { openBed } from '../support/bed.ts';
 import { spawnNode } from '../support/child.ts';
 import { openHouse } from '../support/house.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import type { Child } from '../support/child.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
-import type { KeptSnapshot } from '@hotcell/outside/snapshot-record.ts';
+import type { KeptSnapshot } from '@hotcell/record/snapshot-store.ts';
 import { openBed } from '../support/bed.ts';
 import { spawnNode } from '../support/child.ts';
 import { contentsAs, freezeTree, openCache, staged } from '../support/freezing.ts';

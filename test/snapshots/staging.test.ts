@@ -6,7 +6,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { scrub } from '@hotcell/executor-worker/inputs/scrub.ts';
-import { openLog } from '@hotcell/outside/log.ts';
+import { openLog } from '@hotcell/outside/process/log.ts';
 import fc from 'fast-check';
 import { openBed } from '../support/bed.ts';
 import { failsAs } from '../support/fails-as.ts';

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Store } from '@hotcell/outside/store.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
 import { initFolder } from '@hotcell/setup/images/cell-init.ts';
-import { readImagesLock } from '@hotcell/setup/images/lock.ts';
-import { hostSettings } from '@hotcell/setup/services/parts.ts';
+import { readImagesLock } from '@hotcell/setup/images/images-lock-file.ts';
+import { hostSettings } from '@hotcell/setup/services/start-services.ts';
 import { type Account, findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';
 import { accountKeys } from '@hotcell/setup/store/accounts.ts';
 

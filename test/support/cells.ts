@@ -2,10 +2,10 @@ import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import { openLog } from '@hotcell/outside/log.ts';
+import { openLog } from '@hotcell/outside/process/log.ts';
 import { type CellSettings, type Cells, openCells } from '@hotcell/executor-worker/cell/open.ts';
-import type { CellEvent, CellPlan, Job, SealedCell } from '@hotcell/executor-worker/parts.ts';
-import { readSeccomp } from '@hotcell/producer/policies/here.ts';
+import type { CellEvent, CellPlan, Job, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
+import { readSeccomp } from '@hotcell/policies/installation-here.ts';
 import { type Bed, engineSocket } from './bed.ts';
 
 const mib = 1024 * 1024;

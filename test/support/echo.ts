@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Effective } from '@hotcell/contract/admission.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
-import type { CellEvent, CellPlan, Job, KillReason, SealedCell } from '@hotcell/executor-worker/parts.ts';
+import type { CellEvent, CellPlan, Job, KillReason, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
 
 export const echoQueue = 'echo';
 const mib = 1024 * 1024;

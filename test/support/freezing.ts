@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Source } from '@hotcell/contract/sources.ts';
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
 import { stageInputs } from '@hotcell/executor-worker/stage.ts';
-import { Contents } from '@hotcell/outside/content.ts';
-import { openLog } from '@hotcell/outside/log.ts';
-import { type KeptSnapshot, putSnapshot } from '@hotcell/outside/snapshot-record.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { Contents } from '@hotcell/record/contents.ts';
+import { openLog } from '@hotcell/outside/process/log.ts';
+import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import type { Account } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';
 import { type House, logLevel } from './house.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Engine } from '@hotcell/outside/engine.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import { withRunsc } from '@hotcell/setup/engine/daemon-json.ts';
 import type { Bed } from './bed.ts';

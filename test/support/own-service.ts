@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { must } from '@hotcell/setup/command.ts';
-import { readImagesLock } from '@hotcell/setup/images/lock.ts';
+import { readImagesLock } from '@hotcell/setup/images/images-lock-file.ts';
 import type { Bed } from './bed.ts';
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { until } from './until.ts';

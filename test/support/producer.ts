@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { newApiKey } from '@hotcell/contract/apikey.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Role } from '@hotcell/contract/records.ts';
-import { Hotcell } from '@hotcell/producer/sdk/index.ts';
+import { Hotcell } from '@hotcell/client/index.ts';
 import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';
 import { type Child, spawnNode } from './child.ts';
@@ -40,7 +40,7 @@ export async function startProducer(
     HOTCELL_LOG_LEVEL: 'info',
     ...more,
   });
-  const child = spawnNode('producer/main.ts', env);
+  const child = spawnNode('producer/producer-main.ts', env);
   await child.saying('"address"');
   const url = /"address":"([^"]+)"/.exec(child.said())?.[1] ?? '';
   const key = async (role: Role = 'submitter', tenant = house.tenant) => {

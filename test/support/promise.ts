@@ -1,8 +1,8 @@
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { Result } from '@hotcell/contract/result.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { echoQueue } from './echo.ts';
 import type { House } from './house.ts';
 import { until } from './until.ts';

@@ -85,5 +85,5 @@ export async function spawnWorker(
     HOTCELL_LOG_LEVEL: 'info',
     HOTCELL_MEMORY_BYTES: String(8 * 1024 ** 3),
   };
-  return spawnNode('executor-worker/main.ts', await house.settings('worker', { ...more, ...env }), [], under);
+  return spawnNode('executor-worker/worker-main.ts', await house.settings('worker', { ...more, ...env }), [], under);
 }

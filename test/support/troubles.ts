@@ -1,4 +1,4 @@
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { asleep, type Child, spawnNode } from './child.ts';
 import { echoQueue } from './echo.ts';
 import type { House } from './house.ts';

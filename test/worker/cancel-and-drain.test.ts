@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { workKeys } from '@hotcell/contract/layout.ts';
-import type { RunBeat } from '@hotcell/contract/live.ts';
+import { workKeys } from '@hotcell/record/layout.ts';
+import type { RunBeat } from '@hotcell/contract/beats.ts';
 import { Claim } from '@hotcell/contract/records.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
-import { Live } from '@hotcell/outside/live.ts';
-import { Queues } from '@hotcell/outside/queue.ts';
+import { Live } from '@hotcell/outside/live/live.ts';
+import { Queues } from '@hotcell/outside/queue/queue.ts';
 import { type CancelAsked, cancelRun } from '@hotcell/producer/cancel.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { asleep, spawnNode } from '../support/child.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { HalfUploads } from '@hotcell/executor-worker/half-uploads.ts';
-import { Live } from '@hotcell/outside/live.ts';
-import type { Store } from '@hotcell/outside/store.ts';
+import { Live } from '@hotcell/outside/live/live.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
-import { recordKeys, workKeys } from '@hotcell/contract/layout.ts';
-import { bytesOf, LogRow } from '@hotcell/contract/logs.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
+import { bytesOf, LogRow } from '@hotcell/contract/log-rows.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import { LiveLog } from '../../executor-worker/logs/live.ts';
-import { LogRecorder } from '../../executor-worker/logs/recorder.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { LiveLog } from '@hotcell/executor-worker/logs/live-log.ts';
+import { LogRecorder } from '@hotcell/executor-worker/logs/recorder.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import { OutputCollector } from '../../executor-worker/outputs/collect.ts';
-import { OutputLost } from '../../executor-worker/parts.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { OutputCollector } from '@hotcell/executor-worker/outputs/output-collector.ts';
+import { OutputLost } from '@hotcell/executor-worker/hand-offs.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 
 let bed: Bed;

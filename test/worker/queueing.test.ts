@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { digestOf } from '@hotcell/contract/digest.ts';
 import { forgetOldKeys } from '@hotcell/notary/forget.ts';
-import { Store } from '@hotcell/outside/store.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
 import { accept } from '@hotcell/producer/accept.ts';
 import { waitingOf } from '@hotcell/producer/waiting.ts';
 import { type Bed, openBed } from '../support/bed.ts';

@@ -11,7 +11,7 @@ import {
   startStages,
   stopCauses,
 } from '@hotcell/contract/frames.ts';
-import { postureRecordOf } from './posture.ts';
+import { postureRecordOf } from './decode-posture.ts';
 import { broken, nameIn, Reader } from './reader.ts';
 
 /** The payload of a whole frame as what it says. The bytes in it are views of `payload`. */

@@ -5,10 +5,10 @@ import type { CellFrame, HostFrame, JobLimits, RunEnd } from '@hotcell/contract/
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { makeFolder, removeFolder } from '@hotcell/executor-worker/cell/folder.ts';
 import { containerName, containerOptions, initPath } from '@hotcell/executor-worker/cell/options.ts';
-import { settableRlimits } from '@hotcell/executor-worker/cell/bounds.ts';
+import { settableRlimits } from '@hotcell/executor-worker/cell/cell-bounds.ts';
 import { Talk } from '@hotcell/executor-worker/cell/talk.ts';
-import type { CellPlan } from '@hotcell/executor-worker/parts.ts';
-import { type Attached, Engine } from '@hotcell/outside/engine.ts';
+import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
+import { type Attached, Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket } from '../../support/bed.ts';
 
 const profiles = join(import.meta.dirname, '../../../images/seccomp');

@@ -1,7 +1,7 @@
 /** A collector that nobody is waited for by: what the crash tests kill. */
-import { armCrashPoint } from '@hotcell/outside/crash.ts';
-import { Store } from '@hotcell/outside/store.ts';
-import { collectGarbage } from '@hotcell/producer/gc/collect.ts';
+import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
+import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
 
 armCrashPoint(process.env['HOTCELL_CRASH_AT']);
 using store = new Store(JSON.parse(process.env['STORE'] ?? '{}'));

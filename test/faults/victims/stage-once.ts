@@ -1,10 +1,10 @@
 /** A process that stages one snapshot and ends, cold or late: what the crash tests kill. Says where the tree is. */
-import { openLog } from '@hotcell/outside/log.ts';
-import { armCrashPoint } from '@hotcell/outside/crash.ts';
-import { Contents } from '@hotcell/outside/content.ts';
-import { Store } from '@hotcell/outside/store.ts';
+import { openLog } from '@hotcell/outside/process/log.ts';
+import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
+import { Contents } from '@hotcell/record/contents.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
-import { openLateInputs } from '@hotcell/executor-worker/late.ts';
+import { openLateInputs } from '@hotcell/executor-worker/late-inputs.ts';
 import { stageInputs } from '@hotcell/executor-worker/stage.ts';
 
 const asked = JSON.parse(process.env['STAGE'] ?? '{}');

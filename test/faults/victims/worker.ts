@@ -1,9 +1,9 @@
-import { readWorkerSettings } from '@hotcell/executor-worker/config.ts';
+import { readWorkerSettings } from '@hotcell/executor-worker/worker-config.ts';
 import { serve } from '@hotcell/executor-worker/serve.ts';
-import { armCrashPoint } from '@hotcell/outside/crash.ts';
-import { Live } from '@hotcell/outside/live.ts';
-import { openLog } from '@hotcell/outside/log.ts';
-import { Store } from '@hotcell/outside/store.ts';
+import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
+import { Live } from '@hotcell/outside/live/live.ts';
+import { openLog } from '@hotcell/outside/process/log.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
 import { echoSteps } from '../../support/echo.ts';
 
 /** A worker process that echoes: everything of the real one but the cell. */

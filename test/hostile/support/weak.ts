@@ -1,6 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Attached, Engine } from '@hotcell/outside/engine.ts';
+import { type Attached, Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket } from '../../support/bed.ts';
 import type { Runtime } from './attack.ts';
 import { helpers, type NamedAttack } from './load.ts';

@@ -1,15 +1,15 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { languages } from '@hotcell/contract/languages.ts';
-import { recordKeys } from '@hotcell/contract/layout.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
-import { bytesOf, LogRow } from '@hotcell/contract/logs.ts';
+import { bytesOf, LogRow } from '@hotcell/contract/log-rows.ts';
 import type { Block } from '@hotcell/contract/spec.ts';
-import { openLog } from '@hotcell/outside/log.ts';
-import type { Store } from '@hotcell/outside/store.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare.ts';
+import { openLog } from '@hotcell/outside/process/log.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
 import { execute, type Execution } from '@hotcell/executor-worker/execute/execute.ts';
 import { budgetOf } from '@hotcell/executor-worker/logs/window.ts';
-import type { CellPlan, SealedCell } from '@hotcell/executor-worker/parts.ts';
+import type { CellPlan, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
 import type { Bed } from '../../support/bed.ts';
 import { openTestCells, type TestCells, testLimits } from '../../support/cells.ts';
 

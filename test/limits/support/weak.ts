@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Engine } from '@hotcell/outside/engine.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { helpers } from '../../hostile/support/load.ts';
 import { type Bed, engineSocket } from '../../support/bed.ts';
 import type { Runtime } from './runs.ts';

@@ -3,13 +3,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { command } from '@hotcell/setup/command.ts';
-import { ensureEngine } from '@hotcell/setup/engine/ensure.ts';
+import { ensureEngine } from '@hotcell/setup/engine/ensure-engine.ts';
 import { install } from '@hotcell/setup/engine/packages.ts';
 import { type Progress, progressTo } from '@hotcell/setup/progress.ts';
 import { haveImages } from '@hotcell/setup/services/images.ts';
-import { startParts, stopParts } from '@hotcell/setup/services/parts.ts';
+import { startParts, stopParts } from '@hotcell/setup/services/start-services.ts';
 import { placesIn } from '@hotcell/setup/settings/installation.ts';
-import { prepareInstallation } from '@hotcell/setup/settings/prepare.ts';
+import { prepareInstallation } from '@hotcell/setup/settings/prepare-installation.ts';
 import { leftOver, removeEarlier } from './left-over.ts';
 
 const isFree = (port: number) =>

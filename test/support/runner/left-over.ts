@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { Store } from '@hotcell/outside/store.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import type { Installation } from '@hotcell/setup/settings/installation.ts';
 

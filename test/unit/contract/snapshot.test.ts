@@ -4,7 +4,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { diffOf } from '@hotcell/contract/snapshot-diff.ts';
-import { casLocation, locationsOf, readLocations } from '@hotcell/contract/snapshot-locations.ts';
+import { casLocation, locationsOf, readLocations } from '@hotcell/record/snapshot-locations.ts';
 import { readSources, sourceFor } from '@hotcell/contract/sources.ts';
 
 const entry = (path: string, text: string): SnapshotEntry => ({ path, size: text.length, sha256: sha256(text) });

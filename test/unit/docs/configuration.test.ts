@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { workerSettings } from '../../../executor-worker/config.ts';
-import { notarySettings } from '../../../notary/config.ts';
-import { producerSettings } from '../../../producer/config.ts';
-import { clientSettings, installationSettings } from '../../../setup/settings/environment.ts';
+import { workerSettings } from '@hotcell/executor-worker/worker-config.ts';
+import { notarySettings } from '@hotcell/notary/notary-config.ts';
+import { producerSettings } from '@hotcell/producer/producer-config.ts';
+import { clientSettings, installationSettings } from '@hotcell/setup/settings/environment.ts';
 import { configuration } from '../../docs/configuration.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { environmentOf } from '@hotcell/executor-worker/cell/image.ts';
+import { environmentOf } from '@hotcell/executor-worker/cell/cell-image.ts';
 
 const ours = {
   HOME: '/work',

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { limitCeiling } from '@hotcell/contract/ceiling.ts';
 import { type Limits, limitNames } from '@hotcell/contract/limits.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import { jobLimitsOf, memoryOf, settableRlimits, tmpfsOf } from '@hotcell/executor-worker/cell/bounds.ts';
+import { jobLimitsOf, memoryOf, settableRlimits, tmpfsOf } from '@hotcell/executor-worker/cell/cell-bounds.ts';
 import { type CellSite, containerOptions } from '@hotcell/executor-worker/cell/options.ts';
-import type { CellPlan } from '@hotcell/executor-worker/parts.ts';
+import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
 
 const mib = 1024 * 1024;
 const limits: Limits = {

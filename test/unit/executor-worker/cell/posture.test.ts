@@ -8,7 +8,7 @@ import { insideFacts } from '@hotcell/executor-worker/cell/posture-facts.ts';
 import { insideDifferences } from '@hotcell/executor-worker/cell/posture-inside.ts';
 import { outsideDifferences, outsideFacts } from '@hotcell/executor-worker/cell/posture-outside.ts';
 import { Posture } from '@hotcell/contract/posture.ts';
-import type { CreateOptions, Inspected } from '@hotcell/outside/engine.ts';
+import type { CreateOptions, Inspected } from '@hotcell/outside/engine/engine.ts';
 
 /** What real cells said, of a gVisor of 2024 and of one of 2026, and what the engine said of them. */
 interface Recorded {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { seccompProfile } from '@hotcell/executor-worker/cell/seccomp.ts';
-import { readSeccomp } from '@hotcell/producer/policies/here.ts';
+import { readSeccomp } from '@hotcell/policies/installation-here.ts';
 import { architectures, profileFor, profileText, runtimes } from '../../../../images/seccomp/profiles.ts';
 
 /** None of these is ever needed by a job, and each has been the way out of some sandbox. */

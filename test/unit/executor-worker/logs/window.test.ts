@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { bytesOf, type LogRow } from '@hotcell/contract/logs.ts';
-import { budgetOf, LogWindow } from '../../../../executor-worker/logs/window.ts';
+import { bytesOf, type LogRow } from '@hotcell/contract/log-rows.ts';
+import { budgetOf, LogWindow } from '@hotcell/executor-worker/logs/window.ts';
 
 const at = new Date(0);
 const wide = { headBytes: 1_000_000, tailBytes: 1000 };

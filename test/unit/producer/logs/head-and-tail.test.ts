@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytesOf, chunkOf, type LogRow } from '@hotcell/contract/logs.ts';
+import { bytesOf, chunkOf, type LogRow } from '@hotcell/contract/log-rows.ts';
 import { headAndTail } from '@hotcell/producer/logs/head-and-tail.ts';
 import fc from 'fast-check';
 

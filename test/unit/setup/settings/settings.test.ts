@@ -7,7 +7,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseConfig } from '@hotcell/setup/settings/config-file.ts';
 import { readCliSettings } from '@hotcell/setup/settings/environment.ts';
 import { findInstallation, placesIn } from '@hotcell/setup/settings/installation.ts';
-import { prepareInstallation } from '@hotcell/setup/settings/prepare.ts';
+import { prepareInstallation } from '@hotcell/setup/settings/prepare-installation.ts';
 
 const says = (pattern: RegExp) => (error: unknown) => error instanceof HotcellError && pattern.test(error.message);
 

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { defaultPortBase, loopback, placesIn, settingsOf } from '@hotcell/setup/settings/installation.ts';
+import { Hotcell } from '@hotcell/client/index.ts';
+import type { Globals } from './globals.ts';
+
+/** The way to the API: an address and a key, and no credential of the store, the queue or the engine. */
+export async function openClient(globals: Globals, env: NodeJS.ProcessEnv = process.env): Promise<Hotcell> {
+  const { home, settings } = await settingsOf(env);
+  const url = globals.url ?? settings.HOTCELL_URL ?? loopback(settings.HOTCELL_PORT_BASE ?? defaultPortBase);
+  if (!URL.canParse(url))
+    throw new HotcellError('invalid', `${url} is no address: say for example http://127.0.0.1:7411`);
+  const apiKey = env['HOTCELL_API_KEY'] || (await keptKey(placesIn(home).credentials));
+  return new Hotcell({ url, apiKey, tenant: globals.tenant });
+}
+
+async function keptKey(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? `${path} is not there` : `${path} cannot be read`;
+    const what = 'start the services with ./hotcell up, which makes one, or set HOTCELL_API_KEY';
+    throw new HotcellError('unauthenticated', `there is no API key (${why}): ${what}`, { cause });
+  }
+}

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { formatBytes, formatSeconds } from '@hotcell/contract/humans.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import type { Installation } from '@hotcell/setup/settings/installation.ts';
+import { up } from '@hotcell/setup/up.ts';
+import type { Command } from 'commander';
+import { type Finished, phoneHome, type Shown, transform, wasSealed } from './demo/demo-runs.ts';
+import { openClient } from './client.ts';
+import { columns, pairs } from './columns.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { LogPrinter } from './log-printer.ts';
+import { saveOutputs } from './save.ts';
+import { tellerFor } from './teller.ts';
+import { interruptible, progressFor } from './working.ts';
+
+export function define(command: Command): void {
+  command.option('--yes', 'change this machine without asking');
+  examples(command, ['demo', 'demo --yes']);
+  command.action(async ({ yes }: { yes?: true }) => {
+    const globals = globalsOf(command);
+    const teller = tellerFor(globals);
+    interruptible('./hotcell demo');
+    const installation = await up(process.env, progressFor(globals), { yes: yes === true });
+    const client = await openClient(globals);
+    const say = (text: string) => globals.json || process.stdout.write(text);
+
+    say('\n1. A transform over 4,000 bundled orders: pandas and matplotlib, in a sealed cell\n\n');
+    const printer = new LogPrinter();
+    const shown: Shown = { note: teller.note, log: async (row) => (globals.json ? undefined : printer.print(row)) };
+    const made = await transform(client, shown);
+    if (made.result.outcome !== 'succeeded') throw failed('the transform', made.result);
+    const folder = join(installation.home, 'demo');
+    await saveOutputs(client.run(made.result.run), made.result.outputs.files, folder);
+    say(`\n${tableOf(made.result)}\n${placesOf(made.result, installation)}\nopen ${join(folder, 'revenue.png')}\n`);
+
+    say('\n2. A block that tries to carry something out\n\n');
+    // Its stderr is a page of Python's own: what it comes down to is one sentence.
+    const log: Shown['log'] = async (row) => (row.stream === 'stdout' ? await shown.log(row) : undefined);
+    const tried = await phoneHome(client, { ...shown, log });
+    if (!wasSealed(tried)) throw failed('the block that tries the network', tried.result);
+    say(refusalOf(tried));
+
+    if (globals.json) printJson({ transform: made.result, network: tried.result });
+    else say(nextSteps(made.result));
+  });
+}
+
+function failed(what: string, result: Result): HotcellError {
+  return new HotcellError(
+    'internal',
+    `${what} ended as it should not have: ${result.outcome}, ${result.reason}; ./hotcell logs ${result.run} shows what it wrote`,
+  );
+}
+
+function tableOf(result: Result): string {
+  const { usage, timings } = result;
+  return pairs([
+    ['outcome', `${result.outcome}: ${result.reason}`],
+    [
+      'ran',
+      `${formatSeconds(timings.ranMs)}, CPU ${formatSeconds(usage.cpuMs)}, at most ${formatBytes(usage.peakMemoryBytes)}`,
+    ],
+    ['policy', result.policy && `${result.policy.name} ${result.policy.digest}`],
+    ['image', result.image && `${result.image.ref} ${result.image.digest}`],
+    ['input', result.inputs.map((input) => `${input.name} ${input.snapshot}`).join(', ')],
+    ...result.outputs.files.map(
+      (file) => ['output', `${file.path}, ${formatBytes(file.size)}, ${file.sha256}`] as const,
+    ),
+  ]);
+}
+
+function placesOf(result: Result, { store }: Installation): string {
+  const { tenant, run, inputs, outputs } = result;
+  const attempt = result.attempts.findLast((one) => one.outcome !== undefined)?.attempt ?? 1;
+  const places = [
+    ['what was asked', recordKeys.spec(tenant, run)],
+    ['its log', recordKeys.log(tenant, run, attempt)],
+    ['its result', recordKeys.result(tenant, run)],
+    ...inputs.map((input) => [`input ${input.name}`, recordKeys.manifest(tenant, input.snapshot)]),
+    ...outputs.files.map((file) => [file.path, recordKeys.cas(tenant, file.sha256)]),
+  ];
+  return columns([`IN ${store.record}`, 'KEY'], places);
+}
+
+function refusalOf({ result, errors }: Finished): string {
+  const last = errors.trimEnd().split('\n').at(-1) ?? '';
+  return pairs([
+    ['refused', 'the network is sealed by policy'],
+    ['why', `the policy ${result.policy?.name} says "network: none": a cell has no interface but its own loopback`],
+    ['it said', last],
+    ['outcome', `${result.outcome}: ${result.reason}`],
+  ]);
+}
+
+function nextSteps(result: Result): string {
+  return `
+What to try next:
+  ./hotcell show ${result.run}
+  ./hotcell run -e "print(sum(range(10)))"
+  ./hotcell run clients/cli/demo/transform.py --policy analytics --input sales=clients/cli/demo/sales.csv --out results
+  ./hotcell ls
+  ./hotcell down            stops everything; ./hotcell down --purge leaves nothing
+`;
+}

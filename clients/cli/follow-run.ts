@@ -1,0 +1,34 @@
+import type { Result } from '@hotcell/contract/result.ts';
+import type { Run } from '@hotcell/client/index.ts';
+import type { Globals } from './globals.ts';
+import { printJson } from './globals.ts';
+import type { Interrupts } from './interrupt.ts';
+import { LogPrinter } from './log-printer.ts';
+import type { Teller } from './teller.ts';
+
+/** Shows a run until its end. Undefined: it goes on without us. */
+export async function followRun(
+  run: Run,
+  { globals, teller, interrupts }: { globals: Globals; teller: Teller; interrupts: Interrupts },
+): Promise<Result | undefined> {
+  const printer = new LogPrinter();
+  interrupts.accepted({
+    hint: () => teller.note(`the run goes on; Ctrl-C again cancels it; ./hotcell logs -f ${run.id} shows it again`),
+    cancel: () => {
+      teller.note(`cancelling ${run.id}`);
+      run.cancel('interrupted at the terminal').catch((error: unknown) => teller.failed(error));
+    },
+  });
+  try {
+    for await (const event of run.events({ signal: interrupts.signal })) {
+      if (globals.json) printJson(event);
+      if (event.type === 'result') return event.result;
+      if (globals.json) continue;
+      if (event.type === 'log') await printer.print(event);
+      else teller.status(event.status, event.reason);
+    }
+  } catch (error) {
+    if (!interrupts.signal.aborted) throw error;
+  }
+  return undefined;
+}

@@ -1,0 +1,85 @@
+import { formatBytes } from '@hotcell/contract/humans.ts';
+import { imageNames } from '@hotcell/setup/images/catalogue.ts';
+import { type Asked, deriveImage, remarks } from '@hotcell/setup/images/derive.ts';
+import { ensureImages } from '@hotcell/setup/images/ensure-images.ts';
+import { listImages, type ListedImage } from '@hotcell/setup/images/list-images.ts';
+import { settingsOf } from '@hotcell/setup/settings/installation.ts';
+import type { Command } from 'commander';
+import { columns } from './columns.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { interruptible, progressFor } from './working.ts';
+
+interface BuildOptions {
+  from?: string;
+  requirements?: string;
+  dockerfile?: string;
+}
+
+export function define(command: Command): void {
+  const build = command.command('build').description('build the images that ship with Hotcell, or one of your own');
+  build
+    .argument('[name]', 'what your image is to be called')
+    .option('--from <image>', 'the image it stands on (default: python)')
+    .option('--requirements <file>', 'add the Python packages of this file')
+    .option(
+      '--dockerfile <file>',
+      "build this file in its folder; it may begin with ARG BASE and FROM ${BASE}, which is --from's image",
+    );
+  examples(build, [
+    'image build',
+    'image build geo --from python --requirements requirements.txt',
+    'image build r --from base --dockerfile r/Dockerfile',
+  ]);
+  build.action(async (name: string | undefined, options: BuildOptions) => {
+    interruptible(['./hotcell', ...process.argv.slice(2)].join(' '));
+    await (name === undefined ? buildShipped(build, options) : buildOwn(build, askedFor(build, name, options)));
+  });
+
+  const ls = command.command('ls').description('the images of this installation; --json lists every package in them');
+  examples(ls, ['image ls', 'image ls --json']);
+  ls.action(async () => {
+    const { home } = await settingsOf(process.env);
+    const images = await listImages(home);
+    if (globalsOf(ls).json) return images.forEach(printJson);
+    process.stdout.write(columns(['IMAGE', 'FOR', 'PACKAGES', 'SIZE', 'FROM', 'DIGEST', 'STATE'], images.map(row)));
+  });
+}
+
+function askedFor(command: Command, name: string, { from, requirements, dockerfile }: BuildOptions): Asked {
+  if ((requirements === undefined) === (dockerfile === undefined))
+    command.error(`image build ${name}: give either --requirements FILE or --dockerfile FILE`);
+  const source = requirements === undefined ? { dockerfile: dockerfile ?? '' } : { requirements };
+  return { name, from: from ?? 'python', source };
+}
+
+async function buildShipped(command: Command, options: BuildOptions): Promise<void> {
+  if (Object.keys(options).some((option) => ['from', 'requirements', 'dockerfile'].includes(option)))
+    command.error('image build: an image of your own needs a name, before the options');
+  const globals = globalsOf(command);
+  const { home } = await settingsOf(process.env);
+  const images = await ensureImages({ home }, imageNames, progressFor(globals));
+  for (const name of imageNames) {
+    const { ref, digest } = images[name];
+    if (globals.json) printJson({ name, ref, digest });
+    else process.stdout.write(`${name}  ${digest}\n`);
+  }
+}
+
+async function buildOwn(command: Command, asked: Asked): Promise<void> {
+  const globals = globalsOf(command);
+  const { home } = await settingsOf(process.env);
+  const { image, report } = await deriveImage({ home }, asked, progressFor(globals));
+  const policy = `images: [python, ${asked.name}]`;
+  if (globals.json) return printJson({ name: asked.name, ...image, remarks: remarks(report), policy, report });
+  const packages = `${report.packages.length} packages, ${formatBytes(report.bytes)}`;
+  process.stdout.write(`${asked.name}  ${image.digest}  ${packages}; no setuid files\n`);
+  for (const remark of remarks(report)) process.stdout.write(`  note: ${remark}\n`);
+  process.stdout.write(`Let runs use it by naming it in a policy, for example:\n  ${policy}\n`);
+}
+
+function row({ name, kind, digest, from, present, report }: ListedImage): string[] {
+  const packages = report ? String(report.packages.length) : '?';
+  const size = report ? formatBytes(report.bytes) : '?';
+  const state = present ? 'there' : 'missing: ./hotcell image build';
+  return [name, kind, packages, size, from?.name ?? '', digest.slice(0, 19), state];
+}

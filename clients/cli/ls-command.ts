@@ -1,0 +1,90 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { Outcome, RunStatus } from '@hotcell/contract/result.ts';
+import { Waiting } from '@hotcell/contract/run-view.ts';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { openClient } from './client.ts';
+import { columns } from './columns.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { aNumber, type Pair, pairOption } from './run-options.ts';
+
+interface Options {
+  status?: string;
+  label?: Pair[];
+  since?: string;
+  limit: number;
+}
+
+const Row = z.looseObject({
+  run: z.string(),
+  status: z.string(),
+  outcome: z.string().nullable(),
+  policy: z.string().nullable(),
+  acceptedAt: z.string(),
+  labels: z.record(z.string(), z.string()),
+  reason: z.string(),
+  waiting: Waiting.loose().optional(),
+});
+const Page = z.looseObject({ runs: z.array(Row), next: z.string().nullable() });
+const pageSize = 200;
+
+export function define(command: Command): void {
+  command
+    .addOption(
+      new Option('--status <status>', 'a status or an outcome').choices([...RunStatus.options, ...Outcome.options]),
+    )
+    .addOption(pairOption('--label <key=value>', 'only those with this label'))
+    .option('--since <time>', 'accepted since then: a time, or how long ago (30m, 12h, 7d)')
+    .option('--limit <number>', 'at most so many', aNumber, 50);
+  examples(command, ['ls', 'ls --status failed --since 24h', 'ls --label team=finance --limit 1000 --json']);
+  command.action(async (options: Options) => {
+    const globals = globalsOf(command);
+    const { http } = await openClient(globals);
+    const rows: z.output<typeof Row>[] = [];
+    for (let cursor: string | null = ''; cursor !== null && rows.length < options.limit; ) {
+      const query = queryOf(options, Math.min(pageSize, options.limit - rows.length), cursor);
+      const page: z.output<typeof Page> = await http.json(Page, 'GET', `/v1/runs?${query.toString()}`);
+      if (globals.json) page.runs.forEach(printJson);
+      rows.push(...page.runs);
+      cursor = page.next;
+    }
+    if (!globals.json) process.stdout.write(table(rows));
+  });
+}
+
+function table(rows: readonly z.output<typeof Row>[]): string {
+  return columns(
+    ['RUN', 'STATUS', 'ACCEPTED', 'POLICY', 'LABELS', 'REASON'],
+    rows.map((row) => [
+      row.run,
+      row.outcome ?? row.status,
+      row.acceptedAt,
+      row.policy ?? '-',
+      Object.entries(row.labels)
+        .map((pair) => pair.join('='))
+        .join(',') || '-',
+      shortened(row.waiting?.message ?? row.reason),
+    ]),
+  );
+}
+
+const shortened = (text: string) => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
+
+function queryOf(options: Options, limit: number, cursor: string): URLSearchParams {
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (cursor !== '') query.set('cursor', cursor);
+  if (options.status !== undefined) query.set('status', options.status);
+  for (const [name, value] of options.label ?? []) query.append('label', `${name}=${value}`);
+  if (options.since !== undefined) query.set('since', sinceOf(options.since).toISOString());
+  return query;
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function sinceOf(text: string): Date {
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const date = amount && unit ? new Date(Date.now() - Number(amount) * (unitMs[unit] ?? 0)) : new Date(text);
+  if (Number.isNaN(date.getTime()))
+    throw new HotcellError('invalid', `--since ${text} is no time: say for example 24h, 7d or 2026-11-01T00:00:00Z`);
+  return date;
+}

@@ -1,0 +1,79 @@
+import type { Result } from '@hotcell/contract/result.ts';
+import type { Command } from 'commander';
+import type { Hotcell } from '@hotcell/client/index.ts';
+import { isFinished } from '@hotcell/client/views.ts';
+import { openClient } from './client.ts';
+import { exitCodeOf, exitCodeOfFailure, interrupted } from './exit-code.ts';
+import { followRun } from './follow-run.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { Interrupts } from './interrupt.ts';
+import { type RunOptions, takeRequest } from './run-options.ts';
+import { saveOutputs } from './save.ts';
+import { refusedRun, submitRequest } from './submit-request.ts';
+import { tellerFor } from './teller.ts';
+
+interface Options extends RunOptions {
+  out?: string;
+  detach?: true;
+}
+
+export function define(command: Command): void {
+  takeRequest(command)
+    .option('--out <dir>', 'put the output files there when the run is finished')
+    .option('-d, --detach', 'print the run’s id and return');
+  examples(command, [
+    'run hello.py',
+    'run -e "print(1 + 1)"',
+    'run clean.py report.sh --input sales=./sales.csv --policy analytics --out results',
+    'run job.py --param day=2026-11-01 --label team=finance --timeout 120 --memory 512m --json',
+    'run --lang bash - < report.sh',
+  ]);
+  command.action((files: string[], options: Options) => run(files, options, command));
+}
+
+/** Asks for a run, shows it, and ends as its program ended. */
+async function run(files: readonly string[], options: Options, command: Command): Promise<void> {
+  const globals = globalsOf(command);
+  const teller = tellerFor(globals);
+  using interrupts = new Interrupts();
+  let client: Hotcell | undefined;
+  try {
+    client = await openClient(globals);
+    const accepted = await submitRequest(client, files, options, teller, interrupts.signal);
+    if (globals.json)
+      printJson({
+        type: 'accepted',
+        run: accepted.id,
+        ...(accepted.warnings.length > 0 && { warnings: accepted.warnings }),
+      });
+    if (options.detach) {
+      if (!globals.json) process.stdout.write(`${accepted.id}\n`);
+      return;
+    }
+    if (!globals.json) {
+      teller.note(`accepted as ${accepted.id}`);
+      teller.warnings(accepted.warnings);
+    }
+    const result = await followRun(accepted, { globals, teller, interrupts });
+    process.exitCode = result ? exitCodeOf(result) : interrupted;
+    if (!result) return;
+    teller.ended(result);
+    if (options.out !== undefined)
+      await saveOutputs(accepted, result.outputs.files, options.out, { signal: interrupts.signal });
+  } catch (error) {
+    if (interrupts.signal.aborted) {
+      process.exitCode = interrupted;
+      return;
+    }
+    teller.failed(error);
+    process.exitCode = exitCodeOfFailure(error);
+    const refused = refusedRun(error);
+    const result = client && refused && globals.json ? await recordedRefusal(client, refused) : undefined;
+    if (result) printJson({ type: 'result', result });
+  }
+}
+
+async function recordedRefusal(client: Hotcell, run: string): Promise<Result | undefined> {
+  const view = await client.run(run).show();
+  return isFinished(view) ? view : undefined;
+}

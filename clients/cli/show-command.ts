@@ -1,0 +1,98 @@
+import { formatBytes, formatSeconds } from '@hotcell/contract/humans.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import type { RunView } from '@hotcell/contract/run-view.ts';
+import type { Command } from 'commander';
+import { isFinished } from '@hotcell/client/views.ts';
+import { openClient } from './client.ts';
+import { columns, pairs } from './columns.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { visibleLine } from './visible.ts';
+
+export function define(command: Command): void {
+  command.argument('<run>');
+  examples(command, ['show RUN', 'show RUN --json']);
+  command.action(async (id: string) => {
+    const view = await (await openClient(globalsOf(command))).run(id).show();
+    if (globalsOf(command).json) printJson(view);
+    else process.stdout.write(isFinished(view) ? finished(view) : common(view));
+  });
+}
+
+function common(view: RunView): string {
+  const waiting = isFinished(view) ? undefined : view.waiting;
+  return pairs([
+    ['run', view.run],
+    ['tenant', view.tenant],
+    ['status', view.status],
+    ['waiting', waiting && `${waiting.message}${waiting.position === null ? '' : ` (${waiting.position} before it)`}`],
+    ['outcome', isFinished(view) ? view.outcome : undefined],
+    ['reason', isFinished(view) ? view.reason : undefined],
+    ['exit code', isFinished(view) && view.exitCode !== null ? String(view.exitCode) : undefined],
+    ['policy', view.policy && `${view.policy.name} ${view.policy.digest}`],
+    ['image', view.image && `${view.image.ref} ${view.image.digest}`],
+    ['runtime', view.runtime],
+    ['spec', view.spec],
+    ['inputs', view.inputs.map((input) => `${input.name} ${input.snapshot}`).join(', ')],
+    [
+      'labels',
+      Object.entries(view.labels)
+        .map((pair) => pair.join('='))
+        .join(', '),
+    ],
+    ['requester', `${view.requester.role} ${view.requester.key}`],
+    ['accepted', isFinished(view) ? view.timings.acceptedAt : view.acceptedAt],
+    ['finished', isFinished(view) ? view.timings.finishedAt : undefined],
+  ]);
+}
+
+function finished(result: Result): string {
+  const { usage, timings } = result;
+  const parts = [
+    common(result),
+    pairs([
+      ['queued', formatSeconds(timings.queuedMs)],
+      ['staged', formatSeconds(timings.stagedMs)],
+      ['sealed', formatSeconds(timings.sealedMs) + (timings.warm ? ' (warm)' : '')],
+      ['ran', `${formatSeconds(timings.ranMs)} (CPU ${formatSeconds(usage.cpuMs)})`],
+      ['memory', `${formatBytes(usage.peakMemoryBytes)} at most`],
+      [
+        'log',
+        `${formatBytes(result.logs.bytes)} ${result.logs.sha256 ?? ''}${result.logs.truncated ? ' (truncated)' : ''}`,
+      ],
+    ]),
+    columns(
+      ['BLOCK', 'LANGUAGE', 'FILE', 'OUTCOME', 'EXIT'],
+      result.blocks.map((block) => [
+        String(block.index),
+        block.language ?? '-',
+        block.file ?? '-',
+        block.outcome ?? 'not started',
+        block.signal ?? String(block.exitCode ?? '-'),
+      ]),
+    ),
+    result.attempts.length > 1 ? attempts(result) : '',
+    result.outputs.files.length > 0 ? outputs(result) : '',
+    result.outputs.refused.map((file) => `not kept: ${visibleLine(file.path)}: ${visibleLine(file.reason)}\n`).join(''),
+    result.warnings.map((warning) => `warning: ${visibleLine(warning)}\n`).join(''),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function attempts(result: Result): string {
+  return columns(
+    ['ATTEMPT', 'WORKER', 'BEGAN', 'END'],
+    result.attempts.map((one) => [
+      String(one.attempt),
+      one.worker,
+      one.startedAt,
+      one.outcome ?? (one.error ? `${one.error.code}: ${one.error.message}` : '-'),
+    ]),
+  );
+}
+
+function outputs(result: Result): string {
+  return columns(
+    ['OUTPUT', 'BYTES', 'SHA256'],
+    result.outputs.files.map((file) => [file.path, String(file.size), file.sha256]),
+  );
+}

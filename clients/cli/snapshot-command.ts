@@ -1,0 +1,170 @@
+import { Digest } from '@hotcell/contract/digest.ts';
+import { counted, formatBytes } from '@hotcell/contract/humans.ts';
+import { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
+import { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { openClient } from './client.ts';
+import { columns, pairs } from './columns.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { defineCreate } from './snapshot-create-command.ts';
+
+const View = z.looseObject({
+  id: Digest,
+  names: z.array(z.string()),
+  files: z.number(),
+  bytes: z.number(),
+  mode: SnapshotMode,
+  source: z.string(),
+  by: z.string(),
+  at: z.string(),
+});
+const Page = z.looseObject({ snapshots: z.array(View), next: z.string().nullish() });
+const Shown = View.extend({ entries: z.array(SnapshotEntry) });
+const Verdict = z.looseObject({
+  id: Digest,
+  verified: z.boolean(),
+  files: z.number(),
+  bytes: z.number(),
+  problems: z.array(z.object({ path: z.string(), message: z.string() })),
+});
+const Diff = z.looseObject({
+  added: z.array(SnapshotEntry),
+  removed: z.array(SnapshotEntry),
+  changed: z.array(z.object({ path: z.string(), before: SnapshotEntry, after: SnapshotEntry })),
+  same: z.number(),
+});
+const Names = z.looseObject({
+  names: z.array(
+    z.looseObject({
+      name: z.string(),
+      snapshot: Digest,
+      at: z.string(),
+      by: z.string(),
+      history: z.array(z.looseObject({ snapshot: Digest, at: z.string(), by: z.string() })),
+    }),
+  ),
+});
+
+export function define(command: Command): void {
+  defineCreate(
+    command.command('create').description('freeze a folder, a file, a prefix of a bucket or a run’s outputs'),
+  );
+  defineLs(command.command('ls').description('the snapshots there are'));
+  defineShow(command.command('show').description('what a snapshot holds'));
+  defineVerify(
+    command.command('verify').description('read every byte where it lies and compare; ends with 3 if it differs'),
+  );
+  defineDiff(command.command('diff').description('what became of the files of one snapshot in another'));
+  defineNames(command.command('names').description('the names, where they point and where they pointed before'));
+}
+
+const at = (which: string) => `/v1/snapshots/${encodeURIComponent(which)}`;
+
+function defineLs(command: Command): void {
+  examples(command, ['snapshot ls', 'snapshot ls --json']);
+  command.action(async () => {
+    const globals = globalsOf(command);
+    const { http } = await openClient(globals);
+    const all: z.output<typeof View>[] = [];
+    for (let next: string | null | undefined = ''; next !== undefined && next !== null; ) {
+      const cursor: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;
+      const page: z.output<typeof Page> = await http.json(Page, 'GET', `/v1/snapshots?limit=500${cursor}`);
+      if (globals.json) page.snapshots.forEach(printJson);
+      all.push(...page.snapshots);
+      next = page.next;
+    }
+    if (globals.json) return;
+    const rows = all
+      .toSorted((a, b) => b.at.localeCompare(a.at))
+      .map((s) => [
+        s.id,
+        String(s.files),
+        formatBytes(s.bytes),
+        s.mode,
+        s.at,
+        s.names.join(',') || '-',
+        s.source || '-',
+      ]);
+    process.stdout.write(columns(['SNAPSHOT', 'FILES', 'SIZE', 'MODE', 'FROZEN', 'NAMES', 'SOURCE'], rows));
+  });
+}
+
+function defineShow(command: Command): void {
+  command.argument('<snapshot>', 'its id or a name');
+  examples(command, ['snapshot show daily-sales', 'snapshot show sha256:… --json']);
+  command.action(async (which: string) => {
+    const globals = globalsOf(command);
+    const { http } = await openClient(globals);
+    const shown = await http.json(Shown, 'GET', at(which));
+    if (globals.json) return printJson(shown);
+    process.stdout.write(
+      pairs([
+        ['snapshot', shown.id],
+        ['names', shown.names.join(', ')],
+        ['files', String(shown.files)],
+        ['size', formatBytes(shown.bytes)],
+        ['mode', shown.mode],
+        ['source', shown.source],
+        ['frozen', `${shown.at} by ${shown.by}`],
+      ]),
+    );
+    const rows = shown.entries.map((entry) => [entry.path, String(entry.size), entry.sha256]);
+    process.stdout.write(`\n${columns(['PATH', 'BYTES', 'SHA256'], rows)}`);
+  });
+}
+
+function defineVerify(command: Command): void {
+  command.argument('<snapshot>', 'its id or a name');
+  examples(command, ['snapshot verify daily-sales']);
+  command.action(async (which: string) => {
+    const globals = globalsOf(command);
+    const { http } = await openClient(globals);
+    const verdict = await http.json(Verdict, 'POST', `${at(which)}/verify`);
+    if (!verdict.verified) process.exitCode = 3;
+    if (globals.json) return printJson(verdict);
+    const { id, files, bytes, problems } = verdict;
+    if (verdict.verified)
+      process.stdout.write(`${id}: ${counted(files, 'file')}, ${formatBytes(bytes)}, all as frozen\n`);
+    else
+      process.stdout.write(
+        columns(
+          ['PATH', 'WHAT IS WRONG'],
+          problems.map(({ path, message }) => [path, message]),
+        ),
+      );
+  });
+}
+
+function defineDiff(command: Command): void {
+  command.argument('<before>', 'an id or a name').argument('<after>', 'an id or a name');
+  examples(command, ['snapshot diff sha256:… daily-sales']);
+  command.action(async (before: string, after: string) => {
+    const globals = globalsOf(command);
+    const { http } = await openClient(globals);
+    const diff = await http.json(Diff, 'GET', `${at(before)}/diff/${encodeURIComponent(after)}`);
+    if (globals.json) return printJson(diff);
+    const rows = [
+      ...diff.added.map((entry) => ['added', entry.path, String(entry.size)]),
+      ...diff.removed.map((entry) => ['removed', entry.path, String(entry.size)]),
+      ...diff.changed.map(({ path, before: old, after: now }) => ['changed', path, `${old.size} → ${now.size}`]),
+    ];
+    if (rows.length > 0) process.stdout.write(columns(['WHAT', 'PATH', 'BYTES'], rows));
+    process.stdout.write(`${counted(diff.same, 'file is', 'files are')} the same\n`);
+  });
+}
+
+function defineNames(command: Command): void {
+  command.addOption(new Option('--history', 'also where each pointed before'));
+  examples(command, ['snapshot names', 'snapshot names --history']);
+  command.action(async ({ history }: { history?: true }) => {
+    const globals = globalsOf(command);
+    const { http } = await openClient(globals);
+    const { names } = await http.json(Names, 'GET', '/v1/snapshot-names');
+    if (globals.json) return names.forEach(printJson);
+    const rows = names.flatMap((name) =>
+      (history ? name.history.toReversed() : [name]).map((entry) => [name.name, entry.snapshot, entry.at, entry.by]),
+    );
+    process.stdout.write(columns(['NAME', 'SNAPSHOT', 'SINCE', 'BY'], rows));
+  });
+}

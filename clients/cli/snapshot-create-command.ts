@@ -1,0 +1,131 @@
+import { Digest } from '@hotcell/contract/digest.ts';
+import { type ErrorCode, errorCodes, HotcellError } from '@hotcell/contract/errors.ts';
+import { counted, formatBytes } from '@hotcell/contract/humans.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { SnapshotName } from '@hotcell/contract/names.ts';
+import { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import type { Http } from '@hotcell/client/http.ts';
+import { linesOf } from '@hotcell/client/lines.ts';
+import { uploadSnapshot } from '@hotcell/client/upload.ts';
+import { openClient } from './client.ts';
+import { memoryOf } from './hash-memory.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { tellerFor } from './teller.ts';
+import { isLocal, progressTo } from './upload-sources.ts';
+
+const Created = z.looseObject({ id: Digest, name: z.string().optional(), files: z.number(), bytes: z.number() });
+type Created = z.infer<typeof Created>;
+const Line = z.union([
+  z.looseObject({ type: z.literal('progress'), files: z.number(), filesDone: z.number(), bytesDone: z.number() }),
+  Created.extend({ type: z.literal('snapshot') }),
+  z.looseObject({
+    type: z.literal('error'),
+    code: z.string(),
+    detail: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })),
+  }),
+]);
+
+interface Options {
+  name?: string;
+  mode?: SnapshotMode;
+  rehash?: true;
+}
+
+function aName(value: string): string {
+  const name = SnapshotName.safeParse(value);
+  if (name.success) return value;
+  throw new InvalidArgumentError(`${name.error.issues[0]?.message ?? 'It is no name'}.`);
+}
+
+function aSource(value: string): string {
+  if (value !== '') return value;
+  throw new InvalidArgumentError('It is empty: name a folder, a file or what else can be frozen.');
+}
+
+export function defineCreate(command: Command): void {
+  command
+    .argument(
+      '<source>',
+      'a folder, a file, s3://bucket/prefix, RUN:outputs, or a snapshot to be given a name',
+      aSource,
+    )
+    .addOption(new Option('--name <name>', 'move this name to the snapshot').argParser(aName))
+    .addOption(
+      new Option('--mode <mode>', 'of s3://: copy the bytes, or refer to their versions').choices(SnapshotMode.options),
+    )
+    .option('--rehash', 'of a folder or file: read every byte, also of files that look as when they were frozen last');
+  examples(command, [
+    'snapshot create ./data --name daily-sales',
+    'snapshot create s3://lake/sales/2026/ --mode reference',
+    'snapshot create 0198…:outputs --name cleaned',
+  ]);
+  command.action(async (source: string, options: Options) => {
+    const globals = globalsOf(command);
+    const { note } = tellerFor(globals);
+    const { http } = await openClient(globals);
+    const created = isLocal(source)
+      ? await uploadLocal(http, source, options, note)
+      : await freezeThere(http, source, options, note).catch((error: unknown) => {
+          throw noPathEither(source, error);
+        });
+    const { id, name, files, bytes } = created;
+    if (globals.json) return printJson({ id, ...(name === undefined ? {} : { name }), files, bytes });
+    note(`${counted(files, 'file')}, ${formatBytes(bytes)}${name === undefined ? '' : `, now ${name}`}`);
+    process.stdout.write(`${id}\n`);
+  });
+}
+
+async function uploadLocal(
+  http: Http,
+  source: string,
+  options: Options,
+  note: (line: string) => void,
+): Promise<Created> {
+  if (options.mode === 'reference')
+    throw new HotcellError('invalid', '--mode reference needs a bucket that keeps versions: what lies here is copied');
+  const memory = memoryOf(source);
+  if (options.rehash) memory?.forget();
+  return uploadSnapshot(http, source, { name: options.name, memory, progress: progressTo(note) });
+}
+
+async function freezeThere(
+  http: Http,
+  source: string,
+  { name, mode, rehash }: Options,
+  note: (line: string) => void,
+): Promise<Created> {
+  if (rehash)
+    throw new HotcellError(
+      'invalid',
+      '--rehash is for a folder or file of this machine: what is elsewhere is read there',
+    );
+  const answer = await http.stream('POST', '/v1/snapshots', {
+    json: { source, ...(name !== undefined && { name }), ...(mode && { mode }) },
+    headers: { accept: 'application/x-ndjson' },
+  });
+  const tell = progressTo(note);
+  for await (const text of linesOf(answer)) {
+    const line = parseJsonAs(Line, text, 'a line of the freeze', 'internal');
+    if (line.type === 'snapshot') return line;
+    if (line.type === 'error') throw new HotcellError(codeOf(line.code), line.detail, { issues: line.errors });
+    tell({ step: 'reading', done: line.filesDone, of: line.files, bytes: line.bytesDone });
+  }
+  throw new HotcellError(
+    'internal',
+    'the answer broke off before the freeze was done: ask again, it goes on where it was',
+  );
+}
+
+/** A word may have been meant as a folder's name, with a slip of the pen in it. */
+function noPathEither(source: string, error: unknown): unknown {
+  if (!(error instanceof HotcellError) || error.code !== 'not_found' || !SnapshotName.safeParse(source).success)
+    return error;
+  return new HotcellError('not_found', `${error.message}; and there is no folder or file ${source} here`);
+}
+
+function codeOf(code: string): ErrorCode {
+  return Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'internal';
+}

@@ -1,0 +1,69 @@
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { CellBeat, RefusedTicket, WorkerBeat } from '@hotcell/contract/beats.ts';
+import { type InstallationStatus, statusOf } from '@hotcell/setup/status.ts';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { openClient } from './client.ts';
+import { columns } from './columns.ts';
+import { examples, type Globals, globalsOf, printJson } from './globals.ts';
+
+const Workers = z.object({
+  workers: z.array(z.object({ ...WorkerBeat.shape, cells: z.array(CellBeat) })),
+  refusedTickets: z.object({ count: z.number(), last: z.array(RefusedTicket) }),
+});
+type Workers = z.infer<typeof Workers>;
+
+/** What only the API knows. When it does not answer, the services are shown all the same, and why the rest is not. */
+async function askApi(globals: Globals): Promise<{ known?: Workers; reason?: string }> {
+  try {
+    const client = await openClient(globals);
+    return { known: await client.http.json(Workers, 'GET', '/v1/workers', {}) };
+  } catch (error) {
+    return { reason: messageOf(error) };
+  }
+}
+
+function print({ installation, services }: InstallationStatus, known: Workers | undefined, reason: string | undefined) {
+  process.stdout.write(`installation ${installation.id} in ${installation.home}, ${installation.url}\n\n`);
+  const rows = services.map(({ name, state, health, port }) => [name, state, health || '-', port ? String(port) : '-']);
+  process.stdout.write(`${columns(['SERVICE', 'STATE', 'HEALTH', 'PORT'], rows)}`);
+  if (!known) {
+    process.stderr.write(`\nhotcell: workers and cells are not known, since the API did not answer: ${reason}\n`);
+    return;
+  }
+  const workers = known.workers.map(({ name, state, queues, used, capacity, cells }) => {
+    const of = `${used.cpus}/${capacity.cpus}`;
+    return [name, state, queues.join(','), `${used.runs}`, of, `${cells.length}`];
+  });
+  process.stdout.write(`\n${columns(['WORKER', 'STATE', 'QUEUES', 'RUNS', 'CPUS', 'CELLS'], workers)}`);
+  for (const { name, cells } of known.workers)
+    for (const { container, problem } of cells)
+      if (problem !== undefined)
+        process.stdout.write(`\n${container} on ${name} could not be removed yet, and is tried again: ${problem}\n`);
+  if (known.refusedTickets.count > 0)
+    process.stdout.write(
+      `\n${known.refusedTickets.count} tickets were refused: they were not what this installation signs\n`,
+    );
+}
+
+export function define(command: Command): void {
+  examples(command, ['status', 'status --json']);
+  command.action(async () => {
+    const globals = globalsOf(command);
+    const status = await statusOf(process.env);
+    if (!status) throw new HotcellError('not_found', 'nothing is set up here yet: `./hotcell up`');
+    const { known, reason } = await askApi(globals);
+    if (!globals.json) return print(status, known, reason);
+    const { id, home, url } = status.installation;
+    const workers = known?.workers ?? [];
+    printJson({
+      installation: id,
+      home,
+      url,
+      services: status.services,
+      workers,
+      cells: workers.flatMap((worker) => worker.cells),
+      ...(known ? { refusedTickets: known.refusedTickets } : { reason }),
+    });
+  });
+}

@@ -1,0 +1,28 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { RunRequest } from '@hotcell/contract/spec.ts';
+import type { Hotcell, Run } from '@hotcell/client/index.ts';
+import { buildRequest } from './build-request.ts';
+import type { RunOptions } from './run-options.ts';
+import type { Teller } from './teller.ts';
+
+/** Builds what is asked from the command line and hands it in; folders go first, as snapshots. */
+export async function submitRequest(
+  client: Hotcell,
+  files: readonly string[],
+  options: RunOptions,
+  teller: Teller,
+  signal?: AbortSignal,
+): Promise<Run> {
+  const freeze = async (path: string) => {
+    const { uploadSource } = await import('./upload-sources.ts');
+    return await uploadSource(client.http, path, teller.note);
+  };
+  const request: RunRequest = await buildRequest(files, options, freeze);
+  return await client.submit(request, { idempotencyKey: options.idempotencyKey, signal });
+}
+
+/** The run of a refusal: refused too is recorded, under an id of its own. */
+export function refusedRun(error: unknown): string | undefined {
+  const run = error instanceof HotcellError ? error.extra['run'] : undefined;
+  return typeof run === 'string' ? run : undefined;
+}

@@ -1,0 +1,45 @@
+import { formatBytes } from '@hotcell/contract/humans.ts';
+import { WorkerBeat } from '@hotcell/contract/beats.ts';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { openClient } from './client.ts';
+import { columns } from './columns.ts';
+import { examples, globalsOf, printJson } from './globals.ts';
+import { tellerFor } from './teller.ts';
+
+const Workers = z.looseObject({ workers: z.array(WorkerBeat.loose()) });
+
+export function define(command: Command): void {
+  const ls = command.command('ls').description('the workers that live, what they have and what they could have');
+  examples(ls, ['workers ls', 'workers ls --json']);
+  ls.action(async () => {
+    const globals = globalsOf(ls);
+    const { workers } = await (await openClient(globals)).http.json(Workers, 'GET', '/v1/workers');
+    if (globals.json) return workers.forEach(printJson);
+    process.stdout.write(
+      columns(
+        ['WORKER', 'STATE', 'QUEUES', 'RUNS', 'CPUS', 'MEMORY', 'HEARD'],
+        workers.map(({ name, state, queues, runs, used, capacity, at }) => [
+          name,
+          state,
+          queues.join(','),
+          `${runs.length} of ${capacity.runs}`,
+          `${used.cpus} of ${capacity.cpus}`,
+          `${formatBytes(used.memoryBytes)} of ${formatBytes(capacity.memoryBytes)}`,
+          at,
+        ]),
+      ),
+    );
+  });
+
+  const drain = command.command('drain').description('let a worker finish what it has and take nothing more');
+  drain.argument('<worker>');
+  examples(drain, ['workers drain host-1']);
+  drain.action(async (name: string) => {
+    const globals = globalsOf(drain);
+    const path = `/v1/workers/${encodeURIComponent(name)}/drain`;
+    const drained = await (await openClient(globals)).http.json(z.looseObject({}), 'POST', path);
+    if (globals.json) printJson(drained);
+    else tellerFor(globals).note(`${name} takes nothing more; it takes again when it is started anew`);
+  });
+}

@@ -1,0 +1,122 @@
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { z } from 'zod';
+import { inLanes } from '@hotcell/contract/lanes.ts';
+import { type Hashed, hashFiles, smallBytes } from './hash-files.ts';
+import type { HashMemory } from './hashes/memory.ts';
+import type { Http } from './http.ts';
+import { walk } from './walk.ts';
+
+const Began = z.object({ upload: z.string(), missing: z.array(Digest) });
+const Created = z.object({
+  id: Digest,
+  name: z.string().optional(),
+  files: z.number(),
+  bytes: z.number(),
+  locations: Digest,
+});
+export type CreatedSnapshot = z.infer<typeof Created>;
+
+const sentAtOnce = 12;
+const tries = 6;
+
+export interface UploadProgress {
+  step: 'hashing' | 'sending';
+  done: number;
+  of: number;
+  bytes: number;
+}
+export interface UploadOptions {
+  name?: string | undefined;
+  /** What is known of the files from the last time; without it every byte is read. */
+  memory?: HashMemory | undefined;
+  signal?: AbortSignal | undefined;
+  progress?: (progress: UploadProgress) => void;
+}
+
+/** A remembered digest was not that of the bytes. */
+class Misremembered extends Error {}
+
+/**
+ * Freeze a folder or a file of ours: say what it holds, send what the other side does not have, have the snapshot made.
+ * Doing it again after an interruption sends only what is left.
+ */
+export async function uploadSnapshot(
+  http: Http,
+  source: string,
+  options: UploadOptions = {},
+): Promise<CreatedSnapshot> {
+  try {
+    return await freeze(http, source, options);
+  } catch (error) {
+    if (!(error instanceof Misremembered)) throw error;
+    options.memory?.forget();
+    return await freeze(http, source, options);
+  }
+}
+
+async function freeze(http: Http, source: string, options: UploadOptions): Promise<CreatedSnapshot> {
+  const files = await hashFiles(walk(source), options);
+  const entries = files.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
+  const { signal } = options;
+  const began = await http.json(Began, 'POST', '/v1/uploads', { json: { files: entries }, signal });
+  await sendAll(http, began, files, options);
+  const asked = { upload: began.upload, files: entries, ...(options.name === undefined ? {} : { name: options.name }) };
+  return http.json(Created, 'POST', '/v1/snapshots', { json: asked, signal });
+}
+
+async function sendAll(
+  http: Http,
+  began: z.infer<typeof Began>,
+  files: readonly Hashed[],
+  { signal, progress }: UploadOptions,
+): Promise<void> {
+  const byDigest = new Map(files.map((file) => [file.sha256, file]));
+  const wanted = began.missing.flatMap((digest) => byDigest.get(digest) ?? []);
+  let done = 0;
+  let bytes = 0;
+  await inLanes(sentAtOnce, wanted, async (file) => {
+    await send(http, began.upload, file, signal);
+    done += 1;
+    bytes += file.size;
+    progress?.({ step: 'sending', done, of: wanted.length, bytes });
+  });
+}
+
+async function send(http: Http, upload: string, file: Hashed, signal: AbortSignal | undefined): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const small = file.size <= smallBytes;
+      const body = small ? new Uint8Array(await readFile(file.from)) : Readable.toWeb(createReadStream(file.from));
+      const answer = await http.stream('PUT', `/v1/uploads/${upload}/${file.sha256}`, {
+        body: body as Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+        headers: { 'content-type': 'application/octet-stream' },
+        signal,
+      });
+      await answer.body?.cancel();
+      return;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof HotcellError && error.code === 'snapshot_refused')
+        throw file.recalled ? new Misremembered() : await changed(file, error);
+      if (!(error instanceof HotcellError && error.retryable) || attempt === tries) throw error;
+      await pause(100 * 2 ** attempt * (0.5 + Math.random()), undefined, signal ? { signal } : {});
+    }
+  }
+}
+
+async function changed(file: Hashed, cause: HotcellError): Promise<HotcellError> {
+  const { size } = await stat(file.from);
+  const how = size === file.size ? 'its bytes are others now' : `it had ${file.size} bytes and has ${size} now`;
+  return new HotcellError(
+    'snapshot_refused',
+    `${file.from} changed while it was frozen (${how}): try again when it is at rest`,
+    {
+      cause,
+    },
+  );
+}

@@ -1,0 +1,111 @@
+import type { JobLimits, Rlimit, RlimitName } from '@hotcell/contract/frames.ts';
+import { frameLimits } from '@hotcell/contract/frames.ts';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import type { CellPlan } from '../hand-offs.ts';
+
+/** From a run's limits to the numbers that the kernel, the engine and init are given. Pure: no clock, no machine. */
+
+const page = 4096;
+const mib = 1024 * 1024;
+
+/** How long a cell may wait for its job before it ends itself. */
+export const waitingMs = 10 * 60_000;
+
+/** gVisor's own kernel lives in the cell's memory as well: what it needs is not taken from the job. */
+export const runtimeMemory = { runc: 0, gvisor: 64 * mib } as const;
+
+/** For init, its collector, and the child that takes the posture: the job cannot use these up. */
+const initProcesses = 16;
+
+export function memoryOf(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
+  return plan.limits.memoryBytes + runtimeMemory[plan.runtime];
+}
+
+/**
+ * On runc the cgroup's bound lies just above NPROC. Under gVisor every task of the job is one or two of the host's, and
+ * the sandbox dies when it cannot have them: there the cgroup is only the last backstop.
+ */
+export function pidsOf(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
+  return plan.runtime === 'runc' ? plan.limits.pids + initProcesses : plan.limits.pids * 4 + 1024;
+}
+
+export interface Tmpfs {
+  bytes: number;
+  inodes: number;
+  mode: string;
+  exec: boolean;
+}
+
+const pages = (bytes: number) => Math.max(page, Math.ceil(bytes / page) * page);
+
+/** A size or a number of inodes of 0 would mean unlimited: neither can be. */
+export function tmpfsOf(limits: Limits): Readonly<Record<'/work' | '/outputs' | '/tmp' | '/dev/shm', Tmpfs>> {
+  const scratch = { bytes: pages(limits.scratchBytes), inodes: limits.scratchInodes, mode: '1777', exec: false };
+  return {
+    '/work': { ...scratch, exec: true },
+    // Somewhat more than may be kept: so the one file too many is found by the collector, which can name the limit.
+    '/outputs': {
+      bytes: pages(limits.outputBytes) + mib,
+      inodes: limits.outputFiles * 2 + 1024,
+      mode: '1777',
+      exec: false,
+    },
+    '/tmp': scratch,
+    '/dev/shm': scratch,
+  };
+}
+
+/** What a process may set of itself under gVisor; for all others it answers EPERM. They are set from outside. */
+const settableInGvisor: readonly RlimitName[] = ['nproc', 'nofile', 'fsize', 'core', 'memlock'];
+
+/** What init sets on its children. */
+export function settableRlimits(plan: Pick<CellPlan, 'runtime' | 'limits'>): Rlimit[] {
+  const all = rlimitsOf(plan.limits);
+  return plan.runtime === 'runc' ? all : all.filter(({ name }) => settableInGvisor.includes(name));
+}
+
+/** Of the job's processes. */
+export function rlimitsOf(limits: Limits): Rlimit[] {
+  return [
+    { name: 'nproc', value: limits.pids },
+    { name: 'nofile', value: limits.openFiles },
+    { name: 'fsize', value: limits.fileBytes },
+    { name: 'core', value: 0 },
+    { name: 'memlock', value: 0 },
+    { name: 'msgqueue', value: 0 },
+    { name: 'sigpending', value: Math.max(limits.pids, 256) },
+    { name: 'rtprio', value: 0 },
+    { name: 'nice', value: 0 },
+  ];
+}
+
+/** What is left for collecting outputs: a slow store must not cost a run that has ended its outputs. */
+function collectMs(limits: Limits): number {
+  return 120_000 + Math.ceil(limits.outputBytes / 1024);
+}
+
+/** From START to init's own deadline: then it kills everything, whatever the host does. */
+export function lifetimeMs(limits: Limits): number {
+  return limits.timeoutSeconds * 1000 + limits.graceSeconds * 1000 + collectMs(limits);
+}
+
+/** When nobody can have a use for this cell any more: the reaper's, whatever init does. */
+export function deadlineOf(limits: Limits, createdAt: Date): Date {
+  return new Date(createdAt.getTime() + waitingMs + lifetimeMs(limits) + 60_000);
+}
+
+export function jobLimitsOf(plan: Pick<CellPlan, 'limits' | 'log'>): JobLimits {
+  const { limits, log } = plan;
+  return {
+    runMs: limits.timeoutSeconds * 1000,
+    lifetimeMs: lifetimeMs(limits),
+    graceMs: limits.graceSeconds * 1000,
+    logHeadBytes: log.headBytes,
+    logTailBytes: log.tailBytes,
+    logLimitEnds: log.pastLimit === 'stop',
+    outputBytes: limits.outputBytes,
+    outputFiles: limits.outputFiles,
+    outputDepth: 32,
+    outputPathBytes: frameLimits.pathBytes,
+  };
+}

@@ -1,0 +1,101 @@
+import {
+  type BlockEnd as FrameEnd,
+  type CellFrame,
+  type RefusalReason,
+  type StartStage,
+} from '@hotcell/contract/frames.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { constants } from 'node:os';
+import type { BlockEnd, CellEvent, PreparedBlock } from '../hand-offs.ts';
+
+/** From init's words to the worker's. Pure. */
+
+const ms = (us: number) => Math.round(us / 1000);
+
+export function errnoName(errno: number): string {
+  return Object.entries(constants.errno).find(([, number]) => number === errno)?.[0] ?? `errno ${errno}`;
+}
+
+const stages: Readonly<Record<StartStage, string>> = {
+  file: 'its file could not be written to /work',
+  fork: 'no process could be made for it',
+  setup: 'its process could not be set up',
+  exec: 'its program could not be run',
+};
+
+export function startErrorOf(stage: StartStage, errno: number, program: string): string {
+  if (stage !== 'exec') return `${stages[stage]} (${errnoName(errno)})`;
+  const { ENOENT, EACCES, ENOEXEC } = constants.errno;
+  if (errno === ENOENT) return `the image has no ${program}: use an image that has it, or another language`;
+  if (errno === EACCES) return `${program} is not executable`;
+  if (errno === ENOEXEC) return `${program} is no program for this machine: a script needs its #! line`;
+  return `${stages.exec}: ${program} (${errnoName(errno)})`;
+}
+
+export function blockEndOf(
+  frame: Extract<CellFrame, { type: 'blockEnded' }>,
+  block: PreparedBlock | undefined,
+): BlockEnd {
+  const { account, cause } = frame;
+  return {
+    index: frame.index,
+    ...howEnded(frame.end, block?.argv[0] ?? 'the program'),
+    timedOut: cause === 'blockTime' || cause === 'runTime',
+    oomKills: account.oomKills ?? 0,
+    wallMs: ms(frame.wallUs),
+    cpuMs: ms(account.cpuUs ?? 0),
+    peakMemoryBytes: account.peakMemoryBytes ?? account.maxRssBytes ?? 0,
+    logBytes: frame.logBytes,
+  };
+}
+
+function howEnded(end: FrameEnd, program: string): Pick<BlockEnd, 'exitCode' | 'signal' | 'startError'> {
+  switch (end.how) {
+    case 'exited':
+      return { exitCode: end.exitCode, signal: null, startError: null };
+    case 'signalled':
+      return { exitCode: null, signal: end.signal, startError: null };
+    case 'notStarted':
+      return { exitCode: null, signal: null, startError: startErrorOf(end.stage, end.errno, program) };
+  }
+}
+
+const refusals: Readonly<Record<RefusalReason, string>> = {
+  symlink: 'it is a symbolic link',
+  hardlink: 'it has more than one name (hard links)',
+  fifo: 'it is a fifo',
+  socket: 'it is a socket',
+  device: 'it is a device',
+  tooDeep: 'it lies too deep in folders',
+  pathTooLong: 'its path is too long',
+  tooManyFiles: 'it is past the limit of output files',
+  tooManyBytes: 'it is past the limit of output bytes',
+  unreadable: 'it could not be read',
+  otherFilesystem: 'it lies on another file system',
+  unknownKind: 'it is of an unknown kind',
+};
+
+/** Init says what a limit kept back; the rest is what an output cannot be. */
+const limitOf: Partial<Record<RefusalReason, 'outputBytes' | 'outputFiles'>> = {
+  tooManyFiles: 'outputFiles',
+  tooManyBytes: 'outputBytes',
+};
+
+export function refusedOf(frame: Extract<CellFrame, { type: 'outputRefused' }>): CellEvent {
+  const cause = frame.reason === 'unreadable' ? ` (${errnoName(frame.errno)})` : '';
+  return {
+    type: 'output_refused',
+    path: Buffer.from(frame.path),
+    reason: refusals[frame.reason] + cause,
+    limit: limitOf[frame.reason] ?? null,
+  };
+}
+
+export function errorOf(frame: Extract<CellFrame, { type: 'error' }>): HotcellError {
+  const errno = frame.errno === 0 ? '' : `, ${errnoName(frame.errno)}`;
+  return new HotcellError('cell_failed', `the cell's init gave up: ${frame.text} (${frame.code}${errno})`);
+}
+
+export function outOfOrder(frame: CellFrame): HotcellError {
+  return new HotcellError('stream_broken', `the cell sent a ${frame.type} frame where it has no place`);
+}

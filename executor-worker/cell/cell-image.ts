@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { isNeverVariable } from '@hotcell/contract/ceiling.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { matches } from '@hotcell/contract/policy.ts';
+import type { Engine, InspectedImage } from '@hotcell/outside/engine/engine.ts';
+import type { CellPlan } from '../hand-offs.ts';
+import { initPath } from './options.ts';
+
+/** An image that was looked at: nothing of it stands in the way of what a cell mounts. */
+export interface VettedImage {
+  /** Its own id, which the engine runs. */
+  id: string;
+  env: Readonly<Record<string, string>>;
+}
+
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const folders = ['/work', '/outputs', '/inputs', '/tmp', '/dev', '/dev/shm', '/etc', '/proc', '/sys'];
+const files = ['/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/etc/passwd', '/etc/group', initPath];
+/** Go's os.ModeDir, as the engine sends it. */
+const isFolder = (mode: number) => (mode & 0x80000000) !== 0;
+
+/** Looks at each image once: an image is its content, which does not change. */
+export class Images {
+  readonly #engine: Engine;
+  readonly #installation: string;
+  readonly #vetted = new Map<string, Promise<void>>();
+
+  constructor(engine: Engine, installation: string) {
+    this.#engine = engine;
+    this.#installation = installation;
+  }
+
+  /** Asked of the engine every time, because an image may go away; looked through once. */
+  async vetted(image: CellPlan['image']): Promise<VettedImage> {
+    const found = await this.#find(image);
+    const seen = this.#vetted.get(found.Id) ?? this.#look(image.ref, found);
+    this.#vetted.set(found.Id, seen);
+    await seen.catch((error: unknown) => {
+      // A refusal stays; that the engine did not answer does not.
+      if (!(error instanceof HotcellError && error.code === 'image_refused')) this.#vetted.delete(found.Id);
+      throw error;
+    });
+    return { id: found.Id, env: variablesOf(found) };
+  }
+
+  async #find({ ref, digest }: CellPlan['image']): Promise<InspectedImage> {
+    const byId = await this.#orMissing(digest);
+    if (byId) return byId;
+    // Not an image's own id: then the digest of a registry's manifest, under the image's name.
+    const name = ref.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
+    const byManifest = await this.#orMissing(`${name}@${digest}`);
+    if (byManifest?.RepoDigests?.some((one) => one.endsWith(`@${digest}`))) return byManifest;
+    throw new HotcellError(
+      'image_missing',
+      `the engine does not have the image ${ref} (${digest}): build or load it again`,
+    );
+  }
+
+  async #orMissing(name: string): Promise<InspectedImage | undefined> {
+    try {
+      return await this.#engine.image(name);
+    } catch (error) {
+      if (error instanceof HotcellError && error.code === 'image_missing') return undefined;
+      throw error;
+    }
+  }
+
+  async #look(ref: string, image: InspectedImage): Promise<void> {
+    const volumes = Object.keys(image.Config.Volumes ?? {});
+    if (volumes.length > 0) throw refused(ref, `it declares VOLUME ${volumes.join(', ')}, which a cell does not have`);
+    const name = `hotcell-look-${randomUUID()}`;
+    // Never started: nothing of the image runs here.
+    const id = await this.#engine.create(name, {
+      Image: image.Id,
+      Entrypoint: [initPath],
+      Cmd: [],
+      NetworkDisabled: true,
+      Healthcheck: { Test: ['NONE'] },
+      Labels: {
+        'hotcell.managed': '1',
+        'hotcell.installation': this.#installation,
+        'hotcell.role': 'cell',
+        'hotcell.worker': '',
+        'hotcell.deadline': new Date(Date.now() + 120_000).toISOString(),
+      },
+      HostConfig: { NetworkMode: 'none', LogConfig: { Type: 'none', Config: {} } },
+    });
+    if (id === undefined) throw new HotcellError('cell_failed', `the name ${name} is taken in the engine`);
+    try {
+      for (const path of [...folders, ...files]) await this.#lookAt(ref, id, path);
+    } finally {
+      await this.#engine.remove(id);
+    }
+  }
+
+  async #lookAt(ref: string, container: string, path: string): Promise<void> {
+    const found = await this.#engine.stat(container, path);
+    if (!found) return;
+    if (found.linkTarget !== '')
+      throw refused(ref, `${path} is a link to ${JSON.stringify(found.linkTarget)}: a cell mounts there`);
+    if (isFolder(found.mode) !== folders.includes(path))
+      throw refused(ref, `${path} is ${isFolder(found.mode) ? 'a folder' : 'no folder'}: a cell mounts there`);
+  }
+}
+
+function refused(ref: string, why: string): HotcellError {
+  return new HotcellError('image_refused', `the image ${ref} cannot be a cell's: ${why}. Build it without that`);
+}
+
+function variablesOf(image: InspectedImage): Record<string, string> {
+  return Object.fromEntries(
+    (image.Config.Env ?? []).map((entry) => {
+      const cut = entry.indexOf('=');
+      return cut < 0 ? [entry, ''] : [entry.slice(0, cut), entry.slice(cut + 1)];
+    }),
+  );
+}
+
+/** The job's environment: exactly this, composed by us, whatever the image sets. */
+export function environmentOf(plan: Pick<CellPlan, 'env' | 'imageEnv'>, image: VettedImage): Record<string, string> {
+  const letThrough = Object.entries(image.env).filter(
+    ([name]) =>
+      /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) &&
+      !isNeverVariable(name) &&
+      plan.imageEnv.some((pattern) => matches(pattern, name)),
+  );
+  return {
+    ...Object.fromEntries(letThrough),
+    ...plan.env,
+    PATH: image.env.PATH || defaultPath,
+    HOME: '/work',
+    TMPDIR: '/tmp',
+    LANG: 'C.UTF-8',
+    PYTHONUNBUFFERED: '1',
+    HOTCELL_INPUTS: '/inputs',
+    HOTCELL_OUTPUTS: '/outputs',
+  };
+}

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
+import type { CellPlan, Mount } from '../hand-offs.ts';
+import type { CellDeps } from './deps.ts';
+import { makeFolder, noInputs, removeFolder } from './folder.ts';
+import type { VettedImage } from './cell-image.ts';
+import { type CellSite, containerName, containerOptions, initPath } from './options.ts';
+
+/**
+ * The uids that cells lease: none below 10000, far from 65534 (who owns ext4's reserved blocks). NPROC counts per uid
+ * across the host, so one uid serves one cell at a time.
+ */
+const uids = { first: 10_000, count: 40_000 } as const;
+
+/** Where the search begins. Random, so that workers of one engine seldom ask for the same. */
+let next = randomBytes(4).readUInt32LE(0) % uids.count;
+
+function nextUid(): number {
+  next = (next + 1) % uids.count;
+  return uids.first + next;
+}
+
+/** A container that was created for a cell and holds its uid by its name. */
+export interface Leased {
+  id: string;
+  uid: number;
+  name: string;
+  container: string;
+  plan: CellPlan;
+  image: VettedImage;
+  options: CreateOptions;
+}
+
+/** How often the name may be taken before something else is wrong than many cells. */
+const tries = 1000;
+
+export async function lease(plan: CellPlan, image: VettedImage, seccomp: string, deps: CellDeps): Promise<Leased> {
+  const id = randomBytes(8).toString('hex');
+  deps.live.set(id, undefined);
+  try {
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const uid = nextUid();
+      // The name is the lease: the engine gives it to one, whatever installation or worker asks.
+      const name = containerName(uid);
+      const options = optionsFor(plan, image, seccomp, deps, id, uid);
+      const container = await deps.engine.create(name, options);
+      if (container !== undefined) return { id, uid, name, container, plan, image, options };
+    }
+  } catch (error) {
+    // Nothing was created, or an answer was lost: then the reaper finds the container by its labels.
+    removeFolder(deps.stateDir, id);
+    deps.live.delete(id);
+    throw error;
+  }
+  removeFolder(deps.stateDir, id);
+  deps.live.delete(id);
+  throw new HotcellError('cell_failed', `no uid is free: the engine has ${tries} containers named hotcell-cell-…`);
+}
+
+function optionsFor(
+  plan: CellPlan,
+  image: VettedImage,
+  seccomp: string,
+  deps: CellDeps,
+  id: string,
+  uid: number,
+): CreateOptions {
+  const files: Mount[] = [
+    { source: deps.init.path, target: initPath },
+    ...makeFolder(deps.stateDir, id, uid),
+    ...(plan.mounts.some(({ target }) => target === '/inputs') ? [] : [noInputs(deps.stateDir, id)]),
+  ];
+  const site: CellSite = {
+    id,
+    uid,
+    installation: deps.installation,
+    worker: deps.worker,
+    createdAt: new Date(),
+    imageId: image.id,
+    imageVariables: Object.keys(image.env),
+    files,
+    seccomp,
+  };
+  return containerOptions(plan, site);
+}

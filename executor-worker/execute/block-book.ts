@@ -1,0 +1,69 @@
+import { signalName } from '@hotcell/contract/outcome.ts';
+import type { BlockResult, Outcome } from '@hotcell/contract/result.ts';
+import type { BlockEnd, PreparedBlock } from '../hand-offs.ts';
+
+/** What is told of each block: those that ran, and those that were never reached. */
+export class BlockBook {
+  readonly #results: BlockResult[];
+  readonly ended: BlockEnd[] = [];
+
+  constructor(blocks: readonly PreparedBlock[]) {
+    this.#results = blocks.map(({ index, language, file }) => ({
+      index,
+      language,
+      file,
+      exitCode: null,
+      signal: null,
+      outcome: null,
+      startedAt: null,
+      finishedAt: null,
+    }));
+  }
+
+  get results(): readonly BlockResult[] {
+    return this.#results;
+  }
+
+  started(index: number, at: Date): void {
+    const result = this.#results[index];
+    if (result) result.startedAt = at.toISOString();
+  }
+
+  end(end: BlockEnd, at: Date): void {
+    this.ended.push(end);
+    const result = this.#results[end.index];
+    if (!result) return;
+    result.finishedAt = at.toISOString();
+    result.exitCode = end.exitCode;
+    result.signal = end.signal === null ? null : signalName(end.signal);
+    result.outcome = outcomeOf(end);
+    const { wallMs, cpuMs, peakMemoryBytes, logBytes } = end;
+    result.usage = { wallMs, cpuMs, peakMemoryBytes, logBytes };
+  }
+
+  /** What was found out of a block after its end. How many were killed nobody knows: one at least. */
+  killedForMemory(index: number): void {
+    const end = this.ended.find((one) => one.index === index);
+    if (!end) return;
+    end.oomKills = Math.max(1, end.oomKills);
+    const result = this.#results[index];
+    if (result) result.outcome = outcomeOf(end);
+  }
+
+  /** The run was ended by us, or died, while this block ran: its outcome is the run's. */
+  close(outcome: Outcome, at: Date): void {
+    const open = this.#results.find((result) => result.startedAt !== null && result.finishedAt === null);
+    const last = this.#results.findLast((result) => result.finishedAt !== null);
+    if (open) {
+      open.finishedAt = at.toISOString();
+      open.outcome = outcome;
+    } else if (last && (outcome === 'cancelled' || (outcome === 'output_exceeded' && last.outcome !== 'succeeded')))
+      last.outcome = outcome;
+  }
+}
+
+function outcomeOf(end: BlockEnd): Outcome {
+  if (end.timedOut) return 'timed_out';
+  if (end.startError === null && end.exitCode === 0) return 'succeeded';
+  return end.oomKills > 0 ? 'out_of_memory' : 'failed';
+}

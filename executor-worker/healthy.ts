@@ -1,3 +1,0 @@
-import { isAlive } from '@hotcell/outside/alive.ts';
-
-process.exitCode = isAlive('executor-worker') ? 0 : 1;

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Spec } from '@hotcell/contract/spec.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { MovedTree } from './inputs/spares.ts';
+import { seal } from './inputs/tree.ts';
+import type { Mount, StagedInputs } from './hand-offs.ts';
+import { holdAll, type StageDeps, writeParams } from './stage.ts';
+
+/** A cell's own, still empty `/inputs`: the cell is made with it and started before anybody knows what for. */
+export interface LateInputs extends AsyncDisposable {
+  readonly mounts: readonly Mount[];
+  /**
+   * Move what a run was pinned to into it, by renames: in the time of a few of them when so many copies of each tree
+   * were prepared, whatever they hold. Once, and before the code is handed over; if it fails the cell is of no use.
+   */
+  fill(
+    spec: Pick<Spec, 'tenant' | 'inputs' | 'params'>,
+    options?: { signal?: AbortSignal; verifyEachUse?: boolean },
+  ): Promise<StagedInputs['inputs']>;
+}
+
+/** It is disposed of when the cell is gone. Below the cache, since a rename stays within one mount and its flags. */
+export function openLateInputs(deps: StageDeps): LateInputs {
+  const folder = join(deps.inputs.places.runs, randomUUID());
+  mkdirSync(folder, { mode: 0o755 });
+  seal(folder, 0o555);
+  const moved: MovedTree[] = [];
+  let held: Awaited<ReturnType<typeof holdAll>> = [];
+  return {
+    mounts: [{ source: folder, target: '/inputs' }],
+    async fill(spec, options = {}) {
+      held = await holdAll(deps, spec, options);
+      chmodSync(folder, 0o755);
+      for (const { name, tree } of held) moved.push(await tree.moveTo(join(folder, name)));
+      writeParams(folder, spec.params);
+      seal(folder, 0o555);
+      crashPoint('inputs-moved');
+      return held.map(({ name, tree: { files, bytes } }) => ({ name, files, bytes }));
+    },
+    async [Symbol.asyncDispose]() {
+      chmodSync(folder, 0o755);
+      for (const tree of moved) await tree.release();
+      for (const { tree } of held) tree[Symbol.dispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

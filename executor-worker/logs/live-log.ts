@@ -1,0 +1,85 @@
+import { workKeys } from '@hotcell/record/layout.ts';
+import type { LogRow } from '@hotcell/contract/log-rows.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+
+export interface LiveSettings {
+  store: Store;
+  run: RunId;
+  attempt: number;
+  /** The capped stream in Valkey. It may be away: then live readers wait for the segments. */
+  publish: (rows: readonly LogRow[]) => Promise<void>;
+  onError: (what: string, error: unknown) => void;
+}
+
+const segmentBytes = 1024 * 1024;
+const segmentMs = 5_000;
+
+/**
+ * A log for those who read along: rows to Valkey at once, and every 5 s or 1 MiB a segment to the work bucket, so that
+ * who comes late has everything from the start although the stream is capped. Neither may hold up or fail the run:
+ * what counts is the stored log.
+ */
+export class LiveLog {
+  readonly #settings: LiveSettings;
+  #pending: string[] = [];
+  #pendingBytes = 0;
+  #segments = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #publishing: Promise<void> = Promise.resolve();
+  #waiting: LogRow[] = [];
+  #waitingBytes = 0;
+  #putting: Promise<void> = Promise.resolve();
+
+  constructor(settings: LiveSettings) {
+    this.#settings = settings;
+  }
+
+  append(rows: readonly LogRow[], text: string): void {
+    this.#publish(rows, text.length);
+    this.#pending.push(text);
+    this.#pendingBytes += text.length;
+    if (this.#pendingBytes >= segmentBytes) this.#putSegment();
+    else this.#timer ??= setTimeout(() => this.#putSegment(), segmentMs).unref();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    // A short run has no segment at all: its log is in the record in a moment.
+    if (this.#segments > 0) this.#putSegment();
+    await Promise.all([this.#publishing, this.#putting]);
+  }
+
+  /** One call under way at a time; what comes meanwhile goes with the next. Past 4 MiB readers wait for a segment. */
+  #publish(rows: readonly LogRow[], bytes: number): void {
+    if (this.#waitingBytes > 4 * segmentBytes) return;
+    const first = this.#waiting.length === 0;
+    this.#waiting.push(...rows);
+    this.#waitingBytes += bytes;
+    if (!first) return;
+    this.#publishing = this.#publishing.then(async () => {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+      await this.#settings
+        .publish(batch)
+        .catch((error: unknown) => this.#settings.onError('live log rows were not published', error));
+    });
+  }
+
+  #putSegment(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#pending.length === 0) return;
+    const body = this.#pending.join('');
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    const { store, run, attempt, onError } = this.#settings;
+    const key = workKeys.logSegment(run, attempt, this.#segments++);
+    this.#putting = this.#putting.then(async () => {
+      await store
+        .put(store.work, key, body)
+        .catch((error: unknown) => onError(`the log segment ${key} was not written`, error));
+    });
+  }
+}

@@ -1,0 +1,124 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { formatBytes } from '@hotcell/contract/humans.ts';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import type { OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
+import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
+import { putSnapshot } from '@hotcell/record/snapshot-store.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { type Collected, OutputLost } from '../hand-offs.ts';
+import { ContentSink } from './output-content.ts';
+import { encodeName, representable } from './output-names.ts';
+
+/** How many refusals are told by name; the rest by their number. */
+const toldRefusals = 1000;
+
+/**
+ * The outputs of a run on their way from the cell's stream to the content-addressed store. Nothing of the job's names a
+ * path of this host; what is over a limit is read past, so that the stream stays whole.
+ */
+export class OutputCollector {
+  readonly #store: Store;
+  readonly #tenant: string;
+  readonly #run: string;
+  readonly #limits: Pick<Limits, 'outputBytes' | 'outputFiles'>;
+  readonly #sink: ContentSink;
+  #files: OutputFile[] = [];
+  readonly #refused: RefusedOutput[] = [];
+  #untold = 0;
+  #bytes = 0;
+  exceeded: 'outputBytes' | 'outputFiles' | null = null;
+
+  constructor(
+    store: Store,
+    tenant: string,
+    run: string,
+    limits: Pick<Limits, 'outputBytes' | 'outputFiles'>,
+    attempt = 1,
+  ) {
+    this.#store = store;
+    this.#tenant = tenant;
+    this.#run = run;
+    this.#limits = limits;
+    this.#sink = new ContentSink(store, tenant, run, attempt);
+  }
+
+  /** So far: names that collide are found at the end. */
+  get kept(): { bytes: number; files: number; refused: number } {
+    return { bytes: this.#bytes, files: this.#files.length, refused: this.#refused.length + this.#untold };
+  }
+
+  async take(rawPath: Buffer, size: number, data: AsyncIterable<Buffer>): Promise<void> {
+    const name = representable(rawPath);
+    const refusal = 'reason' in name ? name.reason : this.#overLimit(size);
+    if (refusal !== undefined || 'reason' in name) {
+      this.refuse(rawPath, refusal ?? 'it cannot be represented');
+      for await (const _ of data);
+      return;
+    }
+    const kept = await this.#sink.put(size, data).catch(lostOf);
+    if (kept instanceof OutputLost) return this.refuse(rawPath, kept.message);
+    const { sha256, size: seen } = kept;
+    if (seen !== size)
+      throw new HotcellError('stream_broken', `the cell announced ${size} bytes for an output and sent ${seen}`);
+    this.#bytes += seen;
+    this.#files.push({ path: name.path, size: seen, sha256 });
+  }
+
+  /** `limit`: the limit that it is past, if that is why. */
+  refuse(rawPath: Buffer, reason: string, limit: 'outputBytes' | 'outputFiles' | null = null): void {
+    this.exceeded ??= limit;
+    if (this.#refused.length < toldRefusals) this.#refused.push({ path: encodeName(rawPath), reason });
+    else this.#untold++;
+  }
+
+  async finish(): Promise<Collected> {
+    await this.#sink.settled();
+    this.#refuseCollisions();
+    if (this.#untold > 0) this.#refused.push({ path: '…', reason: `${this.#untold} more were refused` });
+    // A run without outputs has no snapshot, and costs no requests for one.
+    const about = { source: `${this.#run}:outputs`, by: `run ${this.#run}` };
+    const snapshot =
+      this.#files.length > 0 ? (await putSnapshot(this.#store, this.#tenant, this.#files, about)).snapshot : null;
+    const bytes = this.#files.reduce((sum, file) => sum + file.size, 0);
+    return {
+      files: this.#files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))),
+      refused: this.#refused,
+      snapshot,
+      bytes,
+    };
+  }
+
+  /** Whatever was put stays: content that nothing names is garbage, and is collected as such. */
+  async abandon(): Promise<void> {
+    await Promise.allSettled([this.#sink.settled()]);
+  }
+
+  #overLimit(size: number): string | undefined {
+    if (this.#files.length + 1 > this.#limits.outputFiles) {
+      this.exceeded ??= 'outputFiles';
+      return `it is past the limit of ${this.#limits.outputFiles} files`;
+    }
+    if (this.#bytes + size > this.#limits.outputBytes) {
+      this.exceeded ??= 'outputBytes';
+      return `its ${formatBytes(size)} are past the limit of ${formatBytes(this.#limits.outputBytes)}`;
+    }
+    return undefined;
+  }
+
+  /** Names that some file system takes for one: none of them can be had everywhere, so none is kept. */
+  #refuseCollisions(): void {
+    const problems = new Map(
+      nameProblems(this.#files.map((file) => file.path)).map(({ path, reason }) => [path, reason]),
+    );
+    for (const [path, reason] of problems) this.refuse(Buffer.from(path), reason);
+    this.#files = this.#files.filter((file) => !problems.has(file.path));
+  }
+}
+
+/** A file that could not be read to its end is one output less; everything else that fails is the attempt's. */
+function lostOf(error: unknown): OutputLost {
+  // The store wraps what its source threw.
+  const cause = error instanceof HotcellError && error.cause !== undefined ? error.cause : error;
+  if (cause instanceof OutputLost) return cause;
+  throw error;
+}

@@ -1,0 +1,112 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
+import { youngEnough } from '@hotcell/record/keep.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+
+/** A file up to this size is held while it is hashed; a larger one goes to the store while it is hashed. */
+const heldBytes = 4 * 1024 * 1024;
+
+/**
+ * Put bytes into the tenant's content-addressed store. The key is known only when all bytes are hashed: a large file is
+ * uploaded beside and copied within the store.
+ */
+export class ContentSink {
+  readonly #store: Store;
+  readonly #tenant: string;
+  readonly #run: string;
+  readonly #attempt: number;
+  readonly #under = new Set<Promise<unknown>>();
+  #failure: unknown;
+
+  constructor(store: Store, tenant: string, run: string, attempt = 1) {
+    this.#store = store;
+    this.#tenant = tenant;
+    this.#run = run;
+    this.#attempt = attempt;
+  }
+
+  /** What is left to do goes on behind the next one's bytes: `settled` says when all are there. */
+  async put(size: number, data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
+    if (this.#failure !== undefined) throw this.#failure;
+    return size <= heldBytes ? this.#putHeld(data) : this.#putStreamed(data);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#under);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #putHeld(data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of data) chunks.push(Buffer.from(chunk));
+    const body = Buffer.concat(chunks);
+    const hash = createHash('sha256').update(body).digest('hex');
+    const sha256: Digest = `sha256:${hash}`;
+    while (this.#under.size >= 16) await Promise.race(this.#under);
+    this.#behind(this.#keep(recordKeys.cas(this.#tenant, sha256), body, hash));
+    return { sha256, size: body.length };
+  }
+
+  /**
+   * Almost always it is new, and the quick way is enough. What is there already, or does not get through, is looked at:
+   * a store that knows the answer before it has read the body may close the connection on it, which looks like neither.
+   */
+  async #keep(key: string, body: Buffer, hash: string): Promise<void> {
+    const store = this.#store;
+    const isNew = await store.bytes.put(store.record, key, body, hash, { ifAbsent: true }).catch((error: unknown) => {
+      if (error instanceof HotcellError && error.code === 'store_unavailable') return false;
+      throw error;
+    });
+    if (isNew || youngEnough((await store.head(store.record, key))?.modified)) return;
+    await store.put(store.record, key, body);
+  }
+
+  async #putStreamed(data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
+    const store = this.#store;
+    const hash = createHash('sha256');
+    let size = 0;
+    const hashed = async function* () {
+      for await (const chunk of data) {
+        hash.update(chunk);
+        size += chunk.length;
+        yield chunk;
+      }
+    };
+    const beside = {
+      bucket: store.work,
+      key: workKeys.outputUpload(this.#tenant, this.#run, this.#attempt, randomUUID()),
+    };
+    try {
+      await store.upload(beside.bucket, beside.key, hashed());
+    } catch (error) {
+      await store.delete(beside.bucket, beside.key);
+      throw error;
+    }
+    const sha256: Digest = `sha256:${hash.digest('hex')}`;
+    this.#behind(this.#moveIn(beside, recordKeys.cas(this.#tenant, sha256)));
+    return { sha256, size };
+  }
+
+  /** Within the store: it takes its time there, and none of ours. */
+  async #moveIn(beside: { bucket: string; key: string }, key: string): Promise<void> {
+    const store = this.#store;
+    try {
+      if (!youngEnough((await store.head(store.record, key))?.modified))
+        await store.copy(beside, { bucket: store.record, key });
+    } finally {
+      await store.delete(beside.bucket, beside.key);
+    }
+  }
+
+  /** What goes on while the next is taken; its failure is told there, or at the end. */
+  #behind(work: Promise<void>): void {
+    const under = work
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => this.#under.delete(under));
+    this.#under.add(under);
+  }
+}

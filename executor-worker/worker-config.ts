@@ -1,0 +1,44 @@
+import { availableParallelism, hostname, totalmem } from 'node:os';
+import { WorkerName } from '@hotcell/contract/names.ts';
+import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
+import { z } from 'zod';
+
+const gib = 1024 ** 3;
+/** What the machine, or the container this runs in, really has. */
+const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+const names = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(z.array(z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'names of queues, with commas between them')).min(1));
+
+/** Everything a worker reads from its environment, in one place. */
+export const workerSettings = z.object({
+  ...commonSettings,
+  HOTCELL_WORKER_NAME: WorkerName.default(hostname()),
+  HOTCELL_DOCKER_HOST: z.string().min(1).default('unix:///var/run/docker.sock'),
+  HOTCELL_STATE_DIR: z.string().startsWith('/', 'a folder of this worker’s own, at the same path on its host'),
+  HOTCELL_TICKET_PUBLIC_KEY: z.string().min(1, 'the public key that tickets are believed by: Ed25519, SPKI, PEM'),
+  HOTCELL_QUEUES: names.default(['runc']),
+  /** What runs may take together. The rest of the machine is left to what else is on it. */
+  HOTCELL_CPUS: z.coerce.number().positive().default(availableParallelism()),
+  HOTCELL_MEMORY_BYTES: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(Math.max(gib, Math.floor(memory * 0.75))),
+  HOTCELL_RUNS: z.coerce.number().int().min(1).max(1024).default(64),
+  /** How much of the disk staged inputs may take. */
+  HOTCELL_CACHE_BYTES: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(20 * gib),
+  /** The operator's list of buckets that inputs may be read from. */
+  HOTCELL_SOURCES: z.string().optional(),
+  HOTCELL_DRAIN_SECONDS: z.coerce.number().int().min(0).default(20),
+});
+export type WorkerSettings = z.output<typeof workerSettings>;
+
+export function readWorkerSettings(env: Readonly<Record<string, string | undefined>>): WorkerSettings {
+  return readSettings(workerSettings, env);
+}

@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { judgeInputs } from '@hotcell/contract/admission.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { Contents, loadSources } from '@hotcell/record/contents.ts';
+import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
+import { openEnding } from '@hotcell/outside/process/ending.ts';
+import { Live } from '@hotcell/outside/live/live.ts';
+import { openLog } from '@hotcell/outside/process/log.ts';
+import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
+import { probeAtStart } from '@hotcell/outside/process/probe.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
+import { openCells } from './cell/open.ts';
+import { readWorkerSettings } from './worker-config.ts';
+import { HalfUploads } from './half-uploads.ts';
+import { keepHouse } from './housekeeping.ts';
+import { InputCache } from './inputs/cache.ts';
+import { scrub } from './inputs/scrub.ts';
+import { judgePinned } from './judge-pinned.ts';
+import { serve } from './serve.ts';
+import { stageInputs } from './stage.ts';
+import type { Steps } from './worker.ts';
+
+const settings = readWorkerSettings(process.env);
+armCrashPoint(settings.HOTCELL_CRASH_AT);
+const log = openLog('executor-worker', settings.HOTCELL_LOG_LEVEL);
+/** After the grace there are cells to be destroyed and attempts to be written down. */
+const afterGraceMs = 10_000;
+using ending = openEnding(log, settings.HOTCELL_DRAIN_SECONDS * 1000 + afterGraceMs);
+const ends = ending.asked;
+
+const { HOTCELL_INSTALLATION: installation, HOTCELL_REDIS_URL: url, HOTCELL_STATE_DIR: stateDir } = settings;
+const reach = {
+  endpoint: settings.HOTCELL_S3_ENDPOINT,
+  region: settings.HOTCELL_S3_REGION,
+  accessKey: settings.HOTCELL_S3_ACCESS_KEY,
+  secretKey: settings.HOTCELL_S3_SECRET_KEY,
+  record: settings.HOTCELL_RECORD_BUCKET,
+};
+const storeSettings = { ...reach, work: settings.HOTCELL_WORK_BUCKET };
+await probeAtStart({ store: storeSettings, redisUrl: url }, 30_000);
+using store = new Store(storeSettings);
+await using live = await Live.open({ url, installation });
+using policies = new PinnedPolicies(store);
+await using contents = new Contents(reach, loadSources(settings.HOTCELL_SOURCES));
+const cache = { folder: join(stateDir, 'cache'), maxBytes: settings.HOTCELL_CACHE_BYTES };
+await using inputs = await InputCache.open(cache, contents, log);
+const worker = settings.HOTCELL_WORKER_NAME;
+const { HOTCELL_DOCKER_HOST: dockerHost } = settings;
+await using cells = await openCells({ dockerHost, installation, worker, stateDir, log });
+
+const steps: Steps = {
+  judge: async (spec) => judgePinned(await policies.get(spec.policy.digest), spec),
+  async stage(spec, effective, signal) {
+    const staged = await stageInputs({ store, inputs }, spec, { signal, ...effective.inputs });
+    const issues = judgeInputs((await policies.get(spec.policy.digest)).policy, staged.inputs);
+    if (issues.length === 0) return staged;
+    await staged[Symbol.asyncDispose]();
+    const shown = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    throw new HotcellError('policy_refused', `the policy does not let these inputs in: ${shown}`, { issues });
+  },
+  ready: () => cells.ready(),
+  seal: (plan) => cells.open(plan),
+};
+
+const uploads = new HalfUploads(store, live);
+const house = keepHouse({ live, log, uploads, reap: (isAlive) => cells.reap(isAlive) }, ends);
+const scrubbing = scrub(inputs, log, ends);
+await serve({ settings, store, live, log, steps, left: () => cells.left() }, ends);
+await Promise.all([house, scrubbing]);

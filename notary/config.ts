@@ -1,9 +1,0 @@
-import { commonSettings, readSettings } from '@hotcell/outside/settings.ts';
-import { z } from 'zod';
-
-/** Everything the notary reads from its environment, in one place. */
-export const notarySettings = z.object({ ...commonSettings });
-
-export function readNotarySettings(env: Readonly<Record<string, string | undefined>>) {
-  return readSettings(notarySettings, env);
-}

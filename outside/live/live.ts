@@ -1,0 +1,254 @@
+import { type LiveEvent, RefusedTicket, RunBeat, WorkerBeat } from '@hotcell/contract/beats.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import { CancelMark } from '@hotcell/contract/records.ts';
+import { type ChainableCommander, Redis } from 'ioredis';
+import { all, LiveDoor, read } from './live-door.ts';
+import { LiveEvents } from './live-events.ts';
+import { LiveLogs } from './live-logs.ts';
+import { LiveTurns } from './live-turns.ts';
+
+export interface LiveSettings {
+  url: string;
+  installation: string;
+}
+
+/** Shorter than a ticket's lock: whoever is given a dead worker's ticket finds its heartbeat gone already. */
+const beatMs = 4_000;
+const workerBeatMs = 10_000;
+const finishedSeconds = 3600;
+const cancelSeconds = 86_400;
+const refusedKept = 100;
+/** Lists that nobody adds to any more go by themselves. */
+const listSeconds = 7 * 86_400;
+
+/**
+ * The only door to what is live: heartbeats, nudges, tails of logs. Nothing here is the truth. Every call either
+ * answers soon or says `queue_unavailable`; none waits for Valkey to come back.
+ */
+export class Live implements AsyncDisposable {
+  readonly events: LiveEvents;
+  readonly logs: LiveLogs;
+  readonly turns: LiveTurns;
+  readonly #redis: Redis;
+  readonly #door: LiveDoor;
+  readonly #closed = new AbortController();
+
+  private constructor(redis: Redis, subscriber: Redis, installation: string) {
+    this.#redis = redis;
+    this.#door = new LiveDoor(redis, `hotcell:${installation}:`);
+    this.events = new LiveEvents(subscriber);
+    this.logs = new LiveLogs(this.#door, this.events, this.#closed.signal);
+    this.turns = new LiveTurns(this.#door);
+  }
+
+  /** Waits a while for the first connection; without it the process begins all the same, and finds Valkey later. */
+  static async open(settings: LiveSettings): Promise<Live> {
+    const options = {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: 3_000,
+      commandTimeout: 3_000,
+      socketTimeout: 8_000,
+      retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 6), 1_000),
+    } as const;
+    const redis = new Redis(settings.url, options);
+    const subscriber = new Redis(settings.url, options);
+    for (const client of [redis, subscriber])
+      client.on('error', () => {
+        // Whoever calls is told; between calls there is nobody to tell.
+      });
+    await Promise.allSettled([redis.connect(), subscriber.connect()]);
+    return new Live(redis, subscriber, settings.installation);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
+    this.events[Symbol.dispose]();
+    this.#redis.disconnect();
+  }
+
+  async ping(): Promise<{ memoryPolicy: string | undefined }> {
+    return this.#door.ask(async (redis) => {
+      const info = await redis.info('memory');
+      return { memoryPolicy: /^maxmemory_policy:(\S+)/m.exec(info)?.[1] };
+    });
+  }
+
+  /** True once after Valkey began anew with nothing: whoever sees it has to fill it again. */
+  async wasEmptied(): Promise<boolean> {
+    return this.#door.ask(
+      async (redis) => (await redis.set(this.#door.key('epoch'), new Date().toISOString(), 'NX')) === 'OK',
+    );
+  }
+
+  /** One round trip for all runs of a process: says that they are alive, and hears which of them are to be cancelled. */
+  async beat(beats: readonly RunBeat[]): Promise<CancelMark[]> {
+    if (beats.length === 0) return [];
+    return this.#door.ask(async (redis) => {
+      const pipe = redis.pipeline();
+      for (const beat of beats) pipe.set(this.#door.key('run', beat.run), JSON.stringify(beat), 'PX', beatMs);
+      pipe.mget(beats.map((beat) => this.#door.key('cancel', beat.run)));
+      const answers = await all(pipe);
+      const copies = answers.at(-1) as (string | null)[];
+      return copies.flatMap((copy) => read(CancelMark, copy) ?? []);
+    });
+  }
+
+  /** What is known of a run before it is begun: whether it was cancelled, is finished, or somebody is at it. */
+  async before(run: RunId): Promise<{ cancel: CancelMark | undefined; finished: boolean; beat: RunBeat | undefined }> {
+    return this.#door.ask(async (redis) => {
+      const keys = [this.#door.key('cancel', run), this.#door.key('finished', run), this.#door.key('run', run)];
+      const [cancel = null, finished = null, beat = null] = await redis.mget(keys);
+      return { cancel: read(CancelMark, cancel), finished: finished !== null, beat: read(RunBeat, beat) };
+    });
+  }
+
+  /** A new status, told at once; the heartbeats go on saying it. True if there is word of a cancel. */
+  async tell(beat: RunBeat): Promise<boolean> {
+    const { run, tenant, status } = beat;
+    return this.#door.ask(async (redis) => {
+      const pipe = redis.pipeline().set(this.#door.key('run', run), JSON.stringify(beat), 'PX', beatMs);
+      this.#publish(pipe, { type: 'status', run, tenant, status, at: new Date().toISOString() });
+      return (await all(pipe.exists(this.#door.key('cancel', run)))).at(-1) === 1;
+    });
+  }
+
+  /** Committed: the heartbeat is over, and everybody who waits for this run is told. */
+  async finished(event: Extract<LiveEvent, { type: 'status' }>): Promise<void> {
+    await this.#door.ask((redis) => {
+      const pipe = redis
+        .pipeline()
+        .del(this.#door.key('run', event.run), this.#door.key('cancel', event.run))
+        .set(this.#door.key('finished', event.run), '1', 'EX', finishedSeconds);
+      return all(this.#publish(pipe, event));
+    });
+  }
+
+  /** An attempt that did not commit is over: the next one need not wait for its heartbeat to fade. */
+  async silence(run: RunId, nonce: string): Promise<void> {
+    await this.#door.ask((redis) =>
+      redis.eval(
+        `local b = redis.call('GET', KEYS[1]); if b and cjson.decode(b).nonce == ARGV[1] then redis.call('DEL', KEYS[1]) end`,
+        1,
+        this.#door.key('run', run),
+        nonce,
+      ),
+    );
+  }
+
+  async statusesOf(runs: readonly RunId[]): Promise<(RunBeat | undefined)[]> {
+    if (runs.length === 0) return [];
+    return this.#door.ask(async (redis) => {
+      const found = await redis.mget(runs.map((run) => this.#door.key('run', run)));
+      return found.map((text) => read(RunBeat, text));
+    });
+  }
+
+  /** The copy of a durable mark, and the nudge. */
+  async cancel(mark: CancelMark): Promise<void> {
+    await this.#door.ask((redis) => {
+      const pipe = redis.pipeline().set(this.#door.key('cancel', mark.run), JSON.stringify(mark), 'EX', cancelSeconds);
+      return all(this.#publish(pipe, { type: 'cancel', run: mark.run }));
+    });
+  }
+
+  onEvent(listener: (event: LiveEvent) => void): Promise<Disposable> {
+    return this.events.onEvent(this.#door.key('events'), listener);
+  }
+
+  onReconnected(listener: () => void): Disposable {
+    return this.events.onReconnected(listener);
+  }
+
+  /** True if this worker was asked to drain. */
+  async workerBeat(beat: WorkerBeat): Promise<boolean> {
+    return this.#door.ask(async (redis) => {
+      const pipe = redis
+        .pipeline()
+        .set(this.#door.key('worker', beat.name), JSON.stringify(beat), 'PX', workerBeatMs)
+        .sadd(this.#door.key('workers'), beat.name)
+        .expire(this.#door.key('workers'), listSeconds)
+        .exists(this.#door.key('drain', beat.name));
+      return (await all(pipe)).at(-1) === 1;
+    });
+  }
+
+  async workers(): Promise<WorkerBeat[]> {
+    return this.#door.ask(async (redis) => {
+      const names = (await redis.smembers(this.#door.key('workers'))).toSorted();
+      if (names.length === 0) return [];
+      const texts = await redis.mget(names.map((name) => this.#door.key('worker', name)));
+      const gone = names.filter((_, i) => texts[i] === null);
+      if (gone.length > 0) await redis.srem(this.#door.key('workers'), ...gone);
+      return texts.flatMap((text) => read(WorkerBeat, text ?? null) ?? []);
+    });
+  }
+
+  async workerGone(name: string): Promise<void> {
+    await this.#door.ask((redis) =>
+      all(redis.pipeline().del(this.#door.key('worker', name)).srem(this.#door.key('workers'), name)),
+    );
+  }
+
+  /** Ask a worker to take nothing more. It stays asked until it begins anew. */
+  async drainWorker(name: string): Promise<void> {
+    await this.#door.ask((redis) =>
+      all(
+        this.#publish(redis.pipeline().set(this.#door.key('drain', name), '1', 'EX', listSeconds), {
+          type: 'drain',
+          worker: name,
+        }),
+      ),
+    );
+  }
+
+  async undrainWorker(name: string): Promise<void> {
+    await this.#door.ask((redis) => redis.del(this.#door.key('drain', name)));
+  }
+
+  async refusedTicket(ticket: RefusedTicket): Promise<void> {
+    await this.#door.ask((redis) =>
+      all(
+        redis
+          .pipeline()
+          .incr(this.#door.key('refused', 'count'))
+          .lpush(this.#door.key('refused'), JSON.stringify(ticket))
+          .ltrim(this.#door.key('refused'), 0, refusedKept - 1)
+          .expire(this.#door.key('refused'), listSeconds)
+          .expire(this.#door.key('refused', 'count'), listSeconds),
+      ),
+    );
+  }
+
+  async refusedTickets(): Promise<{ count: number; last: RefusedTicket[] }> {
+    return this.#door.ask(async (redis) => {
+      const [count, texts] = await Promise.all([
+        redis.get(this.#door.key('refused', 'count')),
+        redis.lrange(this.#door.key('refused'), 0, -1),
+      ]);
+      return { count: Number(count ?? 0), last: texts.flatMap((text) => read(RefusedTicket, text) ?? []) };
+    });
+  }
+
+  /** One of many, for as long as it says so again: true while this is it. */
+  async lead(office: string, who: string, forMs: number): Promise<boolean> {
+    const script = `
+      local holder = redis.call('GET', KEYS[1])
+      if holder and holder ~= ARGV[1] then return 0 end
+      redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+      return 1`;
+    return this.#door.ask(
+      async (redis) => (await redis.eval(script, 1, this.#door.key('office', office), who, forMs)) === 1,
+    );
+  }
+
+  async resign(office: string, who: string): Promise<void> {
+    const script = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`;
+    await this.#door.ask((redis) => redis.eval(script, 1, this.#door.key('office', office), who));
+  }
+
+  #publish(pipe: ChainableCommander, event: LiveEvent): ChainableCommander {
+    return pipe.publish(this.#door.key('events'), JSON.stringify(event));
+  }
+}

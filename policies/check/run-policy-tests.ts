@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Installation } from '@hotcell/contract/policy-merge.ts';
+import { readImagesLock } from '../installation-here.ts';
+import { type LoadedPolicy, loadFolder } from '../load-policies.ts';
+import type { Problem } from '../yaml.ts';
+import { countRules, unsaid } from './coverage.ts';
+import { type PlacedTest, readTests } from './test-file.ts';
+import { tryTest } from './try-test.ts';
+
+export interface Failure {
+  file: string;
+  line: number;
+  test: string;
+  difference: string;
+}
+
+export interface Report {
+  policy: string;
+  tests: number;
+  /** How much there is to say about it, and what its tests leave unsaid. */
+  rules: number;
+  failures: Failure[];
+  unsaid: string[];
+}
+
+export interface Checked {
+  reports: Report[];
+  problems: Problem[];
+}
+
+/** Big enough for everything that is lowered to what a machine has: the tests say what the file says, on every machine. */
+const testMachine = { cpus: 256, memoryBytes: 1024 ** 5 };
+
+/** `tests/images.lock` beside the tests: policies are tested before any image is built. */
+export function testInstallation(folder: string): Installation {
+  return { images: readImagesLock(join(folder, 'tests/images.lock')), seccomp: {}, machine: testMachine };
+}
+
+export function checkPolicies(folder: string, only: readonly string[] = []): Checked {
+  const loaded = loadFolder(folder, testInstallation(folder));
+  const { tests, problems } = readAllTests(join(folder, 'tests'));
+  const wanted = (name: string) => only.length === 0 || only.includes(name);
+  const strays = [...tests].flatMap(([policy, [first]]) =>
+    first && !loaded.policies.has(policy) && !loaded.problems.has(policy) ? [stray(policy, first)] : [],
+  );
+  const reports = [...loaded.policies.values()]
+    .filter(({ policy }) => wanted(policy.name))
+    .map((policy) => report(policy, tests.get(policy.policy.name) ?? [], folder));
+  const broken = [...loaded.problems].filter(([name]) => wanted(name)).flatMap(([, found]) => found);
+  const missing = only.filter((name) => !loaded.policies.has(name) && !loaded.problems.has(name));
+  return {
+    reports,
+    problems: [
+      ...broken,
+      ...problems,
+      ...strays,
+      ...missing.map((name) => ({ file: folder, line: 1, column: 1, message: `there is no policy ${name}` })),
+    ],
+  };
+}
+
+function stray(policy: string, first: PlacedTest): Problem {
+  return {
+    file: first.file,
+    line: 1,
+    column: 1,
+    message: `tests the policy ${policy}, which is not there: rename it, or remove the file`,
+  };
+}
+
+function readAllTests(folder: string): { tests: Map<string, PlacedTest[]>; problems: Problem[] } {
+  const tests = new Map<string, PlacedTest[]>();
+  const problems: Problem[] = [];
+  for (const name of filesIn(folder).filter((file) => /\.ya?ml$/.test(file))) {
+    const file = join(folder, name);
+    const read = readTests(readFileSync(file, 'utf8'), file);
+    if ('problems' in read) problems.push(...read.problems);
+    else tests.set(read.policy, [...(tests.get(read.policy) ?? []), ...read.tests]);
+  }
+  return { tests, problems };
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch {
+    // A folder without tests: every policy is reported to have none.
+    return [];
+  }
+}
+
+function report({ policy }: LoadedPolicy, tests: readonly PlacedTest[], folder: string): Report {
+  const rules = countRules(policy);
+  if (tests.length === 0)
+    return {
+      policy: policy.name,
+      tests: 0,
+      rules,
+      failures: [],
+      unsaid: [`has no tests: write ${join(folder, 'tests', `${policy.name}.yaml`)}`],
+    };
+  const tried = tests.map((test) => ({ test, result: tryTest(test, policy) }));
+  const failures = tried.flatMap(({ test, result }) =>
+    result.differences.map((difference) => ({ file: test.file, line: test.line, test: test.name, difference })),
+  );
+  return {
+    policy: policy.name,
+    tests: tests.length,
+    rules,
+    failures,
+    unsaid: unsaid(
+      policy,
+      tried.map(({ result }) => result),
+    ),
+  };
+}

@@ -1,0 +1,101 @@
+import { explain, type Vocabulary } from '@hotcell/contract/explain-issues.ts';
+import { limitNames } from '@hotcell/contract/limits.ts';
+import { PolicyName } from '@hotcell/contract/names.ts';
+import { Role } from '@hotcell/contract/records.ts';
+import { parseBytes } from '@hotcell/contract/sizes.ts';
+import { z } from 'zod';
+import { type Problem, readYaml } from '../yaml.ts';
+
+/** `1GiB`, `1GiB + 1`, or a plain number: a limit's edge is one byte beyond it. */
+const size = z.union([z.number(), z.string()], { error: 'is a number or a size' }).transform((value, ctx) => {
+  if (typeof value === 'number') return value;
+  const [, base = '', sign, more = '0'] = /^(.*?)(?: ?([+-]) ?(\d+))?$/.exec(value) ?? [];
+  const bytes = parseBytes(base);
+  if (bytes !== undefined) return sign === '-' ? bytes - Number(more) : bytes + Number(more);
+  ctx.addIssue({ code: 'custom', message: `"${value}" is no size: write it like 1GiB or 1GiB + 1` });
+  return z.NEVER;
+});
+
+const limits = z.strictObject(
+  Object.fromEntries(limitNames.map((name) => [name, size.optional()])) as {
+    [name in (typeof limitNames)[number]]: z.ZodOptional<typeof size>;
+  },
+);
+const oneOrMore = z
+  .union([z.string(), z.array(z.string()).min(1)], { error: 'is a part of a message, or a list of them' })
+  .transform((said) => [said].flat());
+
+export const Expected = z.strictObject({
+  image: z.string().optional(),
+  runtime: z.string().optional(),
+  queue: z.string().optional(),
+  priority: z.number().optional(),
+  pastLimit: z.string().optional(),
+  verifyEachUse: z.boolean().optional(),
+  imageEnv: z.array(z.string()).optional(),
+  limits: limits.optional(),
+});
+export type Expected = z.output<typeof Expected>;
+
+export const PolicyTest = z
+  .strictObject({
+    name: z.string().min(1),
+    as: Role.default('submitter'),
+    /** Laid over a request that prints; whatever could be sent may stand here. */
+    request: z.record(z.string(), z.unknown()).default({}),
+    limits: limits.optional(),
+    /** What the named snapshots hold, all together. */
+    inputs: z
+      .strictObject({
+        count: z.number().int().min(1).default(1),
+        bytes: size.default(0),
+        files: z.number().int().default(0),
+      })
+      .optional(),
+    admitted: z.union([z.literal(true), Expected], { error: 'is true, or a map of what was admitted' }).optional(),
+    /** Parts of the warnings that the submitter is shown; [] is: none. */
+    warnings: z.array(z.string()).optional(),
+    /** Every reason: the field, and a part of what is said about it. */
+    refused: z.record(z.string(), oneOrMore).optional(),
+  })
+  .refine((test) => (test.admitted === undefined) !== (test.refused === undefined), {
+    message: 'a test says either admitted or refused',
+  });
+export type PolicyTest = z.output<typeof PolicyTest>;
+
+const TestFile = z.strictObject({ policy: PolicyName, tests: z.array(PolicyTest).min(1) });
+
+export interface PlacedTest extends PolicyTest {
+  file: string;
+  line: number;
+}
+
+const vocabulary: Vocabulary = {
+  shapeOf: (value) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? 1 : undefined),
+  elsewhere: new Map(),
+  fieldsAt: (path) => {
+    if (path.length === 0) return ['policy', 'tests'];
+    const [, , part] = path;
+    if (part === undefined) return Object.keys(PolicyTest.shape);
+    if (part === 'limits' || path[3] === 'limits') return limitNames;
+    return part === 'admitted' ? Object.keys(Expected.shape) : ['count', 'bytes', 'files'];
+  },
+};
+
+export function readTests(
+  text: string,
+  file: string,
+): { policy: string; tests: PlacedTest[] } | { problems: Problem[] } {
+  const yaml = readYaml(text, file);
+  if ('problems' in yaml) return yaml;
+  const parsed = TestFile.safeParse(yaml.value);
+  if (!parsed.success)
+    return {
+      problems: explain(parsed.error, yaml.value, vocabulary).map(({ at, path, message }) => {
+        const { line, column } = yaml.placeOf(at);
+        return { file, line, column, message: `${path}: ${message}` };
+      }),
+    };
+  const tests = parsed.data.tests.map((test, i) => ({ ...test, file, line: yaml.placeOf(['tests', i]).line }));
+  return { policy: parsed.data.policy, tests };
+}

@@ -1,0 +1,105 @@
+import { admit, type Admission } from '@hotcell/contract/admission.ts';
+import { readRunRequest } from '@hotcell/contract/foreign-words.ts';
+import type { Issue } from '@hotcell/contract/errors.ts';
+import type { Policy } from '@hotcell/contract/policy.ts';
+import type { RunRequest } from '@hotcell/contract/spec.ts';
+import type { Expected, PolicyTest } from './test-file.ts';
+
+/** What one test asked, what came of it, and where that differs from what the test says. */
+export interface Tried {
+  test: PolicyTest;
+  /** Undefined: the request was not even one. */
+  request: RunRequest | undefined;
+  admission: Admission | undefined;
+  rules: readonly string[];
+  differences: string[];
+}
+
+const prints = { blocks: [{ language: 'python', code: "print('hello')" }] };
+
+function bodyOf(test: PolicyTest): unknown {
+  const names = Array.from({ length: test.inputs?.count ?? 0 }, (_, i) => `in-${i}`);
+  return {
+    ...prints,
+    ...(test.limits && { limits: test.limits }),
+    ...(test.inputs && { inputs: Object.fromEntries(names.map((name) => [name, name])) }),
+    ...test.request,
+  };
+}
+
+export function tryTest(test: PolicyTest, policy: Policy): Tried {
+  const read = readRunRequest(bodyOf(test));
+  if ('issues' in read)
+    return {
+      test,
+      request: undefined,
+      admission: undefined,
+      rules: [],
+      differences: compareReasons(test, read.issues),
+    };
+  const inputs = test.inputs ? [{ name: 'in-0', bytes: test.inputs.bytes, files: test.inputs.files }] : [];
+  const caller = { tenant: 'tests', role: test.as, key: 'tests' };
+  const admission = admit(read.request, policy, caller, { inputs });
+  const differences = admission.admitted
+    ? compareAdmitted(test, admission, policy)
+    : compareReasons(test, admission.reasons);
+  return { test, request: read.request, admission, rules: admission.admitted ? [] : admission.rules, differences };
+}
+
+function compareAdmitted(
+  test: PolicyTest,
+  { effective, warnings }: Admission & { admitted: true },
+  policy: Policy,
+): string[] {
+  if (!test.admitted) return [`is admitted; the test says refused (${Object.keys(test.refused ?? {}).join(', ')})`];
+  const { limits, ...said }: Expected = test.admitted === true ? {} : test.admitted;
+  const found: Record<keyof typeof said, unknown> = {
+    image: policy.images.find(({ digest }) => digest === effective.image.digest)?.name,
+    runtime: effective.runtime,
+    queue: effective.queue,
+    priority: effective.priority,
+    pastLimit: effective.logs.pastLimit,
+    verifyEachUse: effective.inputs.verifyEachUse,
+    imageEnv: effective.imageEnv,
+  };
+  const pairs: [string, unknown, unknown][] = [
+    ...Object.entries(said).map(([name, value]): [string, unknown, unknown] => [
+      name,
+      value,
+      found[name as keyof typeof found],
+    ]),
+    ...Object.entries(limits ?? {}).map(([name, value]): [string, unknown, unknown] => [
+      `limits.${name}`,
+      value,
+      effective.limits[name as keyof typeof effective.limits],
+    ]),
+  ];
+  const differing = pairs
+    .filter(([, wanted, is]) => JSON.stringify(wanted) !== JSON.stringify(is))
+    .map(([name, wanted, is]) => `${name} is ${JSON.stringify(is)}; the test says ${JSON.stringify(wanted)}`);
+  return [...differing, ...compareWarnings(test.warnings, warnings)];
+}
+
+function compareWarnings(wanted: readonly string[] | undefined, warnings: readonly string[]): string[] {
+  if (wanted === undefined) return [];
+  if (wanted.length === 0 && warnings.length > 0) return [`warns: ${warnings.join('; ')}; the test says of nothing`];
+  return wanted
+    .filter((part) => !warnings.some((warning) => warning.includes(part)))
+    .map((part) => `does not warn of "${part}"${warnings.length > 0 ? `, but: ${warnings.join('; ')}` : ''}`);
+}
+
+function compareReasons(test: PolicyTest, reasons: readonly Issue[]): string[] {
+  const shown = reasons.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  if (!test.refused) return [`is refused (${shown}); the test says admitted`];
+  const wanted = Object.entries(test.refused).flatMap(([path, parts]) => parts.map((part) => ({ path, part })));
+  const fits = ({ path, part }: (typeof wanted)[number], reason: Issue) =>
+    reason.path === path && reason.message.includes(part);
+  return [
+    ...wanted
+      .filter((want) => !reasons.some((reason) => fits(want, reason)))
+      .map(({ path, part }) => `is not refused for ${path}: "${part}"; the reasons are: ${shown}`),
+    ...reasons
+      .filter((reason) => !wanted.some((want) => fits(want, reason)))
+      .map(({ path, message }) => `is refused for more than the test says: ${path}: ${message}`),
+  ];
+}

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { ImagesLock } from '@hotcell/contract/images-lock.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import type { Installation } from '@hotcell/contract/policy-merge.ts';
+
+/** The profiles that this version ships, beside the images. */
+const seccompFolder = join(import.meta.dirname, '../images/seccomp');
+
+export interface Profile {
+  /** Runtime and architecture: `runc-x86_64`. */
+  name: string;
+  digest: Digest;
+  text: string;
+}
+
+export function readSeccomp(folder: string = seccompFolder): Profile[] {
+  const files = readdirSync(folder).filter((name) => /^(?:runc|gvisor)-\w+\.json$/.test(name));
+  return files.toSorted().map((file) => {
+    const text = readFileSync(join(folder, file), 'utf8');
+    return { name: file.slice(0, -'.json'.length), digest: sha256(text), text };
+  });
+}
+
+export function readImagesLock(file: string): ImagesLock {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    // Before the first build there is none: then no image is known, which every policy's message says.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    throw new HotcellError('internal', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  return parseJsonAs(ImagesLock, text, file, 'internal');
+}
+
+/** What the names in a policy mean on this machine. */
+export function installationHere(imagesLock: string): Installation {
+  return {
+    images: readImagesLock(imagesLock),
+    seccomp: Object.fromEntries(readSeccomp().map(({ name, digest }) => [name, digest])),
+    machine: { cpus: cpus().length, memoryBytes: totalmem() },
+  };
+}

@@ -1,0 +1,60 @@
+import type { LogRow } from '@hotcell/contract/log-rows.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { Result, RunStatus } from '@hotcell/contract/result.ts';
+import { readLog } from '../logs/read.ts';
+import type { Parts } from '../producer-parts.ts';
+import { progressNow } from '../view-run.ts';
+import { merge } from './merge.ts';
+
+export type RunEvent =
+  | { type: 'status'; status: RunStatus; reason?: string }
+  | ({ type: 'log' } & LogRow)
+  | { type: 'result'; result: Result };
+
+export interface Followed {
+  tenant: string;
+  run: RunId;
+  after: number;
+  signal: AbortSignal;
+}
+
+/** Everything that happens to a run, as it happens, and its result at the end; less than that if the signal ends it. */
+export async function* eventsOf(parts: Parts, followed: Followed): AsyncGenerator<RunEvent> {
+  const { tenant, run, signal } = followed;
+  yield* merge<RunEvent>(statuses(parts, followed), logs(parts, followed));
+  const result = signal.aborted ? undefined : await parts.news.resultOf(tenant, run);
+  if (result) yield { type: 'result', result };
+}
+
+async function* logs(parts: Parts, { tenant, run, after, signal }: Followed): AsyncGenerator<RunEvent> {
+  for await (const row of readLog(parts, { tenant, run }, { after, follow: true, signal }))
+    yield { type: 'log', ...row };
+}
+
+/** Each change once. A status that came and went between two looks is told if its message arrived, and is no loss. */
+async function* statuses(parts: Parts, { tenant, run, signal }: Followed): AsyncGenerator<RunEvent> {
+  using watch = parts.news.watch(run);
+  let said = '';
+  const changed = (status: RunStatus, reason?: string): RunEvent | undefined => {
+    const text = `${status} ${reason ?? ''}`;
+    if (text === said) return undefined;
+    said = text;
+    return { type: 'status', status, ...(reason ? { reason } : {}) };
+  };
+  while (!signal.aborted) {
+    const now = await progressNow(parts, tenant, run);
+    const news = changed(now?.status ?? 'finished', now?.waiting?.message);
+    if (news) yield news;
+    if (!now) return;
+    for (let told = await watch.next(signal); ; told = await watch.next(signal)) {
+      for (const { status } of told) {
+        // Why it still waits was said with more words by the look before.
+        const known = status === 'finished' || (status === 'queued' && said.startsWith('queued'));
+        const step = known ? undefined : changed(status);
+        if (step) yield step;
+      }
+      // Only an end, or not having been told anything, is worth a look for oneself.
+      if (told.length === 0 || told.at(-1)?.status === 'finished') break;
+    }
+  }
+}

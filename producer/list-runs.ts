@@ -1,0 +1,59 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { Outcome, RunStatus } from '@hotcell/contract/result.ts';
+import { Waiting } from '@hotcell/contract/run-view.ts';
+import type { z } from 'zod';
+import type { Parts } from './producer-parts.ts';
+import { RunRow } from './readmodel/read-model.ts';
+import { unknown, waitingsOf } from './waiting.ts';
+
+/** What waits says why. */
+export const ListedRun = RunRow.extend({ waiting: Waiting.optional() });
+export type ListedRun = z.infer<typeof ListedRun>;
+
+export interface Listing {
+  status?: RunStatus | Outcome | undefined;
+  label?: [string, string][] | undefined;
+  since?: string | undefined;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/** A page of runs. Those that were only told to be finished are read once, so that list and detail say the same. */
+export async function listRuns(
+  parts: Parts,
+  tenant: string,
+  { status, label = [], since, limit, cursor }: Listing,
+): Promise<{ runs: ListedRun[]; next: string | null }> {
+  const wanted = {
+    status,
+    labels: label,
+    since: since === undefined ? undefined : new Date(since),
+    before: cursor,
+    limit,
+  };
+  const page = parts.model.list(tenant, wanted);
+  const told = page.filter((row) => row.status === 'finished' && row.reason === '');
+  await Promise.all(told.map((row) => completeRow(parts, row)));
+  const runs = told.length === 0 ? page : parts.model.list(tenant, wanted);
+  return { runs: await withWaits(parts, runs), next: runs.length < limit ? null : (runs.at(-1)?.run ?? null) };
+}
+
+async function withWaits(parts: Parts, rows: readonly RunRow[]): Promise<ListedRun[]> {
+  const asked = rows.flatMap(({ status, run, queue }) =>
+    status === 'queued' && queue !== null ? [{ run, queue }] : [],
+  );
+  const waits = await waitingsOf(parts, asked).catch((error: unknown) => {
+    if (!(error instanceof HotcellError && error.code === 'queue_unavailable')) throw error;
+    return asked.map(() => unknown);
+  });
+  const byRun = new Map(asked.map(({ run }, i) => [run, waits[i] ?? unknown]));
+  return rows.map((row) => {
+    const waiting = byRun.get(row.run);
+    return waiting ? { ...row, waiting } : row;
+  });
+}
+
+async function completeRow(parts: Parts, row: RunRow): Promise<void> {
+  const result = await parts.news.resultOf(row.tenant, row.run);
+  if (result) parts.model.finished(result);
+}

@@ -1,0 +1,76 @@
+import { judge } from '@hotcell/contract/admission.ts';
+import { type LimitName, limitNames } from '@hotcell/contract/limits.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { PolicyRevocation } from '@hotcell/contract/records.ts';
+import type { Issue } from '@hotcell/contract/errors.ts';
+import type { Parts } from '../producer-parts.ts';
+import { specOf, viewOf } from '../view-run.ts';
+
+export interface ExplainedLimit {
+  name: LimitName;
+  /** What the submitter asked; null: nothing. */
+  asked: number | null;
+  min: number;
+  default: number;
+  max: number;
+  effective: number | null;
+}
+
+/** Why a run was let through or not, and where each of its limits comes from. */
+export type Explanation = {
+  run: RunId;
+  tenant: string;
+  policy: { name: string; digest: string } | null;
+  revoked: PolicyRevocation | null;
+  admitted: boolean;
+  reasons: Issue[];
+  warnings: string[];
+  runtime: string | null;
+  queue: string | null;
+  image: { ref: string; digest: string } | null;
+  env: string[];
+  limits: ExplainedLimit[];
+};
+
+const nothing = { runtime: null, queue: null, image: null, env: [], limits: [], revoked: null } as const;
+
+export async function explainRun(parts: Parts, tenant: string, run: RunId): Promise<Explanation> {
+  const view = await viewOf(parts, tenant, run);
+  const spec = await specOf(parts, tenant, run);
+  if (!spec) {
+    const reasons = ('errors' in view ? view.errors : undefined) ?? [];
+    return {
+      ...nothing,
+      env: [],
+      limits: [],
+      run,
+      tenant,
+      policy: view.policy ?? null,
+      admitted: false,
+      reasons,
+      warnings: [],
+    };
+  }
+  const { policy, revoked } = await parts.pins.get(spec.policy.digest);
+  const verdict = judge(spec, policy);
+  const effective = verdict.admitted ? verdict.effective : undefined;
+  return {
+    run,
+    tenant,
+    policy: spec.policy,
+    revoked: revoked ?? null,
+    admitted: verdict.admitted,
+    reasons: verdict.admitted ? [] : verdict.reasons,
+    warnings: spec.warnings,
+    runtime: policy.runtime,
+    queue: effective?.queue ?? null,
+    image: spec.image,
+    env: Object.keys(spec.env),
+    limits: limitNames.map((name) => ({
+      name,
+      asked: spec.limits[name] ?? null,
+      ...policy.limits[name],
+      effective: effective?.limits[name] ?? null,
+    })),
+  };
+}

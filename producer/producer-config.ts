@@ -1,0 +1,21 @@
+import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
+import { z } from 'zod';
+
+/** Everything the producer reads from its environment, in one place. */
+export const producerSettings = z.object({
+  ...commonSettings,
+  HOTCELL_LISTEN_HOST: z.string().min(1).default('127.0.0.1'),
+  HOTCELL_LISTEN_PORT: z.coerce.number().int().min(0).max(65_535).default(7411),
+  HOTCELL_STATE_DIR: z.string().min(1, 'a folder of the producer’s own; what lies in it can be thrown away'),
+  HOTCELL_POLICIES: z.string().min(1, 'the folder of the policies'),
+  HOTCELL_IMAGES_LOCK: z.string().min(1, 'the file images.lock, written by every build of images'),
+  HOTCELL_QUEUE_MAX: z.coerce.number().int().min(1).default(200_000),
+  /** Stores outside that the operator opened to be frozen from: a file, see docs. */
+  HOTCELL_SOURCES: z.string().min(1).optional(),
+  HOTCELL_TICKET_KEY: z.string().min(1, 'the private key that signs tickets: Ed25519, PKCS#8, PEM'),
+});
+export type ProducerSettings = z.output<typeof producerSettings>;
+
+export function readProducerSettings(env: Readonly<Record<string, string | undefined>>): ProducerSettings {
+  return readSettings(producerSettings, env);
+}

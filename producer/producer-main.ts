@@ -1,0 +1,107 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
+import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
+import { Contents, loadSources } from '@hotcell/record/contents.ts';
+import { openEnding } from '@hotcell/outside/process/ending.ts';
+import { Live } from '@hotcell/outside/live/live.ts';
+import { type Logger, openLog } from '@hotcell/outside/process/log.ts';
+import { probeAtStart } from '@hotcell/outside/process/probe.ts';
+import { Queues } from '@hotcell/outside/queue/queue.ts';
+import type { StoreSettings } from '@hotcell/outside/store/store-client.ts';
+import { Store } from '@hotcell/outside/store/store.ts';
+import { buildServer } from './api/server.ts';
+import { KeyRing } from './auth/keyring.ts';
+import { Bounds } from './queue-bounds.ts';
+import { type ProducerSettings, readProducerSettings } from './producer-config.ts';
+import { Metrics } from './metrics.ts';
+import { News } from './news.ts';
+import type { Parts } from './producer-parts.ts';
+import { PolicyPins } from './policies/pin.ts';
+import { PolicyShelf } from './policies/shelf.ts';
+import { keepReadModel } from './readmodel/keep-read-model.ts';
+import { ReadModel } from './readmodel/read-model.ts';
+import { Reconciler } from './reconcile.ts';
+
+/** What runs when we are asked to end is given so long; what was accepted is in the bucket anyway. */
+const drainMs = 10_000;
+const lameMs = 1_000;
+/** Then everything is let go, and the process is over by then, whoever does not answer. */
+const endMs = 15_000;
+
+const settings = readProducerSettings(process.env);
+const log = openLog('producer', settings.HOTCELL_LOG_LEVEL);
+using ending = openEnding(log, endMs);
+await main(settings, log, ending.asked);
+
+async function main(settings: ProducerSettings, log: Logger, draining: AbortSignal): Promise<void> {
+  armCrashPoint(settings.HOTCELL_CRASH_AT);
+  await using stack = new AsyncDisposableStack();
+  const parts = await openParts(settings, log, draining, stack);
+  const { HOTCELL_LISTEN_HOST: host, HOTCELL_LISTEN_PORT: port } = settings;
+  const server = await buildServer(parts);
+  const address = await server.listen({ host, port });
+  stack.use(keepReadModel(parts));
+  parts.log.info({ address }, 'the producer answers');
+  await ended(draining);
+  parts.log.info('draining: waits are answered with what there is, nothing new is taken');
+  // Whoever balances load is told by /readyz before connections are refused.
+  await pause(lameMs);
+  await Promise.race([server.close(), pause(drainMs, undefined, { ref: false })]);
+}
+
+async function ended(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}
+
+function storeOf(settings: ProducerSettings): StoreSettings {
+  return {
+    endpoint: settings.HOTCELL_S3_ENDPOINT,
+    region: settings.HOTCELL_S3_REGION,
+    accessKey: settings.HOTCELL_S3_ACCESS_KEY,
+    secretKey: settings.HOTCELL_S3_SECRET_KEY,
+    record: settings.HOTCELL_RECORD_BUCKET,
+    work: settings.HOTCELL_WORK_BUCKET,
+  };
+}
+
+async function openParts(
+  settings: ProducerSettings,
+  log: Logger,
+  draining: AbortSignal,
+  stack: AsyncDisposableStack,
+): Promise<Parts> {
+  const installation = settings.HOTCELL_INSTALLATION;
+  const redisUrl = settings.HOTCELL_REDIS_URL;
+  await probeAtStart({ store: storeOf(settings), redisUrl }, 30_000);
+  const store = stack.use(new Store(storeOf(settings)));
+  const live = stack.use(await Live.open({ url: redisUrl, installation }));
+  const queues = stack.use(new Queues({ url: redisUrl, installation }));
+  await mkdir(settings.HOTCELL_STATE_DIR, { recursive: true });
+  const model = stack.use(ReadModel.open(join(settings.HOTCELL_STATE_DIR, 'runs.sqlite')));
+  const news = stack.use(await News.open({ live, store, model, log }));
+  const contents = stack.use(new Contents(storeOf(settings), loadSources(settings.HOTCELL_SOURCES)));
+  const imagesLock = settings.HOTCELL_IMAGES_LOCK;
+  const parts = {
+    settings,
+    installation,
+    log,
+    store,
+    live,
+    queues,
+    contents,
+    spool: join(settings.HOTCELL_STATE_DIR, 'spool'),
+    bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),
+    tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
+    policies: new PolicyShelf({ folder: settings.HOTCELL_POLICIES, imagesLock }),
+    pins: stack.use(new PolicyPins(store, { imagesLock })),
+    keys: new KeyRing(store),
+    model,
+    news,
+    metrics: new Metrics(),
+    draining,
+  };
+  return { ...parts, reconciler: stack.use(new Reconciler(parts)) };
+}

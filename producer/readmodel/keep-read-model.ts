@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { allShards } from '@hotcell/record/layout.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { compareAll, compareShard, fillFromRecord } from './fill.ts';
+import type { ReadModel } from './read-model.ts';
+
+/** Round all shards in four minutes: nudges keep it fresh, this only finds what they lost. */
+const shardEveryMs = 15_000;
+
+export interface KeepParts {
+  store: Store;
+  live: Live;
+  model: ReadModel;
+  log: Logger;
+}
+
+/** Catches up when the producer starts and whenever nudges may have been lost, and compares a shard now and then. */
+export function keepReadModel(parts: KeepParts): AsyncDisposable {
+  const stop = new AbortController();
+  const work = { ...parts, signal: stop.signal };
+  const reconnected = parts.live.onReconnected(() => void attempt(parts.log, stop.signal, () => compareAll(work)));
+  const running = (async () => {
+    await attempt(parts.log, stop.signal, () => catchUp(work));
+    for (let turn = 0; ; turn++) {
+      await pause(shardEveryMs, undefined, { signal: stop.signal });
+      await attempt(parts.log, stop.signal, () => compareShard(work, allShards[turn % allShards.length] ?? '0'));
+    }
+  })();
+  running.catch(() => undefined);
+  return {
+    async [Symbol.asyncDispose]() {
+      reconnected[Symbol.dispose]();
+      stop.abort();
+      await Promise.allSettled([running]);
+    },
+  };
+}
+
+/** From the day before the newest run on: another producer may have accepted some while this one was away. */
+async function catchUp(parts: KeepParts & { signal: AbortSignal }): Promise<void> {
+  const newest = parts.model.newest();
+  const from = newest === undefined ? undefined : new Date(Date.parse(newest) - 86_400_000).toISOString().slice(0, 10);
+  await fillFromRecord(parts, from?.replaceAll('-', '/'));
+  await compareAll(parts);
+}
+
+/** Lists may lag behind; they must not take the producer down with them. */
+async function attempt(log: Logger, signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error }, 'the read model is behind the buckets; it is tried again');
+  }
+}

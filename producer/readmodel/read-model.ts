@@ -1,0 +1,239 @@
+import { rmSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { Outcome, type Result, RunStatus } from '@hotcell/contract/result.ts';
+import { Labels, type Spec } from '@hotcell/contract/spec.ts';
+import { z } from 'zod';
+import { emptyTables, schemaVersion, tables } from './read-model-schema.ts';
+
+/** A run as lists show it: never what it was given or what came out. */
+export const RunRow = z.strictObject({
+  run: z.string(),
+  tenant: z.string(),
+  status: RunStatus,
+  outcome: Outcome.nullable(),
+  reason: z.string(),
+  exitCode: z.number().int().nullable(),
+  policy: z.string().nullable(),
+  /** Where it waits, until it is finished. */
+  queue: z.string().nullable(),
+  requester: z.string(),
+  labels: Labels,
+  acceptedAt: z.string(),
+  finishedAt: z.string().nullable(),
+});
+export type RunRow = z.infer<typeof RunRow>;
+
+export interface Wanted {
+  status?: RunStatus | Outcome | undefined;
+  labels: readonly (readonly [name: string, value: string])[];
+  since?: Date | undefined;
+  /** The last run of the page before: pages go from the newest to the oldest. */
+  before?: string | undefined;
+  limit: number;
+}
+
+const insertRun = `insert into runs (run, tenant, status, outcome, reason, exit_code, policy, queue, requester, labels, accepted_at, finished_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** In the order of the open markers' keys, so that both can be read side by side. */
+const unfinishedAfter = `select tenant || '/' || run as place from runs
+  where status <> 'finished' and substr(run, -1) = ? and tenant || '/' || run > ?
+  order by tenant || '/' || run limit ?`;
+const page = 200;
+
+/** Lists and filters. It can be thrown away: it is filled again from the buckets. */
+export class ReadModel implements Disposable {
+  readonly #db: DatabaseSync;
+  /** Those whose text is always the same: to compile one takes longer than to execute it. */
+  readonly #compiled = new Map<string, StatementSync>();
+
+  private constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** A file that cannot be read, or is of another version, is replaced by an empty one. */
+  static open(file: string): ReadModel {
+    try {
+      return new ReadModel(openFile(file));
+    } catch {
+      for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true });
+      return new ReadModel(openFile(file));
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#db.close();
+  }
+
+  empty(): void {
+    this.#db.exec(`begin; ${emptyTables} ${tables} commit;`);
+  }
+
+  accepted(
+    spec: Pick<Spec, 'run' | 'tenant' | 'policy' | 'requester' | 'labels' | 'acceptedAt'>,
+    queue: string | null,
+  ): void {
+    const { run, tenant, policy, requester, labels, acceptedAt } = spec;
+    this.#insert('on conflict (run) do nothing', {
+      run,
+      tenant,
+      status: 'queued',
+      outcome: null,
+      reason: '',
+      exitCode: null,
+      policy: policy.name,
+      queue,
+      requester: requester.key,
+      labels,
+      acceptedAt,
+      finishedAt: null,
+    });
+  }
+
+  finished(result: Result): void {
+    const { run, tenant, status, outcome, reason, exitCode, policy, requester, labels, timings } = result;
+    const set = `on conflict (run) do update set status = excluded.status, outcome = excluded.outcome,
+      reason = excluded.reason, exit_code = excluded.exit_code, finished_at = excluded.finished_at, queue = null`;
+    this.#insert(set, {
+      run,
+      tenant,
+      status,
+      outcome,
+      reason,
+      exitCode,
+      policy: policy?.name ?? null,
+      queue: null,
+      requester: requester.key,
+      labels,
+      acceptedAt: timings.acceptedAt,
+      finishedAt: timings.finishedAt,
+    });
+  }
+
+  /** How far an unfinished run is; what is finished stays finished, whatever arrives late. */
+  progressed(run: string, status: Exclude<RunStatus, 'finished'>): void {
+    this.#of(`update runs set status = ? where run = ? and status <> 'finished'`).run(status, run);
+  }
+
+  /** Told by a nudge alone: why it ended is read from its result when somebody asks for it. */
+  ended(run: string, outcome: Outcome, at: string): void {
+    const set = `status = 'finished', outcome = ?, finished_at = ?, queue = null`;
+    this.#of(`update runs set ${set} where run = ? and status <> 'finished'`).run(outcome, at, run);
+  }
+
+  list(tenant: string, wanted: Wanted): RunRow[] {
+    const where = ['r.tenant = ?'];
+    const values: SQLInputValue[] = [tenant];
+    const and = (text: string, ...more: SQLInputValue[]) => {
+      where.push(text);
+      values.push(...more);
+    };
+    if (wanted.status) and(Outcome.safeParse(wanted.status).success ? 'r.outcome = ?' : 'r.status = ?', wanted.status);
+    if (wanted.since) and('r.accepted_at >= ?', wanted.since.toISOString());
+    if (wanted.before) and('r.run < ?', wanted.before);
+    for (const [name, value] of wanted.labels)
+      and(
+        'exists (select 1 from labels l where l.tenant = r.tenant and l.name = ? and l.value = ? and l.run = r.run)',
+        name,
+        value,
+      );
+    const query = `select * from runs r where ${where.join(' and ')} order by r.run desc limit ?`;
+    return this.#db
+      .prepare(query)
+      .all(...values, wanted.limit)
+      .map(rowOf);
+  }
+
+  /** Those of a shard that are not known to be finished, as `<tenant>/<run>` and in that order. */
+  *unfinished(shard: string): Generator<string> {
+    for (let after = ''; ; ) {
+      const rows = this.#of(unfinishedAfter).all(shard, after, page);
+      for (const row of rows) yield String(row['place']);
+      if (rows.length < page) return;
+      after = String(rows.at(-1)?.['place']);
+    }
+  }
+
+  has(run: string): boolean {
+    return this.#of('select 1 from runs where run = ?').get(run) !== undefined;
+  }
+
+  knowsEnd(run: string): boolean {
+    return this.#of(`select 1 from runs where run = ? and status = 'finished'`).get(run) !== undefined;
+  }
+
+  /** A spec that nobody was promised anything about: it was never accepted. */
+  forget(run: string): void {
+    this.#of(`delete from runs where run = ? and status <> 'finished'`).run(run);
+    this.#of('delete from labels where run = ? and run not in (select run from runs)').run(run);
+  }
+
+  /** The day of the newest run it knows: what came after that may be missing. */
+  newest(): string | undefined {
+    const row = this.#of('select max(accepted_at) as at from runs').get();
+    return typeof row?.['at'] === 'string' ? row['at'] : undefined;
+  }
+
+  #of(text: string): StatementSync {
+    const found = this.#compiled.get(text);
+    if (found) return found;
+    const made = this.#db.prepare(text);
+    this.#compiled.set(text, made);
+    return made;
+  }
+
+  #insert(onConflict: string, row: RunRow): void {
+    this.#db.exec('begin');
+    try {
+      const values = [
+        row.run,
+        row.tenant,
+        row.status,
+        row.outcome,
+        row.reason,
+        row.exitCode,
+        row.policy,
+        row.queue,
+        row.requester,
+      ];
+      this.#of(`${insertRun} ${onConflict}`).run(...values, JSON.stringify(row.labels), row.acceptedAt, row.finishedAt);
+      const label = this.#of('insert or ignore into labels (tenant, name, value, run) values (?, ?, ?, ?)');
+      for (const [name, value] of Object.entries(row.labels)) label.run(row.tenant, name, value, row.run);
+      this.#db.exec('commit');
+    } catch (error) {
+      this.#db.exec('rollback');
+      throw error;
+    }
+  }
+}
+
+function openFile(file: string): DatabaseSync {
+  const db = new DatabaseSync(file);
+  try {
+    // What a power cut takes away is filled in again from the buckets.
+    db.exec('pragma journal_mode = wal; pragma synchronous = off; pragma busy_timeout = 5000;');
+    const version = db.prepare('pragma user_version').get()?.['user_version'];
+    if (version !== schemaVersion)
+      db.exec(`begin; ${emptyTables} ${tables} pragma user_version = ${schemaVersion}; commit;`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function rowOf(row: Record<string, unknown>): RunRow {
+  return RunRow.parse({
+    run: row['run'],
+    tenant: row['tenant'],
+    status: row['status'],
+    outcome: row['outcome'],
+    reason: row['reason'],
+    exitCode: row['exit_code'],
+    policy: row['policy'],
+    queue: row['queue'],
+    requester: row['requester'],
+    labels: JSON.parse(String(row['labels'])),
+    acceptedAt: row['accepted_at'],
+    finishedAt: row['finished_at'],
+  });
+}

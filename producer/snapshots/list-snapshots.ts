@@ -1,0 +1,58 @@
+import { recordKeys } from '@hotcell/record/layout.ts';
+import { SnapshotRecord } from '@hotcell/record/snapshot-records.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+import { namesOf } from '@hotcell/record/list-snapshot-names.ts';
+
+export interface SnapshotView {
+  id: string;
+  names: string[];
+  files: number;
+  bytes: number;
+  mode: string;
+  source: string;
+  by: string;
+  at: string;
+  locations: string;
+}
+
+export function viewOf(record: SnapshotRecord, names: readonly string[]): SnapshotView {
+  const { snapshot, files, bytes, mode, source, by, at, locations } = record;
+  return { id: snapshot, names: [...names], files, bytes, mode, source, by, at, locations };
+}
+
+/** Which names point to which snapshot now. */
+export async function namesBySnapshot(store: Store, tenant: string): Promise<Map<string, string[]>> {
+  const names = new Map<string, string[]>();
+  for await (const { name, snapshot } of namesOf(store, tenant))
+    names.set(snapshot, [...(names.get(snapshot) ?? []), name]);
+  return names;
+}
+
+const readAtOnce = 16;
+
+/** The tenant's snapshots in the order of their ids; `after` is the id the last page ended with. */
+export async function listSnapshots(
+  store: Store,
+  tenant: string,
+  limit: number,
+  after: string | undefined,
+): Promise<{ snapshots: SnapshotView[]; next: string | undefined }> {
+  const prefix = recordKeys.snapshotRecords(tenant);
+  const keys: string[] = [];
+  const from = after === undefined ? {} : { after: `${prefix}${after.slice('sha256:'.length)}.json` };
+  for await (const { key } of store.list(store.record, prefix, from)) {
+    keys.push(key);
+    if (keys.length > limit) break;
+  }
+  const names = await namesBySnapshot(store, tenant);
+  const page = keys.slice(0, limit);
+  const snapshots: SnapshotView[] = [];
+  for (let i = 0; i < page.length; i += readAtOnce) {
+    const records = await Promise.all(
+      page.slice(i, i + readAtOnce).map((key) => store.getJson(SnapshotRecord, store.record, key)),
+    );
+    // One that was collected since it was listed is not there any more.
+    for (const record of records) if (record) snapshots.push(viewOf(record, names.get(record.snapshot) ?? []));
+  }
+  return { snapshots, next: keys.length > limit ? snapshots.at(-1)?.id : undefined };
+}

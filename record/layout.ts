@@ -1,0 +1,81 @@
+import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
+import { RunId, timeOf } from '@hotcell/contract/names.ts';
+
+/** The one place that knows where things stand in the two buckets. */
+export const shards = 16;
+
+/** A run's shard: from the random end of its id, so that one busy second spreads over all. */
+export function shardOf(run: RunId): string {
+  return run.at(-1) ?? '0';
+}
+export const allShards: readonly string[] = Array.from({ length: shards }, (_, i) => i.toString(16));
+
+function day(run: RunId): string {
+  const iso = timeOf(run).toISOString();
+  return `${iso.slice(0, 4)}/${iso.slice(5, 7)}/${iso.slice(8, 10)}`;
+}
+
+export const recordKeys = {
+  run: (tenant: string, run: RunId) => `runs/${tenant}/${day(run)}/${run}/`,
+  tenantRuns: (tenant: string) => `runs/${tenant}/`,
+  spec: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}spec.json`,
+  result: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}result.json`,
+  attempt: (tenant: string, run: RunId, attempt: number) => `${recordKeys.run(tenant, run)}${attempt}/`,
+  log: (tenant: string, run: RunId, attempt: number) => `${recordKeys.attempt(tenant, run, attempt)}log.ndjson.zst`,
+  attemptRecord: (tenant: string, run: RunId, attempt: number) =>
+    `${recordKeys.attempt(tenant, run, attempt)}attempt.json`,
+  cas: (tenant: string, digest: Digest) => `cas/${tenant}/sha256/${hexOf(digest).slice(0, 2)}/${hexOf(digest)}`,
+  casPrefix: (tenant: string) => `cas/${tenant}/sha256/`,
+  manifest: (tenant: string, id: Digest) => `snapshots/${tenant}/${hexOf(id)}.jsonl`,
+  locations: (tenant: string, digest: Digest) => `snapshots/${tenant}/locations/${hexOf(digest)}.jsonl`,
+  snapshots: (tenant: string) => `snapshots/${tenant}/`,
+  snapshotRecord: (tenant: string, id: Digest) => `snapshots/${tenant}/records/${hexOf(id)}.json`,
+  snapshotRecords: (tenant: string) => `snapshots/${tenant}/records/`,
+  names: (tenant: string) => `names/${tenant}/`,
+  name: (tenant: string, name: string) => `names/${tenant}/${name}.json`,
+  policy: (digest: Digest) => `policies/${hexOf(digest)}.json`,
+  policiesRevoked: 'policies/revoked/',
+  policyRevoked: (digest: Digest) => `policies/revoked/${hexOf(digest)}.json`,
+  seccomp: (digest: Digest) => `seccomp/${hexOf(digest)}.json`,
+  image: (digest: Digest) => `images/${hexOf(digest)}.json`,
+  apiKey: (id: string) => `apikeys/${id}.json`,
+} as const;
+
+export const workKeys = {
+  open: (tenant: string, run: RunId) => `open/${shardOf(run)}/${tenant}/${run}`,
+  openShard: (shard: string) => `open/${shard}/`,
+  claim: (run: RunId, attempt: number) => `claims/${run}/${String(attempt).padStart(4, '0')}`,
+  claims: (run: RunId) => `claims/${run}/`,
+  done: (tenant: string, run: RunId) => `done/${shardOf(run)}/${tenant}/${run}`,
+  doneShard: (shard: string) => `done/${shard}/`,
+  idempotency: (tenant: string, key: string) => `idempotency/${tenant}/${key}`,
+  cancel: (run: RunId) => `cancel/${run}`,
+  logSegment: (run: RunId, attempt: number, index: number) =>
+    `logs/${run}/${attempt}/${String(index).padStart(8, '0')}`,
+  logs: (run: RunId) => `logs/${run}/`,
+  upload: (tenant: string, id: string) => `uploads/${tenant}/${id}`,
+  /** Of an output: it is seen whose it was. */
+  outputUpload: (tenant: string, run: string, attempt: number, id: string) =>
+    `uploads/${tenant}/${run}-${attempt}-${id}`,
+  freezing: (tenant: string, id: string) => `freezing/${tenant}/${id}`,
+  freezingOf: (tenant: string) => `freezing/${tenant}/`,
+  /** What was frozen last from a place: by the digest of its address. */
+  remembered: (tenant: string, place: Digest) => `remembered/${tenant}/${hexOf(place)}.jsonl`,
+  sweeping: 'gc/sweeping',
+} as const;
+
+/** Whose attempt sends to this key in parts: its log, or an output that waits for its digest; undefined for any other. */
+export function attemptOf(key: string): { run: RunId; attempt: number } | undefined {
+  const [, run, attempt] =
+    /^runs\/[^/]+\/\d+\/\d+\/\d+\/([^/]+)\/(\d+)\/log\.ndjson\.zst$/.exec(key) ??
+    /^uploads\/[^/]+\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d+)-[^/]+$/.exec(key) ??
+    [];
+  const parsed = RunId.safeParse(run);
+  return parsed.success ? { run: parsed.data, attempt: Number(attempt) } : undefined;
+}
+
+/** From the key of an open or done marker back to what it marks; undefined for a key that is none of ours. */
+export function markerOf(key: string): { tenant: string; run: RunId } | undefined {
+  const [, , tenant, run, ...rest] = key.split('/');
+  return tenant && run && rest.length === 0 ? { tenant, run } : undefined;
+}

@@ -1,0 +1,101 @@
+import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys } from './layout.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { Policy } from '@hotcell/contract/policy.ts';
+import { PolicyRevocation } from '@hotcell/contract/records.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+
+export interface PinnedPolicy {
+  policy: Policy;
+  /** Since then it may not be used any more. */
+  revoked: PolicyRevocation | undefined;
+}
+
+const lookEveryMs = 1_500;
+/** A list of revocations that is older than this is asked for again before anybody is let through by it. */
+const staleMs = 3_000;
+const mostTexts = 256;
+
+/**
+ * The policies of the record, by digest. A text never changes and is fetched once; what was revoked is asked for on a
+ * clock of its own, so that no run waits for it, and a process that cannot ask lets nobody through.
+ */
+export class PinnedPolicies implements Disposable {
+  readonly #store: Store;
+  readonly #texts = new Map<Digest, Policy>();
+  readonly #revoked = new Map<Digest, PolicyRevocation>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+  #clock: NodeJS.Timeout | undefined;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async get(digest: Digest): Promise<PinnedPolicy> {
+    const [policy, revoked] = await Promise.all([this.#text(digest), this.revocation(digest)]);
+    return { policy, revoked };
+  }
+
+  async revocation(digest: Digest): Promise<PolicyRevocation | undefined> {
+    this.#clock ??= setInterval(() => void this.#refresh().catch(askedAgainWhenNeeded), lookEveryMs).unref();
+    if (performance.now() - this.#lookedAt > staleMs) await this.#refresh();
+    return this.#revoked.get(digest);
+  }
+
+  async revocations(): Promise<PolicyRevocation[]> {
+    await this.#refresh();
+    return [...this.#revoked.values()];
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#clock);
+  }
+
+  async #text(digest: Digest): Promise<Policy> {
+    const known = this.#texts.get(digest);
+    if (known) return known;
+    const key = recordKeys.policy(digest);
+    const bytes = await this.#store.getBytes(this.#store.record, key);
+    if (!bytes) throw new HotcellError('not_found', `the record has no policy ${digest}`);
+    if (sha256(bytes) !== digest)
+      throw new HotcellError('record_damaged', `${key} is not the policy that its name says: its bytes were changed`);
+    const policy = parseJsonAs(Policy, bytes.toString('utf8'), key, 'record_damaged');
+    if (this.#texts.size >= mostTexts) this.#texts.clear();
+    this.#texts.set(digest, policy);
+    return policy;
+  }
+
+  #refresh(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** Revocations are only ever added: what is known already is not fetched again. */
+  async #look(): Promise<void> {
+    const begun = performance.now();
+    const prefix = recordKeys.policiesRevoked;
+    for await (const { key } of this.#store.list(this.#store.record, prefix)) {
+      const digest: Digest = `sha256:${key.slice(prefix.length, -'.json'.length)}`;
+      if (this.#revoked.has(digest)) continue;
+      const revocation = await this.#store.getJson(PolicyRevocation, this.#store.record, key);
+      if (revocation) this.#revoked.set(digest, revocation);
+    }
+    this.#lookedAt = begun;
+  }
+}
+
+/** Whoever asks next asks the store again, and is told then what is wrong with it. */
+function askedAgainWhenNeeded(): void {}
+
+/** Under its digest; the same bytes may be there already. */
+export async function putByDigest(store: Store, key: string, text: string): Promise<void> {
+  await store.putIfAbsent(store.record, key, text, { contentType: 'application/json' });
+}
+
+export async function putPolicy(store: Store, policy: Policy, digest: Digest): Promise<void> {
+  await putByDigest(store, recordKeys.policy(digest), canonical(policy));
+}

@@ -1,0 +1,145 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { recordKeys } from './layout.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import {
+  type Location,
+  manifestOf,
+  readManifest,
+  refuseNames,
+  type SnapshotEntry,
+} from '@hotcell/contract/snapshot.ts';
+import { casLocation, type LocatedEntry, locationsOf, readLocations } from './snapshot-locations.ts';
+import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
+import { type SnapshotMode, SnapshotRecord } from './snapshot-records.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { collectorWaitsMs, keep, youngEnough } from './keep.ts';
+import type { Store } from '@hotcell/outside/store/store.ts';
+
+export interface SnapshotFile extends SnapshotEntry {
+  /** Where the bytes are, if not in the tenant's content-addressed store. */
+  location?: Location;
+}
+export interface KeptSnapshot {
+  snapshot: Digest;
+  locations: Digest;
+  files: number;
+  bytes: number;
+}
+
+/**
+ * Write a snapshot whose contents are in place. The map of locations first, then the manifest, then the record: whoever
+ * sees one of them finds what it names, also when we die in between.
+ */
+export async function putSnapshot(
+  store: Store,
+  tenant: string,
+  files: readonly SnapshotFile[],
+  about: { mode?: SnapshotMode; source?: string; by?: string; at?: Date } = {},
+): Promise<KeptSnapshot> {
+  refuseNames(nameProblems(files.map((file) => file.path)));
+  const located: LocatedEntry[] = files.map((file) => ({
+    ...file,
+    location: file.location ?? casLocation(store.record, tenant, file.sha256),
+  }));
+  const manifest = manifestOf(files);
+  const locations = locationsOf(located);
+  const kept: KeptSnapshot = {
+    snapshot: manifest.id,
+    locations: locations.digest,
+    files: files.length,
+    bytes: files.reduce((sum, file) => sum + file.size, 0),
+  };
+  await keep(store, store.record, recordKeys.locations(tenant, locations.digest), locations.text);
+  crashPoint('snapshot-locations-put');
+  await keep(store, store.record, recordKeys.manifest(tenant, manifest.id), manifest.text);
+  crashPoint('snapshot-manifest-put');
+  await putSnapshotRecord(store, tenant, {
+    version: 1,
+    ...kept,
+    mode: about.mode ?? 'copy',
+    source: about.source ?? '',
+    by: about.by ?? '',
+    at: (about.at ?? new Date()).toISOString(),
+  });
+  return kept;
+}
+
+/**
+ * Which locations a run is given that names this snapshot. Bytes of our own outlive bytes of somebody else's bucket: a
+ * reference never takes the place of a copy, everything else does.
+ */
+async function putSnapshotRecord(store: Store, tenant: string, record: SnapshotRecord): Promise<void> {
+  const before = await readRecord(store, tenant, record.snapshot);
+  const better = before?.record.mode === 'copy' && record.mode === 'reference';
+  const kept = before && (better || before.record.locations === record.locations) ? before.record : record;
+  if (kept === before?.record && youngEnough(before.modified)) return;
+  await store.put(store.record, recordKeys.snapshotRecord(tenant, record.snapshot), JSON.stringify(kept));
+}
+
+async function readRecord(
+  store: Store,
+  tenant: string,
+  id: Digest,
+): Promise<{ record: SnapshotRecord; modified: Date | undefined } | undefined> {
+  const key = recordKeys.snapshotRecord(tenant, id);
+  const found = await store.get(store.record, key);
+  if (!found) return undefined;
+  const text = Buffer.concat(await found.body.toArray()).toString('utf8');
+  return { record: parseJsonAs(SnapshotRecord, text, key, 'record_damaged'), modified: found.modified };
+}
+
+export async function snapshotRecord(store: Store, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
+  return (await readRecord(store, tenant, id))?.record;
+}
+
+/**
+ * The snapshot as something new is going to use it. A record that is old is put again, unchanged: the collector, which
+ * takes what nobody has used for long, sees that somebody does now. It looks twice, and waits longer in between than we
+ * take here.
+ */
+export async function useSnapshot(store: Store, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
+  const begun = Date.now();
+  const found = await readRecord(store, tenant, id);
+  if (!found) return undefined;
+  if (!youngEnough(found.modified)) {
+    await store.put(store.record, recordKeys.snapshotRecord(tenant, id), JSON.stringify(found.record));
+    if (Date.now() - begun > collectorWaitsMs / 2)
+      throw new HotcellError('store_unavailable', `the store was too slow to take hold of ${id}: try again`);
+    // It may have been gone before we put its record back: then the record is all there is of it.
+    if (!(await store.head(store.record, recordKeys.manifest(tenant, id)))) return undefined;
+  }
+  return found.record;
+}
+
+const gone = (what: string) =>
+  new HotcellError(
+    'input_missing',
+    `${what} is not in the store: it was collected or never finished; freeze the source again`,
+  );
+
+async function textOf(store: Store, key: string, what: string): Promise<string> {
+  const bytes = await store.getBytes(store.record, key);
+  if (bytes === undefined) throw gone(what);
+  return bytes.toString('utf8');
+}
+
+/** The manifest of a snapshot, checked against its id. */
+export async function manifestAt(store: Store, tenant: string, id: Digest): Promise<SnapshotEntry[]> {
+  return readManifest(await textOf(store, recordKeys.manifest(tenant, id), `the snapshot ${id}`), id);
+}
+
+/** The manifest and the map of locations, each checked against the digest it was asked by. */
+export async function locatedAt(
+  store: Store,
+  tenant: string,
+  snapshot: Digest,
+  locations: Digest,
+): Promise<LocatedEntry[]> {
+  const what = `the map of locations ${locations} of the snapshot ${snapshot}`;
+  const [entries, map] = await Promise.all([
+    manifestAt(store, tenant, snapshot),
+    textOf(store, recordKeys.locations(tenant, locations), what),
+  ]);
+  return readLocations(map, locations, entries);
+}

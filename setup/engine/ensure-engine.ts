@@ -1,0 +1,53 @@
+import { createInterface } from 'node:readline/promises';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { Progress } from '../progress.ts';
+import { type EngineFacts, gatherEngineFacts } from './engine-facts.ts';
+import { addSources, install, registerRunsc, repairPackages } from './packages.ts';
+import { describe, type EngineStep, planEngine, titleOf } from './engine-plan.ts';
+import { reloadEngine, startEngine } from './start.ts';
+
+/** Whether the plan may be carried out. Without a terminal nobody can be asked, and scripts must not hang. */
+export async function consent(plan: readonly string[], progress: Progress, yes: boolean): Promise<void> {
+  progress.note('To run Hotcell on this machine, this will:');
+  for (const line of plan) progress.note(`  - ${line}`);
+  if (yes || !process.stdin.isTTY || !process.stderr.isTTY) return;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question('Go on? [Y/n] ');
+    if (/^\s*(y|yes|)\s*$/i.test(answer)) return;
+  } finally {
+    terminal.close();
+  }
+  throw new HotcellError(
+    'engine_unavailable',
+    'nothing was changed: the plan was declined. `./hotcell doctor` shows each part',
+  );
+}
+
+async function carryOut(step: EngineStep, facts: { systemd: boolean; answers: boolean }, say: (line: string) => void) {
+  switch (step.kind) {
+    case 'repair-packages':
+      return await repairPackages(say);
+    case 'add-sources':
+      return await addSources(say);
+    case 'install':
+      return await install(step.packages, say);
+    case 'register-runsc':
+      await registerRunsc();
+      // Only an engine that runs already has to be told; one that starts reads the file.
+      if (facts.answers) await reloadEngine(facts.systemd);
+      return;
+    case 'start':
+      return await startEngine(facts.systemd, say);
+  }
+}
+
+/** An engine that answers, with compose, buildx and gVisor, whatever was there before. Nothing to do takes no time. */
+export async function ensureEngine(progress: Progress, options: { yes: boolean }): Promise<EngineFacts> {
+  const facts = await gatherEngineFacts();
+  const steps = planEngine(facts);
+  if (steps.length === 0) return facts;
+  await consent(steps.map(describe), progress, options.yes);
+  for (const step of steps) await progress.step(titleOf(step), (say) => carryOut(step, facts, say));
+  return await gatherEngineFacts();
+}

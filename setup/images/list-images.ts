@@ -1,0 +1,24 @@
+import { ImageReport } from '@hotcell/contract/image-report.ts';
+import type { LockedImage } from '@hotcell/contract/images-lock.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { textIfThere } from '../settings/config-file.ts';
+import { presentImages } from './image-engine.ts';
+import { readImagesLock, reportPath } from './images-lock-file.ts';
+
+export interface ListedImage extends LockedImage {
+  name: string;
+  /** Whether the engine has it under its name: what is not there is built again by `image build`. */
+  present: boolean;
+  report: ImageReport | undefined;
+}
+
+export async function listImages(home: string): Promise<ListedImage[]> {
+  const [lock, present] = await Promise.all([readImagesLock(home), presentImages()]);
+  const listed = Object.entries(lock).map(async ([name, image]) => {
+    const path = reportPath(home, name);
+    const text = await textIfThere(path);
+    const report = text === undefined ? undefined : parseJsonAs(ImageReport, text, path);
+    return { name, ...image, present: present.get(image.ref) === image.digest, report };
+  });
+  return await Promise.all(listed);
+}
