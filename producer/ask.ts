@@ -7,7 +7,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
 import { accept, earlier } from './accept.ts';
 import type { Caller } from './auth/caller.ts';
-import type { Parts } from './producer-parts.ts';
+import type { Producer } from './producer.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
 import { refuse } from './refuse.ts';
 import { resolveInput } from './snapshots/resolve.ts';
@@ -40,24 +40,24 @@ interface ResolvedInput {
  * From what somebody asks to a run that is accepted: parse, resolve names to digests, judge, and only then promise.
  * A refusal of somebody known is recorded under an id too, and names every reason at once.
  */
-export async function ask(parts: Parts, asked: Asked): Promise<Answered> {
+export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   const request = parseRunRequest(asked.body);
   const idempotency =
     asked.idempotencyKey === undefined ? undefined : { key: asked.idempotencyKey, body: digestOf(request) };
   // What was accepted stays accepted, whatever became of its policy and inputs since.
-  const before = idempotency && (await earlier(parts, { tenant: asked.caller.tenant, ...idempotency }));
+  const before = idempotency && (await earlier(producer, { tenant: asked.caller.tenant, ...idempotency }));
   if (before) return { ...before, warnings: [] };
-  const { policy, issues: noPolicy } = policyOf(parts, request);
-  const { inputs, issues: noInputs } = await inputsOf(parts, asked.caller.tenant, request);
+  const { policy, issues: noPolicy } = policyOf(producer, request);
+  const { inputs, issues: noInputs } = await inputsOf(producer, asked.caller.tenant, request);
   const judged = judge(request, policy, asked.caller, inputs);
   const reasons = [...noPolicy, ...noInputs, ...judged.reasons];
-  if (policy && reasons.length === 0) reasons.push(...(await pinned(parts, policy)));
+  if (policy && reasons.length === 0) reasons.push(...(await pinned(producer, policy)));
   if (!policy || !judged.effective || reasons.length > 0)
-    throw await refusal(parts, asked.caller, request, policy, reasons);
+    throw await refusal(producer, asked.caller, request, policy, reasons);
   const spec = specOf(request, asked.caller, policy, judged.effective, inputs, judged.warnings);
-  const accepted = await accept(parts, { spec, queue: judged.effective.queue, idempotency });
-  if (!accepted.already) parts.metrics.count('hotcell_runs_accepted_total');
-  parts.model.accepted(accepted.spec, judged.effective.queue);
+  const accepted = await accept(producer, { spec, queue: judged.effective.queue, idempotency });
+  if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
+  producer.model.accepted(accepted.spec, judged.effective.queue);
   return { run: accepted.run, warnings: accepted.spec.warnings };
 }
 
@@ -67,16 +67,16 @@ function reasonOf(error: unknown, path: string): Issue {
   throw error;
 }
 
-function policyOf(parts: Parts, request: RunRequest): { policy?: LoadedPolicy; issues: Issue[] } {
+function policyOf(producer: Producer, request: RunRequest): { policy?: LoadedPolicy; issues: Issue[] } {
   try {
-    return { policy: parts.policies.get(request.policy ?? defaultPolicy), issues: [] };
+    return { policy: producer.policies.get(request.policy ?? defaultPolicy), issues: [] };
   } catch (error) {
     return { issues: [reasonOf(error, 'policy')] };
   }
 }
 
 async function inputsOf(
-  parts: Parts,
+  producer: Producer,
   tenant: string,
   request: RunRequest,
 ): Promise<{ inputs: ResolvedInput[]; issues: Issue[] }> {
@@ -84,7 +84,7 @@ async function inputsOf(
   const issues: Issue[] = [];
   for (const [name, source] of Object.entries(request.inputs ?? {})) {
     try {
-      inputs.push({ name, source, ...(await resolveInput(parts, tenant, source)) });
+      inputs.push({ name, source, ...(await resolveInput(producer, tenant, source)) });
     } catch (error) {
       issues.push(reasonOf(error, `inputs.${name}`));
     }
@@ -112,9 +112,9 @@ function judge(
 }
 
 /** Into the record goes what a run is judged by, before the run; a text that was revoked meanwhile is a reason too. */
-async function pinned(parts: Parts, policy: LoadedPolicy): Promise<Issue[]> {
+async function pinned(producer: Producer, policy: LoadedPolicy): Promise<Issue[]> {
   try {
-    await parts.pins.pin(policy);
+    await producer.pins.pin(policy);
     return [];
   } catch (error) {
     return [reasonOf(error, 'policy')];
@@ -122,21 +122,21 @@ async function pinned(parts: Parts, policy: LoadedPolicy): Promise<Issue[]> {
 }
 
 async function refusal(
-  parts: Parts,
+  producer: Producer,
   caller: Caller,
   request: RunRequest,
   policy: LoadedPolicy | undefined,
   reasons: readonly Issue[],
 ): Promise<HotcellError> {
-  const result = await refuse(parts, {
+  const result = await refuse(producer, {
     tenant: caller.tenant,
     requester: requesterOf(caller),
     labels: request.labels ?? {},
     policy: policy ? { name: policy.policy.name, digest: policy.digest } : null,
     reasons,
   });
-  parts.model.finished(result);
-  parts.metrics.count('hotcell_runs_refused_total');
+  producer.model.finished(result);
+  producer.metrics.count('hotcell_runs_refused_total');
   const run: RunId = result.run;
   return new HotcellError('policy_refused', result.reason, { issues: reasons, extra: { run } });
 }

@@ -2,7 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Outcome, RunStatus } from '@hotcell/contract/result.ts';
 import { Waiting } from '@hotcell/contract/run-view.ts';
 import type { z } from 'zod';
-import type { Parts } from './producer-parts.ts';
+import type { Producer } from './producer.ts';
 import { RunRow } from './readmodel/read-model.ts';
 import { unknown, waitingsOf } from './waiting.ts';
 
@@ -20,7 +20,7 @@ export interface Listing {
 
 /** A page of runs. Those that were only told to be finished are read once, so that list and detail say the same. */
 export async function listRuns(
-  parts: Parts,
+  producer: Producer,
   tenant: string,
   { status, label = [], since, limit, cursor }: Listing,
 ): Promise<{ runs: ListedRun[]; next: string | null }> {
@@ -31,18 +31,18 @@ export async function listRuns(
     before: cursor,
     limit,
   };
-  const page = parts.model.list(tenant, wanted);
+  const page = producer.model.list(tenant, wanted);
   const told = page.filter((row) => row.status === 'finished' && row.reason === '');
-  await Promise.all(told.map((row) => completeRow(parts, row)));
-  const runs = told.length === 0 ? page : parts.model.list(tenant, wanted);
-  return { runs: await withWaits(parts, runs), next: runs.length < limit ? null : (runs.at(-1)?.run ?? null) };
+  await Promise.all(told.map((row) => completeRow(producer, row)));
+  const runs = told.length === 0 ? page : producer.model.list(tenant, wanted);
+  return { runs: await withWaits(producer, runs), next: runs.length < limit ? null : (runs.at(-1)?.run ?? null) };
 }
 
-async function withWaits(parts: Parts, rows: readonly RunRow[]): Promise<ListedRun[]> {
+async function withWaits(producer: Producer, rows: readonly RunRow[]): Promise<ListedRun[]> {
   const asked = rows.flatMap(({ status, run, queue }) =>
     status === 'queued' && queue !== null ? [{ run, queue }] : [],
   );
-  const waits = await waitingsOf(parts, asked).catch((error: unknown) => {
+  const waits = await waitingsOf(producer, asked).catch((error: unknown) => {
     if (!(error instanceof HotcellError && error.code === 'queue_unavailable')) throw error;
     return asked.map(() => unknown);
   });
@@ -53,7 +53,7 @@ async function withWaits(parts: Parts, rows: readonly RunRow[]): Promise<ListedR
   });
 }
 
-async function completeRow(parts: Parts, row: RunRow): Promise<void> {
-  const result = await parts.news.resultOf(row.tenant, row.run);
-  if (result) parts.model.finished(result);
+async function completeRow(producer: Producer, row: RunRow): Promise<void> {
+  const result = await producer.news.resultOf(row.tenant, row.run);
+  if (result) producer.model.finished(result);
 }

@@ -46,7 +46,7 @@ class Watch implements Disposable {
   }
 }
 
-interface NewsParts {
+interface NewsDeps {
   live: Live;
   store: Store;
   model: ReadModel;
@@ -58,17 +58,17 @@ interface NewsParts {
  * read from the bucket, and it is read again after every reconnection and, a few at a time, every two seconds.
  */
 export class News implements Disposable {
-  readonly #parts: NewsParts;
+  readonly #deps: NewsDeps;
   readonly #watches = new Map<string, Set<Watch>>();
   readonly #subscriptions = new DisposableStack();
 
-  private constructor(parts: NewsParts) {
-    this.#parts = parts;
+  private constructor(deps: NewsDeps) {
+    this.#deps = deps;
   }
 
-  static async open(parts: NewsParts): Promise<News> {
-    const news = new News(parts);
-    const { live } = parts;
+  static async open(deps: NewsDeps): Promise<News> {
+    const news = new News(deps);
+    const { live } = deps;
     news.#subscriptions.use(await live.onEvent((event) => event.type === 'status' && news.#heard(event)));
     news.#subscriptions.use(live.onReconnected(() => news.#wakeAll()));
     const timer = setInterval(() => news.#wakeSome(), lookEveryMs);
@@ -82,7 +82,7 @@ export class News implements Disposable {
   }
 
   async resultOf(tenant: string, run: RunId): Promise<Result | undefined> {
-    const { store } = this.#parts;
+    const { store } = this.#deps;
     return await store.getJson(Result, store.record, recordKeys.result(tenant, run));
   }
 
@@ -112,7 +112,7 @@ export class News implements Disposable {
   }
 
   #heard(event: StatusEvent): void {
-    const { model, log } = this.#parts;
+    const { model, log } = this.#deps;
     try {
       if (event.status !== 'finished') model.progressed(event.run, event.status);
       else if (event.outcome) model.ended(event.run, event.outcome, event.at);

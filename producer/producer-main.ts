@@ -17,7 +17,7 @@ import { Bounds } from './queue-bounds.ts';
 import { type ProducerSettings, readProducerSettings } from './producer-config.ts';
 import { Metrics } from './metrics.ts';
 import { News } from './news.ts';
-import type { Parts } from './producer-parts.ts';
+import type { Producer } from './producer.ts';
 import { PolicyPins } from './policies/pin.ts';
 import { PolicyShelf } from './policies/shelf.ts';
 import { keepReadModel } from './readmodel/keep-read-model.ts';
@@ -38,14 +38,14 @@ await main(settings, log, ending.asked);
 async function main(settings: ProducerSettings, log: Logger, draining: AbortSignal): Promise<void> {
   armCrashPoint(settings.HOTCELL_CRASH_AT);
   await using stack = new AsyncDisposableStack();
-  const parts = await openParts(settings, log, draining, stack);
+  const producer = await openProducer(settings, log, draining, stack);
   const { HOTCELL_LISTEN_HOST: host, HOTCELL_LISTEN_PORT: port } = settings;
-  const server = await buildServer(parts);
+  const server = await buildServer(producer);
   const address = await server.listen({ host, port });
-  stack.use(keepReadModel(parts));
-  parts.log.info({ address }, 'the producer answers');
+  stack.use(keepReadModel(producer));
+  producer.log.info({ address }, 'the producer answers');
   await ended(draining);
-  parts.log.info('draining: waits are answered with what there is, nothing new is taken');
+  producer.log.info('draining: waits are answered with what there is, nothing new is taken');
   // Whoever balances load is told by /readyz before connections are refused.
   await pause(lameMs);
   await Promise.race([server.close(), pause(drainMs, undefined, { ref: false })]);
@@ -67,12 +67,12 @@ function storeOf(settings: ProducerSettings): StoreSettings {
   };
 }
 
-async function openParts(
+async function openProducer(
   settings: ProducerSettings,
   log: Logger,
   draining: AbortSignal,
   stack: AsyncDisposableStack,
-): Promise<Parts> {
+): Promise<Producer> {
   const installation = settings.HOTCELL_INSTALLATION;
   const redisUrl = settings.HOTCELL_REDIS_URL;
   await probeAtStart({ store: storeOf(settings), redisUrl }, 30_000);
@@ -84,7 +84,7 @@ async function openParts(
   const news = stack.use(await News.open({ live, store, model, log }));
   const contents = stack.use(new Contents(storeOf(settings), loadSources(settings.HOTCELL_SOURCES)));
   const imagesLock = settings.HOTCELL_IMAGES_LOCK;
-  const parts = {
+  const producer = {
     settings,
     installation,
     log,
@@ -103,5 +103,5 @@ async function openParts(
     metrics: new Metrics(),
     draining,
   };
-  return { ...parts, reconciler: stack.use(new Reconciler(parts)) };
+  return { ...producer, reconciler: stack.use(new Reconciler(producer)) };
 }

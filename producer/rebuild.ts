@@ -1,4 +1,4 @@
-import type { Parts } from './producer-parts.ts';
+import type { Producer } from './producer.ts';
 import { compareAll, fillFromRecord } from './readmodel/fill.ts';
 
 export interface Rebuilt {
@@ -7,10 +7,10 @@ export interface Rebuilt {
 }
 
 /** Tickets of what is open, and lists of what there is, from the buckets alone. */
-export async function rebuild(parts: Parts, signal: AbortSignal): Promise<Rebuilt> {
-  await parts.reconciler.sweepAll();
-  const work = { store: parts.store, model: parts.model, signal };
-  parts.model.empty();
+export async function rebuild(producer: Producer, signal: AbortSignal): Promise<Rebuilt> {
+  await producer.reconciler.sweepAll();
+  const work = { store: producer.store, model: producer.model, signal };
+  producer.model.empty();
   const runs = await fillFromRecord(work);
   await compareAll(work);
   return { runs };

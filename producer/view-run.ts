@@ -5,7 +5,7 @@ import { OpenMarker } from '@hotcell/contract/records.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
 import type { RunView, Waiting } from '@hotcell/contract/run-view.ts';
-import type { Parts } from './producer-parts.ts';
+import type { Producer } from './producer.ts';
 import { unknown, waitingOf } from './waiting.ts';
 
 /** An id as somebody said it; what is none names no run, whatever it is. */
@@ -20,14 +20,14 @@ export function noSuchRun(run: string): HotcellError {
 }
 
 /** What is known of a run: its result if it has one, else what was asked and how far it is. */
-export async function viewOf(parts: Parts, tenant: string, run: RunId): Promise<RunView> {
-  const result = await parts.news.resultOf(tenant, run);
+export async function viewOf(producer: Producer, tenant: string, run: RunId): Promise<RunView> {
+  const result = await producer.news.resultOf(tenant, run);
   if (result) return result;
-  const [marker, spec] = await Promise.all([openMarker(parts, tenant, run), specOf(parts, tenant, run)]);
+  const [marker, spec] = await Promise.all([openMarker(producer, tenant, run), specOf(producer, tenant, run)]);
   // It may have been committed, and its marker removed, between the two looks.
-  if (!marker || !spec) return (await parts.news.resultOf(tenant, run)) ?? throwIt(noSuchRun(run));
+  if (!marker || !spec) return (await producer.news.resultOf(tenant, run)) ?? throwIt(noSuchRun(run));
   const { acceptedAt, policy, image, runtime, labels, requester, warnings } = spec;
-  const { status, waiting } = await progressOf(parts, marker);
+  const { status, waiting } = await progressOf(producer, marker);
   return {
     run,
     tenant,
@@ -49,12 +49,12 @@ function throwIt(error: Error): never {
   throw error;
 }
 
-export async function specOf(parts: Parts, tenant: string, run: RunId): Promise<Spec | undefined> {
-  return await parts.store.getJson(Spec, parts.store.record, recordKeys.spec(tenant, run));
+export async function specOf(producer: Producer, tenant: string, run: RunId): Promise<Spec | undefined> {
+  return await producer.store.getJson(Spec, producer.store.record, recordKeys.spec(tenant, run));
 }
 
-async function openMarker(parts: Parts, tenant: string, run: RunId): Promise<OpenMarker | undefined> {
-  return await parts.store.getJson(OpenMarker, parts.store.work, workKeys.open(tenant, run));
+async function openMarker(producer: Producer, tenant: string, run: RunId): Promise<OpenMarker | undefined> {
+  return await producer.store.getJson(OpenMarker, producer.store.work, workKeys.open(tenant, run));
 }
 
 export interface Progress {
@@ -63,11 +63,11 @@ export interface Progress {
 }
 
 /** How far an open run is. Whatever Valkey cannot say, it is accepted, and waits. */
-async function progressOf(parts: Parts, marker: OpenMarker): Promise<Progress> {
+async function progressOf(producer: Producer, marker: OpenMarker): Promise<Progress> {
   try {
-    const [beat] = await parts.live.statusesOf([marker.run]);
+    const [beat] = await producer.live.statusesOf([marker.run]);
     if (beat && beat.status !== 'queued') return { status: beat.status };
-    return { status: 'queued', waiting: await waitingOf(parts, { run: marker.run, queue: marker.queue }) };
+    return { status: 'queued', waiting: await waitingOf(producer, { run: marker.run, queue: marker.queue }) };
   } catch (error) {
     if (!(error instanceof HotcellError && error.code === 'queue_unavailable')) throw error;
     return { status: 'queued', waiting: unknown };
@@ -75,8 +75,8 @@ async function progressOf(parts: Parts, marker: OpenMarker): Promise<Progress> {
 }
 
 /** The same for one who follows it: undefined when there is nothing more to follow. */
-export async function progressNow(parts: Parts, tenant: string, run: RunId): Promise<Progress | undefined> {
-  if (await parts.news.resultOf(tenant, run)) return undefined;
-  const marker = await openMarker(parts, tenant, run);
-  return marker ? await progressOf(parts, marker) : undefined;
+export async function progressNow(producer: Producer, tenant: string, run: RunId): Promise<Progress | undefined> {
+  if (await producer.news.resultOf(tenant, run)) return undefined;
+  const marker = await openMarker(producer, tenant, run);
+  return marker ? await progressOf(producer, marker) : undefined;
 }

@@ -5,7 +5,7 @@ import { TenantName } from '@hotcell/contract/names.ts';
 import { ApiKeyRecord, Role } from '@hotcell/contract/records.ts';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { type App, callerOf } from './app.ts';
 import { Problem } from './problem.ts';
 
@@ -18,8 +18,8 @@ const NewKey = z.strictObject({
 });
 
 /** Keys of a tenant are its admin's; those of all tenants the operator's. */
-export function apiKeyRoutes(app: App, parts: Parts): void {
-  const { store } = parts;
+export function apiKeyRoutes(app: App, producer: Producer): void {
+  const { store } = producer;
 
   app.post(
     '/v1/apikeys',
@@ -42,7 +42,7 @@ export function apiKeyRoutes(app: App, parts: Parts): void {
         label,
         expiresAt: expiresAt ? new Date(expiresAt) : undefined,
       });
-      await putRecord(parts, record);
+      await putRecord(producer, record);
       return reply.code(201).send({ ...shown(record), key });
     },
   );
@@ -90,7 +90,7 @@ export function apiKeyRoutes(app: App, parts: Parts): void {
           'this is the key that asks: revoke it with another one, or nobody may be left who can',
         );
       const revoked: ApiKeyRecord = { ...record, revokedAt: record.revokedAt ?? new Date().toISOString() };
-      await putRecord(parts, revoked);
+      await putRecord(producer, revoked);
       return shown(revoked);
     },
   );
@@ -104,7 +104,7 @@ function shown({ id, tenant, role, label, createdAt, expiresAt, revokedAt }: Api
   return { id, tenant, role, label, createdAt, ...(expiresAt && { expiresAt }), ...(revokedAt && { revokedAt }) };
 }
 
-async function putRecord(parts: Parts, record: ApiKeyRecord): Promise<void> {
-  await parts.store.put(parts.store.record, recordKeys.apiKey(record.id), JSON.stringify(record));
-  parts.keys.forget(record.id);
+async function putRecord(producer: Producer, record: ApiKeyRecord): Promise<void> {
+  await producer.store.put(producer.store.record, recordKeys.apiKey(record.id), JSON.stringify(record));
+  producer.keys.forget(record.id);
 }

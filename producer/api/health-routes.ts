@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Gauge } from '../metrics.ts';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { type App, callerOf } from './app.ts';
 
 const answerWithinMs = 3_000;
@@ -11,7 +11,7 @@ const Ready = z.strictObject({
   checks: z.strictObject({ redis: z.boolean(), bucket: z.boolean() }),
 });
 
-export function healthRoutes(app: App, parts: Parts): void {
+export function healthRoutes(app: App, producer: Producer): void {
   app.get(
     '/healthz',
     {
@@ -36,8 +36,8 @@ export function healthRoutes(app: App, parts: Parts): void {
       },
     },
     async (_request, reply) => {
-      const [redis, bucket] = await Promise.all([answers(parts.live.ping()), answers(reachBucket(parts))]);
-      const status = parts.draining.aborted ? 'draining' : redis && bucket ? 'ready' : 'not_ready';
+      const [redis, bucket] = await Promise.all([answers(producer.live.ping()), answers(reachBucket(producer))]);
+      const status = producer.draining.aborted ? 'draining' : redis && bucket ? 'ready' : 'not_ready';
       return reply.code(status === 'ready' ? 200 : 503).send({ status, checks: { redis, bucket } });
     },
   );
@@ -47,7 +47,9 @@ export function healthRoutes(app: App, parts: Parts): void {
     { schema: { summary: 'Figures in the form that Prometheus reads', tags: ['health'] } },
     async (request, reply) => {
       callerOf(request);
-      return reply.type('text/plain; version=0.0.4; charset=utf-8').send(parts.metrics.exposition(await gauges(parts)));
+      return reply
+        .type('text/plain; version=0.0.4; charset=utf-8')
+        .send(producer.metrics.exposition(await gauges(producer)));
     },
   );
 
@@ -74,16 +76,16 @@ async function answers(asked: Promise<unknown>): Promise<boolean> {
   }
 }
 
-async function reachBucket({ store }: Parts): Promise<void> {
+async function reachBucket({ store }: Producer): Promise<void> {
   for await (const _ of store.list(store.work, 'open/', { pageSize: 1 })) break;
 }
 
-async function gauges(parts: Parts): Promise<Gauge[]> {
-  const workers = await parts.live.workers().catch(() => []);
+async function gauges(producer: Producer): Promise<Gauge[]> {
+  const workers = await producer.live.workers().catch(() => []);
   const queues = [...new Set(['runc', ...workers.flatMap((worker) => worker.queues)])];
   const depths = await Promise.all(
     // A queue that cannot be asked has no row: no figure is better than a wrong one.
-    queues.map(async (queue) => ({ queue, depth: await parts.queues.depth(queue).catch(() => undefined) })),
+    queues.map(async (queue) => ({ queue, depth: await producer.queues.depth(queue).catch(() => undefined) })),
   );
   return [
     {

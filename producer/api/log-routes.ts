@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { eventsOf } from '../follow/run-events.ts';
 import { headAndTail } from '../logs/head-and-tail.ts';
 import { readLog } from '../logs/read.ts';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { runIdOf, viewOf } from '../view-run.ts';
 import { type App, callerOf } from './app.ts';
 import { Problem } from './problem.ts';
@@ -13,7 +13,7 @@ import { endsWith, jsonLines, ndjson, streamed } from './streams.ts';
 const sse = 'text/event-stream';
 const after = z.coerce.number().int().min(-1).default(-1);
 
-export function logRoutes(app: App, parts: Parts): void {
+export function logRoutes(app: App, producer: Producer): void {
   app.get(
     '/v1/runs/:run/logs',
     {
@@ -39,14 +39,14 @@ export function logRoutes(app: App, parts: Parts): void {
     async (request, reply) => {
       const { tenant } = callerOf(request);
       const run = runIdOf(request.params.run);
-      await viewOf(parts, tenant, run);
+      await viewOf(producer, tenant, run);
       const asEvents = String(request.headers.accept ?? '').includes(sse);
       const { follow, tail } = request.query;
-      const signal = endsWith(reply, parts);
+      const signal = endsWith(reply, producer);
       const from = asEvents ? resumedAt(request.headers['last-event-id'], request.query.after) : request.query.after;
-      const rows = readLog(parts, { tenant, run }, { after: from, follow: asEvents || follow, signal });
-      if (asEvents) return streamed(reply, parts, sse, ':\n\n', events(rows, signal));
-      return streamed(reply, parts, ndjson, '\n', jsonLines(tail === undefined ? rows : headAndTail(rows, tail)));
+      const rows = readLog(producer, { tenant, run }, { after: from, follow: asEvents || follow, signal });
+      if (asEvents) return streamed(reply, producer, sse, ':\n\n', events(rows, signal));
+      return streamed(reply, producer, ndjson, '\n', jsonLines(tail === undefined ? rows : headAndTail(rows, tail)));
     },
   );
 
@@ -63,9 +63,9 @@ export function logRoutes(app: App, parts: Parts): void {
     async (request, reply) => {
       const { tenant } = callerOf(request);
       const run = runIdOf(request.params.run);
-      await viewOf(parts, tenant, run);
-      const followed = { tenant, run, after: request.query.after, signal: endsWith(reply, parts) };
-      return streamed(reply, parts, ndjson, '\n', jsonLines(eventsOf(parts, followed)));
+      await viewOf(producer, tenant, run);
+      const followed = { tenant, run, after: request.query.after, signal: endsWith(reply, producer) };
+      return streamed(reply, producer, ndjson, '\n', jsonLines(eventsOf(producer, followed)));
     },
   );
 }

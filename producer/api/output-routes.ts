@@ -6,14 +6,14 @@ import { hexOf } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { type OutputFile, Result } from '@hotcell/contract/result.ts';
 import { z } from 'zod';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { runIdOf, viewOf } from '../view-run.ts';
 import { type App, callerOf } from './app.ts';
 import { Problem } from './problem.ts';
 import { RunPath } from './run-routes.ts';
 import { endsWith } from './streams.ts';
 
-export function outputRoutes(app: App, parts: Parts): void {
+export function outputRoutes(app: App, producer: Producer): void {
   app.get(
     '/v1/runs/:run/outputs',
     {
@@ -24,7 +24,7 @@ export function outputRoutes(app: App, parts: Parts): void {
         response: { 200: Result.shape.outputs, 404: Problem, 409: Problem },
       },
     },
-    async (request) => await outputsOf(parts, callerOf(request).tenant, request.params.run),
+    async (request) => await outputsOf(producer, callerOf(request).tenant, request.params.run),
   );
 
   app.get(
@@ -38,12 +38,12 @@ export function outputRoutes(app: App, parts: Parts): void {
     },
     async (request, reply) => {
       const { tenant } = callerOf(request);
-      const { files } = await outputsOf(parts, tenant, request.params.run);
+      const { files } = await outputsOf(producer, tenant, request.params.run);
       const file = files.find((one) => one.path === request.params['*']);
       if (!file)
         throw new HotcellError('not_found', `the run ${request.params.run} has no output ${request.params['*']}`);
-      const { store } = parts;
-      const signal = endsWith(reply, parts);
+      const { store } = producer;
+      const signal = endsWith(reply, producer);
       const found = await store.get(store.record, recordKeys.cas(tenant, file.sha256), { signal });
       if (!found)
         throw new HotcellError('record_damaged', `the bytes of ${file.path} (${file.sha256}) are not in the store`);
@@ -54,13 +54,13 @@ export function outputRoutes(app: App, parts: Parts): void {
         .header('content-disposition', attachment(file.path))
         .header('etag', `"${file.sha256}"`)
         .header('repr-digest', `sha-256=:${Buffer.from(hexOf(file.sha256), 'hex').toString('base64')}:`)
-        .send(Readable.from(checked(parts, file, found.body), { objectMode: false }));
+        .send(Readable.from(checked(producer, file, found.body), { objectMode: false }));
     },
   );
 }
 
-async function outputsOf(parts: Parts, tenant: string, said: string): Promise<Result['outputs']> {
-  const view = await viewOf(parts, tenant, runIdOf(said));
+async function outputsOf(producer: Producer, tenant: string, said: string): Promise<Result['outputs']> {
+  const view = await viewOf(producer, tenant, runIdOf(said));
   if (view.status === 'finished') return view.outputs;
   throw new HotcellError(
     'conflict',
@@ -77,7 +77,7 @@ function attachment(path: string): string {
 }
 
 /** The last piece is held back until the digest is known: nobody gets a whole file of wrong bytes. */
-async function* checked(parts: Parts, file: OutputFile, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* checked(producer: Producer, file: OutputFile, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let held: Buffer | undefined;
   for await (const chunk of body) {
@@ -87,7 +87,7 @@ async function* checked(parts: Parts, file: OutputFile, body: AsyncIterable<Buff
   }
   const got = `sha256:${hash.digest('hex')}`;
   if (got !== file.sha256) {
-    parts.log.error(
+    producer.log.error(
       { path: file.path, expected: file.sha256, got },
       'the store gave other bytes than the result names',
     );

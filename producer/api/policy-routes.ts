@@ -5,7 +5,7 @@ import { Policy } from '@hotcell/contract/policy.ts';
 import { PolicyRevocation } from '@hotcell/contract/records.ts';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { explainRun } from '../policies/explain-run.ts';
 import { pastUnder } from '../policies/past.ts';
 import { runIdOf } from '../view-run.ts';
@@ -41,7 +41,7 @@ function operatorOnly(caller: Caller): Caller {
   throw new HotcellError('forbidden', 'only an admin of the tenant default may revoke a policy: it is everybody’s');
 }
 
-export function policyRoutes(app: App, parts: Parts): void {
+export function policyRoutes(app: App, producer: Producer): void {
   app.get(
     '/v1/policies',
     {
@@ -53,8 +53,8 @@ export function policyRoutes(app: App, parts: Parts): void {
     },
     async (request) => {
       callerOf(request);
-      const revoked = new Set((await parts.pins.revocations()).map((revocation) => revocation.policy));
-      const policies = parts.policies.list().map(({ policy, digest }) => ({
+      const revoked = new Set((await producer.pins.revocations()).map((revocation) => revocation.policy));
+      const policies = producer.policies.list().map(({ policy, digest }) => ({
         name: policy.name,
         digest,
         description: policy.description,
@@ -63,7 +63,7 @@ export function policyRoutes(app: App, parts: Parts): void {
         languages: policy.languages.map((language) => language.name),
         revoked: revoked.has(digest),
       }));
-      return { policies, problems: parts.policies.problems() };
+      return { policies, problems: producer.policies.problems() };
     },
   );
 
@@ -79,7 +79,7 @@ export function policyRoutes(app: App, parts: Parts): void {
     },
     async (request) => {
       callerOf(request);
-      return await viewOfPolicy(parts, request.params.policy);
+      return await viewOfPolicy(producer, request.params.policy);
     },
   );
 
@@ -99,7 +99,7 @@ export function policyRoutes(app: App, parts: Parts): void {
     },
     async (request) => {
       const { tenant } = callerOf(request);
-      return await pastUnder(parts, tenant, request.body.policy, new Date(request.body.since));
+      return await pastUnder(producer, tenant, request.body.policy, new Date(request.body.since));
     },
   );
 
@@ -118,10 +118,10 @@ export function policyRoutes(app: App, parts: Parts): void {
       const caller = operatorOnly(callerOf(request, 'admin'));
       const { policy } = request.params;
       // One that no run has used yet is put first: a revocation names a text that can be read.
-      const unused = parts.policies.list().find(({ digest }) => digest === policy);
-      const revoked = (await parts.pins.revocations()).some((revocation) => revocation.policy === policy);
-      if (unused && !revoked) await parts.pins.pin(unused);
-      return await parts.pins.revoke(policy, caller.key, request.body.reason);
+      const unused = producer.policies.list().find(({ digest }) => digest === policy);
+      const revoked = (await producer.pins.revocations()).some((revocation) => revocation.policy === policy);
+      if (unused && !revoked) await producer.pins.pin(unused);
+      return await producer.pins.revoke(policy, caller.key, request.body.reason);
     },
   );
 
@@ -135,33 +135,33 @@ export function policyRoutes(app: App, parts: Parts): void {
         response: { 200: z.looseObject({ run: z.string() }), 404: Problem },
       },
     },
-    async (request) => await explainRun(parts, callerOf(request).tenant, runIdOf(request.params.run)),
+    async (request) => await explainRun(producer, callerOf(request).tenant, runIdOf(request.params.run)),
   );
 }
 
-async function viewOfPolicy(parts: Parts, named: string): Promise<z.infer<typeof PolicyView>> {
+async function viewOfPolicy(producer: Producer, named: string): Promise<z.infer<typeof PolicyView>> {
   const digest = Digest.safeParse(named);
   if (digest.success) {
-    const unused = parts.policies.list().find((one) => one.digest === digest.data);
-    const { policy, revoked } = await parts.pins.get(digest.data).catch((error: unknown) => {
+    const unused = producer.policies.list().find((one) => one.digest === digest.data);
+    const { policy, revoked } = await producer.pins.get(digest.data).catch((error: unknown) => {
       // What no run has used yet is not in the record; what it says is known all the same.
       if (unused) return { policy: unused.policy, revoked: undefined };
       throw error;
     });
     return { name: policy.name, digest: digest.data, revoked: revoked ?? null, policy };
   }
-  const found = parts.policies.list().find(({ policy }) => policy.name === named);
+  const found = producer.policies.list().find(({ policy }) => policy.name === named);
   if (!found) {
-    const { message } = whyNot(parts, named);
+    const { message } = whyNot(producer, named);
     throw new HotcellError('not_found', message);
   }
-  const revoked = (await parts.pins.revocations()).find((revocation) => revocation.policy === found.digest);
+  const revoked = (await producer.pins.revocations()).find((revocation) => revocation.policy === found.digest);
   return { name: named, digest: found.digest, revoked: revoked ?? null, policy: found.policy };
 }
 
-function whyNot(parts: Parts, named: string): Error {
+function whyNot(producer: Producer, named: string): Error {
   try {
-    parts.policies.get(named);
+    producer.policies.get(named);
   } catch (error) {
     if (error instanceof Error) return error;
   }

@@ -1,9 +1,9 @@
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { rebuild } from '../rebuild.ts';
 import { type App, operatorOf } from './app.ts';
 import { endsWith, jsonLines, ndjson, streamed } from './streams.ts';
 
-export function rebuildRoutes(app: App, parts: Parts): void {
+export function rebuildRoutes(app: App, producer: Producer): void {
   app.post(
     '/v1/rebuild',
     {
@@ -15,8 +15,8 @@ export function rebuildRoutes(app: App, parts: Parts): void {
     },
     async (request, reply) => {
       operatorOf(request);
-      const signal = endsWith(reply, parts);
-      return streamed(reply, parts, ndjson, '\n', jsonLines(once(() => rebuild(parts, signal))));
+      const signal = endsWith(reply, producer);
+      return streamed(reply, producer, ndjson, '\n', jsonLines(once(() => rebuild(producer, signal))));
     },
   );
 }

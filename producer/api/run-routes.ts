@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type Answered, ask } from '../ask.ts';
 import { cancelRun } from '../cancel.ts';
 import { ListedRun, listRuns } from '../list-runs.ts';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { rerun } from '../rerun.ts';
 import { runIdOf, viewOf } from '../view-run.ts';
 import { type App, bodyJudged, callerOf } from './app.ts';
@@ -39,7 +39,7 @@ function waitOf(request: FastifyRequest): number {
 }
 
 async function resultWithin(
-  parts: Parts,
+  producer: Producer,
   request: FastifyRequest,
   reply: FastifyReply,
   of: { tenant: string; run: string },
@@ -47,11 +47,11 @@ async function resultWithin(
   const seconds = waitOf(request);
   if (seconds === 0) return undefined;
   reply.header('preference-applied', `wait=${seconds}`);
-  const signal = AbortSignal.any([endsWith(reply, parts), AbortSignal.timeout(seconds * 1000)]);
-  return await parts.news.waitForResult(of.tenant, of.run, signal);
+  const signal = AbortSignal.any([endsWith(reply, producer), AbortSignal.timeout(seconds * 1000)]);
+  return await producer.news.waitForResult(of.tenant, of.run, signal);
 }
 
-export function runRoutes(app: App, parts: Parts): void {
+export function runRoutes(app: App, producer: Producer): void {
   app.post(
     '/v1/runs',
     {
@@ -68,13 +68,15 @@ export function runRoutes(app: App, parts: Parts): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const idempotencyKey = parseAs(IdempotencyKey, request.headers['idempotency-key'], 'the Idempotency-Key');
-      const answered = await ask(parts, { body: request.body, caller, idempotencyKey });
+      const answered = await ask(producer, { body: request.body, caller, idempotencyKey });
       const { run } = answered;
       bodyJudged(request);
       reply.header('location', `/v1/runs/${run}`);
-      const result = await resultWithin(parts, request, reply, { tenant: caller.tenant, run });
+      const result = await resultWithin(producer, request, reply, { tenant: caller.tenant, run });
       if (result) return reply.code(200).send(result);
-      return reply.code(202).send(waitOf(request) > 0 ? await viewOf(parts, caller.tenant, run) : acceptedAs(answered));
+      return reply
+        .code(202)
+        .send(waitOf(request) > 0 ? await viewOf(producer, caller.tenant, run) : acceptedAs(answered));
     },
   );
 
@@ -97,7 +99,7 @@ export function runRoutes(app: App, parts: Parts): void {
         response: { 200: z.strictObject({ runs: z.array(ListedRun), next: z.string().nullable() }) },
       },
     },
-    async (request) => await listRuns(parts, callerOf(request).tenant, request.query),
+    async (request) => await listRuns(producer, callerOf(request).tenant, request.query),
   );
 
   app.get(
@@ -116,9 +118,9 @@ export function runRoutes(app: App, parts: Parts): void {
       const { tenant } = callerOf(request);
       const run = runIdOf(request.params.run);
       // First of all whether there is such a run: nobody waits for one that never was.
-      const view = await viewOf(parts, tenant, run);
+      const view = await viewOf(producer, tenant, run);
       if (view.status === 'finished') return view;
-      return (await resultWithin(parts, request, reply, { tenant, run })) ?? (await viewOf(parts, tenant, run));
+      return (await resultWithin(producer, request, reply, { tenant, run })) ?? (await viewOf(producer, tenant, run));
     },
   );
 
@@ -136,9 +138,9 @@ export function runRoutes(app: App, parts: Parts): void {
     async (request) => {
       const { tenant, key } = callerOf(request, 'submitter');
       const run = runIdOf(request.params.run);
-      await viewOf(parts, tenant, run);
-      await cancelRun(parts, { tenant, run, by: key, reason: request.body?.reason ?? 'no reason was given' });
-      return await viewOf(parts, tenant, run);
+      await viewOf(producer, tenant, run);
+      await cancelRun(producer, { tenant, run, by: key, reason: request.body?.reason ?? 'no reason was given' });
+      return await viewOf(producer, tenant, run);
     },
   );
 
@@ -156,7 +158,7 @@ export function runRoutes(app: App, parts: Parts): void {
     async (request, reply) => {
       const caller = callerOf(request, 'submitter');
       const latestInputs = request.body?.latestInputs ?? false;
-      const answered = await rerun(parts, { caller, run: runIdOf(request.params.run), latestInputs });
+      const answered = await rerun(producer, { caller, run: runIdOf(request.params.run), latestInputs });
       return reply.code(202).header('location', `/v1/runs/${answered.run}`).send(acceptedAs(answered));
     },
   );

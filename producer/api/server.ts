@@ -6,7 +6,7 @@ import fastify from 'fastify';
 import { jsonSchemaTransform, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { callerFrom } from '../auth/caller.ts';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { apiKeyRoutes } from './apikey-routes.ts';
 import { type App, onceJudged, rememberCaller } from './app.ts';
 import { bodyLimitBytes, parseBody } from './body.ts';
@@ -33,7 +33,7 @@ const headers = {
 /** What may be asked without a key: whether this process lives, and nothing about anybody's runs. */
 const open = new Set(['/healthz', '/readyz']);
 
-export async function buildServer(parts: Parts): Promise<App> {
+export async function buildServer(producer: Producer): Promise<App> {
   const app: App = fastify({
     logger: false,
     bodyLimit: bodyLimitBytes,
@@ -46,20 +46,20 @@ export async function buildServer(parts: Parts): Promise<App> {
   }).withTypeProvider<ZodTypeProvider>();
 
   speakZod(app);
-  answerProblems(app, parts);
+  answerProblems(app, producer);
   takeJson(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...headers, 'x-request-id': request.id });
     if (open.has(request.routeOptions.url ?? '')) return;
-    const record = await parts.keys.recognise(request.headers.authorization);
+    const record = await producer.keys.recognise(request.headers.authorization);
     const tenant = request.headers['hotcell-tenant'];
     rememberCaller(request, callerFrom(record, typeof tenant === 'string' ? tenant : undefined));
   });
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? '(none)';
     const labels = { route, method: request.method, status: String(reply.statusCode) };
-    parts.metrics.count('hotcell_http_requests_total', labels);
-    if (reply.statusCode === 401) parts.metrics.count('hotcell_unauthenticated_total');
+    producer.metrics.count('hotcell_http_requests_total', labels);
+    if (reply.statusCode === 401) producer.metrics.count('hotcell_unauthenticated_total');
   });
 
   await app.register(swagger, {
@@ -72,15 +72,15 @@ export async function buildServer(parts: Parts): Promise<App> {
     transform: jsonSchemaTransform,
   });
   await app.register(async (routes: App) => {
-    healthRoutes(routes, parts);
-    runRoutes(routes, parts);
-    logRoutes(routes, parts);
-    outputRoutes(routes, parts);
-    workerRoutes(routes, parts);
-    apiKeyRoutes(routes, parts);
-    policyRoutes(routes, parts);
-    snapshotRoutes(routes, parts);
-    rebuildRoutes(routes, parts);
+    healthRoutes(routes, producer);
+    runRoutes(routes, producer);
+    logRoutes(routes, producer);
+    outputRoutes(routes, producer);
+    workerRoutes(routes, producer);
+    apiKeyRoutes(routes, producer);
+    policyRoutes(routes, producer);
+    snapshotRoutes(routes, producer);
+    rebuildRoutes(routes, producer);
   });
   return app;
 }
@@ -105,11 +105,11 @@ function speakZod(app: App): void {
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
 }
 
-function answerProblems(app: App, parts: Parts): void {
+function answerProblems(app: App, producer: Producer): void {
   app.setErrorHandler(async (error, request, reply) => {
     const problem = problemOf(error, request.id);
     if (problem.status >= 500)
-      parts.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
+      producer.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
     const after = problem['retryAfterSeconds'];
     if (typeof after === 'number') reply.header('retry-after', String(Math.ceil(after)));
     if (problem.status === 401) reply.header('www-authenticate', 'Bearer');

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { FastifyReply } from 'fastify';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 
 const beatMs = 15_000;
 
 /** Ends when the client has gone away, or this process is asked to end. */
-export function endsWith(reply: FastifyReply, parts: Parts): AbortSignal {
+export function endsWith(reply: FastifyReply, producer: Producer): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
-  return AbortSignal.any([gone.signal, parts.draining]);
+  return AbortSignal.any([gone.signal, producer.draining]);
 }
 
 /**
@@ -19,7 +19,7 @@ export function endsWith(reply: FastifyReply, parts: Parts): AbortSignal {
  */
 export function streamed(
   reply: FastifyReply,
-  parts: Parts,
+  producer: Producer,
   type: string,
   beat: string,
   texts: AsyncIterable<string>,
@@ -27,10 +27,10 @@ export function streamed(
   return reply
     .type(type)
     .header('x-accel-buffering', 'no')
-    .send(Readable.from(alive(parts, beat, texts)));
+    .send(Readable.from(alive(producer, beat, texts)));
 }
 
-async function* alive(parts: Parts, beat: string, texts: AsyncIterable<string>): AsyncGenerator<string> {
+async function* alive(producer: Producer, beat: string, texts: AsyncIterable<string>): AsyncGenerator<string> {
   const iterator = texts[Symbol.asyncIterator]();
   try {
     yield beat;
@@ -46,9 +46,9 @@ async function* alive(parts: Parts, beat: string, texts: AsyncIterable<string>):
       yield step.value;
       next = iterator.next();
     }
-    if (parts.draining.aborted) throw new HotcellError('internal', 'the stream was ended: this process is stopping');
+    if (producer.draining.aborted) throw new HotcellError('internal', 'the stream was ended: this process is stopping');
   } catch (error) {
-    if (!parts.draining.aborted) parts.log.error({ err: error }, 'a stream broke');
+    if (!producer.draining.aborted) producer.log.error({ err: error }, 'a stream broke');
     throw error;
   } finally {
     // It ends by its own signal; nobody waits for it here.

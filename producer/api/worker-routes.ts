@@ -1,7 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { RefusedTicket, WorkerBeat } from '@hotcell/contract/beats.ts';
 import { z } from 'zod';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { type App, operatorOf } from './app.ts';
 import { Problem } from './problem.ts';
 
@@ -10,7 +10,7 @@ const Workers = z.strictObject({
   refusedTickets: z.strictObject({ count: z.number().int(), last: z.array(RefusedTicket) }),
 });
 
-export function workerRoutes(app: App, parts: Parts): void {
+export function workerRoutes(app: App, producer: Producer): void {
   app.get(
     '/v1/workers',
     {
@@ -22,7 +22,7 @@ export function workerRoutes(app: App, parts: Parts): void {
     },
     async (request) => {
       operatorOf(request);
-      const [workers, refusedTickets] = await Promise.all([parts.live.workers(), parts.live.refusedTickets()]);
+      const [workers, refusedTickets] = await Promise.all([producer.live.workers(), producer.live.refusedTickets()]);
       return { workers, refusedTickets };
     },
   );
@@ -40,9 +40,9 @@ export function workerRoutes(app: App, parts: Parts): void {
     async (request, reply) => {
       operatorOf(request);
       const { name } = request.params;
-      if (!(await parts.live.workers()).some((worker) => worker.name === name))
+      if (!(await producer.live.workers()).some((worker) => worker.name === name))
         throw new HotcellError('not_found', `there is no worker ${name}: ./hotcell workers ls lists them`);
-      await parts.live.drainWorker(name);
+      await producer.live.drainWorker(name);
       return reply.code(202).send({ worker: name, state: 'draining' });
     },
   );

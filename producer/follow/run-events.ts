@@ -2,7 +2,7 @@ import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result, RunStatus } from '@hotcell/contract/result.ts';
 import { readLog } from '../logs/read.ts';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { progressNow } from '../view-run.ts';
 import { merge } from './merge.ts';
 
@@ -19,21 +19,21 @@ export interface Followed {
 }
 
 /** Everything that happens to a run, as it happens, and its result at the end; less than that if the signal ends it. */
-export async function* eventsOf(parts: Parts, followed: Followed): AsyncGenerator<RunEvent> {
+export async function* eventsOf(producer: Producer, followed: Followed): AsyncGenerator<RunEvent> {
   const { tenant, run, signal } = followed;
-  yield* merge<RunEvent>(statuses(parts, followed), logs(parts, followed));
-  const result = signal.aborted ? undefined : await parts.news.resultOf(tenant, run);
+  yield* merge<RunEvent>(statuses(producer, followed), logs(producer, followed));
+  const result = signal.aborted ? undefined : await producer.news.resultOf(tenant, run);
   if (result) yield { type: 'result', result };
 }
 
-async function* logs(parts: Parts, { tenant, run, after, signal }: Followed): AsyncGenerator<RunEvent> {
-  for await (const row of readLog(parts, { tenant, run }, { after, follow: true, signal }))
+async function* logs(producer: Producer, { tenant, run, after, signal }: Followed): AsyncGenerator<RunEvent> {
+  for await (const row of readLog(producer, { tenant, run }, { after, follow: true, signal }))
     yield { type: 'log', ...row };
 }
 
 /** Each change once. A status that came and went between two looks is told if its message arrived, and is no loss. */
-async function* statuses(parts: Parts, { tenant, run, signal }: Followed): AsyncGenerator<RunEvent> {
-  using watch = parts.news.watch(run);
+async function* statuses(producer: Producer, { tenant, run, signal }: Followed): AsyncGenerator<RunEvent> {
+  using watch = producer.news.watch(run);
   let said = '';
   const changed = (status: RunStatus, reason?: string): RunEvent | undefined => {
     const text = `${status} ${reason ?? ''}`;
@@ -42,7 +42,7 @@ async function* statuses(parts: Parts, { tenant, run, signal }: Followed): Async
     return { type: 'status', status, ...(reason ? { reason } : {}) };
   };
   while (!signal.aborted) {
-    const now = await progressNow(parts, tenant, run);
+    const now = await progressNow(producer, tenant, run);
     const news = changed(now?.status ?? 'finished', now?.waiting?.message);
     if (news) yield news;
     if (!now) return;

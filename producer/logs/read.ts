@@ -10,7 +10,7 @@ import type { News } from '../news.ts';
 import { storedRows } from './stored.ts';
 import { LogTail } from './tail.ts';
 
-interface LogParts {
+interface LogDeps {
   store: Store;
   live: Live;
   news: News;
@@ -26,16 +26,16 @@ export interface ReadLogOptions {
 
 /** A run's log from the start, in order and exactly once; while the run goes on, what comes is given as it comes. */
 export async function* readLog(
-  parts: LogParts,
+  deps: LogDeps,
   of: { tenant: string; run: RunId },
   options: ReadLogOptions,
 ): AsyncGenerator<LogRow> {
-  const tail = new LogTail(parts, of.run, options.after ?? -1);
+  const tail = new LogTail(deps, of.run, options.after ?? -1);
   // Watching begins before the first look: nothing that happens in between is missed.
-  for await (const perhapsFinished of wakes(parts, of.run, options.signal)) {
-    const result = perhapsFinished ? await parts.news.resultOf(of.tenant, of.run) : undefined;
+  for await (const perhapsFinished of wakes(deps, of.run, options.signal)) {
+    const result = perhapsFinished ? await deps.news.resultOf(of.tenant, of.run) : undefined;
     if (result) {
-      yield* committedRows(parts.store, result, tail);
+      yield* committedRows(deps.store, result, tail);
       return;
     }
     try {
@@ -59,11 +59,11 @@ async function* committedRows(store: Store, result: Result, tail: LogTail): Asyn
 }
 
 /** Wakes at once, then whenever there may be more; true when the run may be finished, so that the record is worth a look. */
-async function* wakes(parts: LogParts, run: RunId, signal: AbortSignal): AsyncGenerator<boolean> {
+async function* wakes(deps: LogDeps, run: RunId, signal: AbortSignal): AsyncGenerator<boolean> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   try {
-    yield* merge(ends(parts.news, run, either), more(parts.live, run, either));
+    yield* merge(ends(deps.news, run, either), more(deps.live, run, either));
   } finally {
     over.abort();
   }

@@ -18,7 +18,7 @@ const holeMs = 1_000;
  * looked through when they are needed, not at every wake: a look there costs a listing.
  */
 export class LogTail {
-  readonly #parts: { store: Store; live: Live };
+  readonly #deps: { store: Store; live: Live };
   readonly #run: RunId;
   #attempt = 0;
   #segment = '';
@@ -26,8 +26,8 @@ export class LogTail {
   /** The last row given. */
   after: number;
 
-  constructor(parts: { store: Store; live: Live }, run: RunId, after: number) {
-    this.#parts = parts;
+  constructor(deps: { store: Store; live: Live }, run: RunId, after: number) {
+    this.#deps = deps;
     this.#run = run;
     this.after = after;
   }
@@ -42,7 +42,7 @@ export class LogTail {
     if (this.#attempt === 0) return;
     for (;;) {
       const given = this.after;
-      const found = await this.#parts.live.logs.read(this.#run, this.#attempt, this.after, most);
+      const found = await this.#deps.live.logs.read(this.#run, this.#attempt, this.after, most);
       yield* this.#take(found);
       const isHole = (found.at(-1)?.seq ?? -1) > this.after;
       if (!isHole && found.length === most) continue;
@@ -56,7 +56,7 @@ export class LogTail {
 
   /** A later attempt writes its own log from the start; what an earlier one wrote ended with it. */
   async #findAttempt(): Promise<void> {
-    const [beat] = await this.#parts.live.statusesOf([this.#run]);
+    const [beat] = await this.#deps.live.statusesOf([this.#run]);
     const attempt = beat?.attempt ?? 0;
     if (attempt === 0 || attempt === this.#attempt) return;
     if (this.#attempt !== 0) this.after = -1;
@@ -66,7 +66,7 @@ export class LogTail {
   }
 
   async *#fromSegments(): AsyncGenerator<LogRow> {
-    const { store } = this.#parts;
+    const { store } = this.#deps;
     this.#lookedAt = performance.now();
     const prefix = `${workKeys.logs(this.#run)}${this.#attempt}/`;
     for await (const { key } of store.list(store.work, prefix, this.#segment ? { after: this.#segment } : {})) {

@@ -3,7 +3,7 @@ import { type LimitName, limitNames } from '@hotcell/contract/limits.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { PolicyRevocation } from '@hotcell/contract/records.ts';
 import type { Issue } from '@hotcell/contract/errors.ts';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { specOf, viewOf } from '../view-run.ts';
 
 export interface ExplainedLimit {
@@ -34,9 +34,9 @@ export type Explanation = {
 
 const nothing = { runtime: null, queue: null, image: null, env: [], limits: [], revoked: null } as const;
 
-export async function explainRun(parts: Parts, tenant: string, run: RunId): Promise<Explanation> {
-  const view = await viewOf(parts, tenant, run);
-  const spec = await specOf(parts, tenant, run);
+export async function explainRun(producer: Producer, tenant: string, run: RunId): Promise<Explanation> {
+  const view = await viewOf(producer, tenant, run);
+  const spec = await specOf(producer, tenant, run);
   if (!spec) {
     const reasons = ('errors' in view ? view.errors : undefined) ?? [];
     return {
@@ -51,7 +51,7 @@ export async function explainRun(parts: Parts, tenant: string, run: RunId): Prom
       warnings: [],
     };
   }
-  const { policy, revoked } = await parts.pins.get(spec.policy.digest);
+  const { policy, revoked } = await producer.pins.get(spec.policy.digest);
   const verdict = judge(spec, policy);
   const effective = verdict.admitted ? verdict.effective : undefined;
   return {

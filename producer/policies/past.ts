@@ -2,7 +2,7 @@ import { admit } from '@hotcell/contract/admission.ts';
 import type { Issue } from '@hotcell/contract/errors.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
-import type { Parts } from '../producer-parts.ts';
+import type { Producer } from '../producer.ts';
 import { specOf } from '../view-run.ts';
 
 /** What was asked, from the spec that was kept: the image by the name that its policy had for it. */
@@ -42,16 +42,16 @@ const page = 200;
  * Which of the runs since then, under the policy of this name, would be refused by this text. The sizes of inputs are
  * not looked up again: a manifest may be as long as the data.
  */
-export async function pastUnder(parts: Parts, tenant: string, policy: Policy, since: Date): Promise<Past> {
+export async function pastUnder(producer: Producer, tenant: string, policy: Policy, since: Date): Promise<Past> {
   const past: Past = { looked: 0, refused: [] };
   let before: string | undefined;
   for (;;) {
-    const rows = parts.model.list(tenant, { labels: [], since, before, limit: page });
+    const rows = producer.model.list(tenant, { labels: [], since, before, limit: page });
     for (const { run, policy: name } of rows) {
-      const spec = name === policy.name ? await specOf(parts, tenant, run) : undefined;
+      const spec = name === policy.name ? await specOf(producer, tenant, run) : undefined;
       if (!spec) continue;
       past.looked++;
-      const { policy: judgedBy } = await parts.pins.get(spec.policy.digest);
+      const { policy: judgedBy } = await producer.pins.get(spec.policy.digest);
       const caller = { tenant, ...spec.requester };
       const verdict = admit(requestOf(spec, judgedBy), policy, caller, { inputs: [] });
       if (!verdict.admitted) past.refused.push({ run, reasons: verdict.reasons });

@@ -10,21 +10,21 @@ const atOnce = 16;
 /** A page of a list is parsed in one go, and nobody is answered meanwhile. */
 const listedAtOnce = 200;
 
-interface FillParts {
+interface FillDeps {
   store: Store;
   model: ReadModel;
   signal: AbortSignal;
 }
 
 /** Every run of the record from a day on (`2026/11/18`, or all). What is known to be finished is not read again. */
-export async function fillFromRecord(parts: FillParts, fromDay = ''): Promise<number> {
-  const { store, model, signal } = parts;
+export async function fillFromRecord(deps: FillDeps, fromDay = ''): Promise<number> {
+  const { store, model, signal } = deps;
   let runs = 0;
   for await (const folder of store.listFolders(store.record, 'runs/')) {
     const tenant = folder.slice('runs/'.length, -1);
     await inLanes(runsOf(store, tenant, fromDay), signal, async (run) => {
       runs++;
-      if (!model.knowsEnd(run)) await takeRun(parts, tenant, run);
+      if (!model.knowsEnd(run)) await takeRun(deps, tenant, run);
     });
   }
   return runs;
@@ -47,7 +47,7 @@ async function* runsOf(store: Store, tenant: string, fromDay: string): AsyncGene
  * What the buckets say of a run. The marker goes only after the result has come, so whoever finds neither looks once
  * more at the result; and what then has neither is a spec that nobody was promised anything about.
  */
-async function takeRun({ store, model }: FillParts, tenant: string, run: RunId): Promise<void> {
+async function takeRun({ store, model }: FillDeps, tenant: string, run: RunId): Promise<void> {
   const resultNow = () => store.getJson(Result, store.record, recordKeys.result(tenant, run));
   const early = await resultNow();
   const marker = early ? undefined : await store.getJson(OpenMarker, store.work, workKeys.open(tenant, run));
@@ -62,12 +62,12 @@ async function takeRun({ store, model }: FillParts, tenant: string, run: RunId):
  * What is open, compared with what is believed to be: a nudge that was lost, a run that another producer accepted, a
  * spec that was never accepted. Both are read side by side in one order, so that nothing is held of what they agree in.
  */
-export async function compareShard(parts: FillParts, shard: string): Promise<void> {
-  await inLanes(differences(parts, shard), parts.signal, ({ tenant, run }) => takeRun(parts, tenant, run));
+export async function compareShard(deps: FillDeps, shard: string): Promise<void> {
+  await inLanes(differences(deps, shard), deps.signal, ({ tenant, run }) => takeRun(deps, tenant, run));
 }
 
 async function* differences(
-  { store, model, signal }: FillParts,
+  { store, model, signal }: FillDeps,
   shard: string,
 ): AsyncGenerator<{ tenant: string; run: RunId }> {
   const believed = model.unfinished(shard);
@@ -90,10 +90,10 @@ async function* differences(
   yield* before(undefined);
 }
 
-export async function compareAll(parts: FillParts): Promise<void> {
+export async function compareAll(deps: FillDeps): Promise<void> {
   for (const shard of allShards) {
-    if (parts.signal.aborted) return;
-    await compareShard(parts, shard);
+    if (deps.signal.aborted) return;
+    await compareShard(deps, shard);
   }
 }
 

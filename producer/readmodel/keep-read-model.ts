@@ -9,7 +9,7 @@ import type { ReadModel } from './read-model.ts';
 /** Round all shards in four minutes: nudges keep it fresh, this only finds what they lost. */
 const shardEveryMs = 15_000;
 
-export interface KeepParts {
+export interface KeepDeps {
   store: Store;
   live: Live;
   model: ReadModel;
@@ -17,15 +17,15 @@ export interface KeepParts {
 }
 
 /** Catches up when the producer starts and whenever nudges may have been lost, and compares a shard now and then. */
-export function keepReadModel(parts: KeepParts): AsyncDisposable {
+export function keepReadModel(deps: KeepDeps): AsyncDisposable {
   const stop = new AbortController();
-  const work = { ...parts, signal: stop.signal };
-  const reconnected = parts.live.onReconnected(() => void attempt(parts.log, stop.signal, () => compareAll(work)));
+  const work = { ...deps, signal: stop.signal };
+  const reconnected = deps.live.onReconnected(() => void attempt(deps.log, stop.signal, () => compareAll(work)));
   const running = (async () => {
-    await attempt(parts.log, stop.signal, () => catchUp(work));
+    await attempt(deps.log, stop.signal, () => catchUp(work));
     for (let turn = 0; ; turn++) {
       await pause(shardEveryMs, undefined, { signal: stop.signal });
-      await attempt(parts.log, stop.signal, () => compareShard(work, allShards[turn % allShards.length] ?? '0'));
+      await attempt(deps.log, stop.signal, () => compareShard(work, allShards[turn % allShards.length] ?? '0'));
     }
   })();
   running.catch(() => undefined);
@@ -39,11 +39,11 @@ export function keepReadModel(parts: KeepParts): AsyncDisposable {
 }
 
 /** From the day before the newest run on: another producer may have accepted some while this one was away. */
-async function catchUp(parts: KeepParts & { signal: AbortSignal }): Promise<void> {
-  const newest = parts.model.newest();
+async function catchUp(deps: KeepDeps & { signal: AbortSignal }): Promise<void> {
+  const newest = deps.model.newest();
   const from = newest === undefined ? undefined : new Date(Date.parse(newest) - 86_400_000).toISOString().slice(0, 10);
-  await fillFromRecord(parts, from?.replaceAll('-', '/'));
-  await compareAll(parts);
+  await fillFromRecord(deps, from?.replaceAll('-', '/'));
+  await compareAll(deps);
 }
 
 /** Lists may lag behind; they must not take the producer down with them. */

@@ -14,8 +14,8 @@ import type { PolicyShelf } from './policies/shelf.ts';
 import type { ReadModel } from './readmodel/read-model.ts';
 import type { Reconciler } from './reconcile.ts';
 
-/** What the producer is made of; opened once, in `main.ts`, and handed to whoever needs it. */
-export interface Parts {
+/** What the producer is made of: opened once, in producer-main.ts. */
+export interface Producer {
   settings: ProducerSettings;
   installation: string;
   log: Logger;
@@ -34,6 +34,6 @@ export interface Parts {
   news: News;
   metrics: Metrics;
   reconciler: Reconciler;
-  /** Aborted when this process is asked to end: whoever waits is answered with what there is. */
+  /** Aborted when this process is asked to end: every waiting caller then gets what is known so far. */
   draining: AbortSignal;
 }
