@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { admit } from '@hotcell/contract/admission.ts';
-import { readRunRequest } from '@hotcell/contract/foreign-words.ts';
+import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import { checkPolicies, testInstallation } from '@hotcell/policies/check/run-policy-tests.ts';
 import { loadFolder } from '@hotcell/policies/load-policies.ts';

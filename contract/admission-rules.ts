@@ -1,6 +1,6 @@
-import { words } from './admission-words.ts';
+import { words } from './admission-messages.ts';
 import { resolveBlocks } from './blocks.ts';
-import { envCeiling, isNeverVariable } from './ceiling.ts';
+import { envCeiling, isNeverVariable } from './job-variables.ts';
 import type { Issue } from './errors.ts';
 import { findLanguage } from './languages.ts';
 import { type AskedLimits, type LimitName, limitNames, type Limits } from './limits.ts';

@@ -9,8 +9,8 @@ import {
   Refusals,
   type Refuse,
 } from './admission-rules.ts';
-import { words } from './admission-words.ts';
-import { isNeverVariable } from './ceiling.ts';
+import { words } from './admission-messages.ts';
+import { isNeverVariable } from './job-variables.ts';
 import type { Issue } from './errors.ts';
 import type { Language } from './languages.ts';
 import type { Limits } from './limits.ts';

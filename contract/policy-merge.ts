@@ -1,4 +1,4 @@
-import { limitCeiling } from './ceiling.ts';
+import { limitCeiling } from './job-variables.ts';
 import type { Digest } from './digest.ts';
 import type { Issue } from './errors.ts';
 import type { ImagesLock } from './images-lock.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputCeiling, isNeverVariable, limitCeiling } from './ceiling.ts';
+import { inputCeiling, isNeverVariable, limitCeiling } from './job-variables.ts';
 import { type Digest, digestOf, Digest as DigestText } from './digest.ts';
 import { ImageName } from './images-lock.ts';
 import { Language } from './languages.ts';

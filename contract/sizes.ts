@@ -1,4 +1,4 @@
-import { formatBytes } from './humans.ts';
+import { formatBytes } from './format.ts';
 
 const units: Readonly<Record<string, number>> = {
   '': 1,

@@ -1,4 +1,4 @@
-import type { Room } from '@hotcell/contract/beats.ts';
+import type { Room } from '@hotcell/contract/heartbeats.ts';
 
 export interface Taken extends Disposable {
   /** The room that was taken. */

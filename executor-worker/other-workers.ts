@@ -1,4 +1,4 @@
-import type { WorkerBeat } from '@hotcell/contract/beats.ts';
+import type { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
 import type { Known } from './attempt-result.ts';
 import type { Worker } from './worker.ts';

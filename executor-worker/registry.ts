@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { CellBeat, WorkerBeat } from '@hotcell/contract/beats.ts';
+import type { CellBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Worker } from './worker.ts';
 
 const everyMs = 2_000;

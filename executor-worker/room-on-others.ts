@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { WorkerBeat } from '@hotcell/contract/beats.ts';
+import type { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Worker } from './worker.ts';
 
 interface Asked {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Effective } from '@hotcell/contract/admission.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { formatBytes } from '@hotcell/contract/humans.ts';
-import type { Stop } from '@hotcell/contract/outcome.ts';
+import { formatBytes } from '@hotcell/contract/format.ts';
+import type { Stop } from '@hotcell/contract/decide-outcome.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { roundOf } from '@hotcell/contract/turns.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';

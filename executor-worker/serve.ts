@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import type { CellBeat, WorkerBeat } from '@hotcell/contract/beats.ts';
+import type { CellBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { TicketReader } from '@hotcell/contract/ticket-signing.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';

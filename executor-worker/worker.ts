@@ -1,5 +1,5 @@
 import type { Effective } from '@hotcell/contract/admission.ts';
-import type { CellBeat } from '@hotcell/contract/beats.ts';
+import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { TicketReader } from '@hotcell/contract/ticket-signing.ts';

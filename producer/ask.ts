@@ -1,7 +1,7 @@
 import { admit, type Effective } from '@hotcell/contract/admission.ts';
 import type { InputFacts } from '@hotcell/contract/admission-rules.ts';
 import { type Digest, digestOf } from '@hotcell/contract/digest.ts';
-import { parseRunRequest } from '@hotcell/contract/foreign-words.ts';
+import { parseRunRequest } from '@hotcell/contract/read-request.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';

@@ -1,5 +1,5 @@
 import { recordKeys } from '@hotcell/record/layout.ts';
-import type { LiveEvent } from '@hotcell/contract/beats.ts';
+import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';

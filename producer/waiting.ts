@@ -1,4 +1,4 @@
-import type { RunBeat, WorkerBeat } from '@hotcell/contract/beats.ts';
+import type { RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { Waiting } from '@hotcell/contract/run-view.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';

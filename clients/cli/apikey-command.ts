@@ -5,7 +5,7 @@ import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { aNumber } from './run-options.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 
 const Shown = ApiKeyRecord.omit({ version: true, sha256: true }).loose();
 
@@ -32,7 +32,7 @@ export function define(command: Command): void {
     const json = { role: options.role, label: options.label ?? '', ...expiresAt };
     const made = await http.json(Shown.extend({ key: z.string() }), 'POST', '/v1/apikeys', { json });
     if (globals.json) return printJson(made);
-    tellerFor(globals).note(`a ${made.role} key of the tenant ${made.tenant}, ${made.id}; it is not shown again:`);
+    reporterFor(globals).note(`a ${made.role} key of the tenant ${made.tenant}, ${made.id}; it is not shown again:`);
     process.stdout.write(`${made.key}\n`);
   });
 
@@ -58,7 +58,7 @@ export function define(command: Command): void {
     const { http } = await openClient(globals);
     const revoked = await http.json(Shown, 'DELETE', `/v1/apikeys/${encodeURIComponent(id)}`);
     if (globals.json) printJson(revoked);
-    else tellerFor(globals).note(`the key ${id} is revoked`);
+    else reporterFor(globals).note(`the key ${id} is revoked`);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openClient } from './client.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 
 export function define(command: Command): void {
   command.argument('<run>').option('--reason <text>', 'stands in the result');
@@ -11,6 +11,6 @@ export function define(command: Command): void {
     const run = (await openClient(globals)).run(id);
     await run.cancel(options.reason);
     if (globals.json) printJson(await run.show());
-    else tellerFor(globals).note(`${id} is being cancelled: ./hotcell wait ${id} waits for its end`);
+    else reporterFor(globals).note(`${id} is being cancelled: ./hotcell wait ${id} waits for its end`);
   });
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { formatBytes, formatSeconds } from '@hotcell/contract/humans.ts';
+import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Installation } from '@hotcell/setup/settings/installation.ts';
@@ -12,7 +12,7 @@ import { columns, pairs } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { LogPrinter } from './log-printer.ts';
 import { saveOutputs } from './save.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 import { interruptible, progressFor } from './working.ts';
 
 export function define(command: Command): void {
@@ -20,7 +20,7 @@ export function define(command: Command): void {
   examples(command, ['demo', 'demo --yes']);
   command.action(async ({ yes }: { yes?: true }) => {
     const globals = globalsOf(command);
-    const teller = tellerFor(globals);
+    const reporter = reporterFor(globals);
     interruptible('./hotcell demo');
     const installation = await up(process.env, progressFor(globals), { yes: yes === true });
     const client = await openClient(globals);
@@ -28,7 +28,7 @@ export function define(command: Command): void {
 
     say('\n1. A transform over 4,000 bundled orders: pandas and matplotlib, in a sealed cell\n\n');
     const printer = new LogPrinter();
-    const shown: Shown = { note: teller.note, log: async (row) => (globals.json ? undefined : printer.print(row)) };
+    const shown: Shown = { note: reporter.note, log: async (row) => (globals.json ? undefined : printer.print(row)) };
     const made = await transform(client, shown);
     if (made.result.outcome !== 'succeeded') throw failed('the transform', made.result);
     const folder = join(installation.home, 'demo');

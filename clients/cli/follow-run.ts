@@ -4,19 +4,19 @@ import type { Globals } from './globals.ts';
 import { printJson } from './globals.ts';
 import type { Interrupts } from './interrupt.ts';
 import { LogPrinter } from './log-printer.ts';
-import type { Teller } from './teller.ts';
+import type { Reporter } from './reporter.ts';
 
 /** Shows a run until its end. Undefined: it goes on without us. */
 export async function followRun(
   run: Run,
-  { globals, teller, interrupts }: { globals: Globals; teller: Teller; interrupts: Interrupts },
+  { globals, reporter, interrupts }: { globals: Globals; reporter: Reporter; interrupts: Interrupts },
 ): Promise<Result | undefined> {
   const printer = new LogPrinter();
   interrupts.accepted({
-    hint: () => teller.note(`the run goes on; Ctrl-C again cancels it; ./hotcell logs -f ${run.id} shows it again`),
+    hint: () => reporter.note(`the run goes on; Ctrl-C again cancels it; ./hotcell logs -f ${run.id} shows it again`),
     cancel: () => {
-      teller.note(`cancelling ${run.id}`);
-      run.cancel('interrupted at the terminal').catch((error: unknown) => teller.failed(error));
+      reporter.note(`cancelling ${run.id}`);
+      run.cancel('interrupted at the terminal').catch((error: unknown) => reporter.failed(error));
     },
   });
   try {
@@ -25,7 +25,7 @@ export async function followRun(
       if (event.type === 'result') return event.result;
       if (globals.json) continue;
       if (event.type === 'log') await printer.print(event);
-      else teller.status(event.status, event.reason);
+      else reporter.status(event.status, event.reason);
     }
   } catch (error) {
     if (!interrupts.signal.aborted) throw error;

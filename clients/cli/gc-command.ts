@@ -1,5 +1,5 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { formatBytes } from '@hotcell/contract/humans.ts';
+import { formatBytes } from '@hotcell/contract/format.ts';
 import { Store } from '@hotcell/outside/store/store.ts';
 import { findInstallation } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
@@ -7,7 +7,7 @@ import { collectGarbage, type TenantReport } from '@hotcell/record/gc/collect-ga
 import type { Plan } from '@hotcell/record/gc/garbage-plan.ts';
 import { columns } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 
 /** The operator's command: it speaks to the store itself, with the operator's account, for all tenants. */
 export function define(command: Command): void {
@@ -15,7 +15,7 @@ export function define(command: Command): void {
   examples(command, ['gc --dry-run', 'gc', 'gc --json']);
   command.action(async ({ dryRun = false }: { dryRun?: boolean }) => {
     const globals = globalsOf(command);
-    const { note } = tellerFor(globals);
+    const { note } = reporterFor(globals);
     const installation = await findInstallation(process.env);
     if (!installation)
       throw new HotcellError(

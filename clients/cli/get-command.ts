@@ -8,7 +8,7 @@ import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { checked, saveOutputs } from './save.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 
 export function define(command: Command): void {
   command
@@ -21,11 +21,11 @@ export function define(command: Command): void {
     const run = (await openClient(globals)).run(id);
     const files = chosen(id, await outputsOf(run), paths);
     if (options.out !== undefined) {
-      const teller = tellerFor(globals);
+      const reporter = reporterFor(globals);
       const saved = (file: OutputFile) => globals.json && printJson(file);
       await saveOutputs(run, files, options.out, { saved });
       if (!globals.json)
-        teller.note(
+        reporter.note(
           `${files.length === 1 ? '1 file is' : `${files.length} files are`} in ${options.out}, as the result says, byte for byte`,
         );
     } else if (paths.length > 0) for (const file of files) await print(run, file);

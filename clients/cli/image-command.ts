@@ -1,4 +1,4 @@
-import { formatBytes } from '@hotcell/contract/humans.ts';
+import { formatBytes } from '@hotcell/contract/format.ts';
 import { imageNames } from '@hotcell/setup/images/catalogue.ts';
 import { type Asked, deriveImage, remarks } from '@hotcell/setup/images/derive.ts';
 import { ensureImages } from '@hotcell/setup/images/ensure-images.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { linesOf } from '@hotcell/client/lines.ts';
 import { openClient } from './client.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 
 const Rebuilt = z.looseObject({ runs: z.number() });
 
@@ -16,7 +16,7 @@ export function define(command: Command): void {
     for await (const line of linesOf(await http.stream('POST', '/v1/rebuild'))) {
       const rebuilt = parseJsonAs(Rebuilt, line, 'the answer to POST /v1/rebuild', 'internal');
       if (globals.json) printJson(rebuilt);
-      else tellerFor(globals).note(`${rebuilt.runs} runs are listed again, and what is open has its ticket`);
+      else reporterFor(globals).note(`${rebuilt.runs} runs are listed again, and what is open has its ticket`);
     }
   });
 }

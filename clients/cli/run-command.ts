@@ -10,7 +10,7 @@ import { Interrupts } from './interrupt.ts';
 import { type RunOptions, takeRequest } from './run-options.ts';
 import { saveOutputs } from './save.ts';
 import { refusedRun, submitRequest } from './submit-request.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 
 interface Options extends RunOptions {
   out?: string;
@@ -34,12 +34,12 @@ export function define(command: Command): void {
 /** Asks for a run, shows it, and ends as its program ended. */
 async function run(files: readonly string[], options: Options, command: Command): Promise<void> {
   const globals = globalsOf(command);
-  const teller = tellerFor(globals);
+  const reporter = reporterFor(globals);
   using interrupts = new Interrupts();
   let client: Hotcell | undefined;
   try {
     client = await openClient(globals);
-    const accepted = await submitRequest(client, files, options, teller, interrupts.signal);
+    const accepted = await submitRequest(client, files, options, reporter, interrupts.signal);
     if (globals.json)
       printJson({
         type: 'accepted',
@@ -51,13 +51,13 @@ async function run(files: readonly string[], options: Options, command: Command)
       return;
     }
     if (!globals.json) {
-      teller.note(`accepted as ${accepted.id}`);
-      teller.warnings(accepted.warnings);
+      reporter.note(`accepted as ${accepted.id}`);
+      reporter.warnings(accepted.warnings);
     }
-    const result = await followRun(accepted, { globals, teller, interrupts });
+    const result = await followRun(accepted, { globals, reporter, interrupts });
     process.exitCode = result ? exitCodeOf(result) : interrupted;
     if (!result) return;
-    teller.ended(result);
+    reporter.ended(result);
     if (options.out !== undefined)
       await saveOutputs(accepted, result.outputs.files, options.out, { signal: interrupts.signal });
   } catch (error) {
@@ -65,7 +65,7 @@ async function run(files: readonly string[], options: Options, command: Command)
       process.exitCode = interrupted;
       return;
     }
-    teller.failed(error);
+    reporter.failed(error);
     process.exitCode = exitCodeOfFailure(error);
     const refused = refusedRun(error);
     const result = client && refused && globals.json ? await recordedRefusal(client, refused) : undefined;

@@ -1,4 +1,4 @@
-import { formatBytes, formatSeconds } from '@hotcell/contract/humans.ts';
+import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { RunView } from '@hotcell/contract/run-view.ts';
 import type { Command } from 'commander';

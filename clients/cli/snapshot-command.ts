@@ -1,5 +1,5 @@
 import { Digest } from '@hotcell/contract/digest.ts';
-import { counted, formatBytes } from '@hotcell/contract/humans.ts';
+import { counted, formatBytes } from '@hotcell/contract/format.ts';
 import { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
 import { type Command, Option } from 'commander';

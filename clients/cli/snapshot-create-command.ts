@@ -1,6 +1,6 @@
 import { Digest } from '@hotcell/contract/digest.ts';
 import { type ErrorCode, errorCodes, HotcellError } from '@hotcell/contract/errors.ts';
-import { counted, formatBytes } from '@hotcell/contract/humans.ts';
+import { counted, formatBytes } from '@hotcell/contract/format.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { SnapshotName } from '@hotcell/contract/names.ts';
 import { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
@@ -12,7 +12,7 @@ import { uploadSnapshot } from '@hotcell/client/upload.ts';
 import { openClient } from './client.ts';
 import { memoryOf } from './hash-memory.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 import { isLocal, progressTo } from './upload-sources.ts';
 
 const Created = z.looseObject({ id: Digest, name: z.string().optional(), files: z.number(), bytes: z.number() });
@@ -64,7 +64,7 @@ export function defineCreate(command: Command): void {
   ]);
   command.action(async (source: string, options: Options) => {
     const globals = globalsOf(command);
-    const { note } = tellerFor(globals);
+    const { note } = reporterFor(globals);
     const { http } = await openClient(globals);
     const created = isLocal(source)
       ? await uploadLocal(http, source, options, note)

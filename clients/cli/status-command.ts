@@ -1,5 +1,5 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { CellBeat, RefusedTicket, WorkerBeat } from '@hotcell/contract/beats.ts';
+import { CellBeat, RefusedTicket, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { type InstallationStatus, statusOf } from '@hotcell/setup/status.ts';
 import type { Command } from 'commander';
 import { z } from 'zod';

@@ -3,19 +3,19 @@ import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Hotcell, Run } from '@hotcell/client/index.ts';
 import { buildRequest } from './build-request.ts';
 import type { RunOptions } from './run-options.ts';
-import type { Teller } from './teller.ts';
+import type { Reporter } from './reporter.ts';
 
 /** Builds what is asked from the command line and hands it in; folders go first, as snapshots. */
 export async function submitRequest(
   client: Hotcell,
   files: readonly string[],
   options: RunOptions,
-  teller: Teller,
+  reporter: Reporter,
   signal?: AbortSignal,
 ): Promise<Run> {
   const freeze = async (path: string) => {
     const { uploadSource } = await import('./upload-sources.ts');
-    return await uploadSource(client.http, path, teller.note);
+    return await uploadSource(client.http, path, reporter.note);
   };
   const request: RunRequest = await buildRequest(files, options, freeze);
   return await client.submit(request, { idempotencyKey: options.idempotencyKey, signal });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { formatBytes } from '@hotcell/contract/humans.ts';
+import { formatBytes } from '@hotcell/contract/format.ts';
 import type { Http } from '@hotcell/client/http.ts';
 import { uploadSnapshot } from '@hotcell/client/upload.ts';
 import { memoryOf } from './hash-memory.ts';

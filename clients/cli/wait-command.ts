@@ -4,7 +4,7 @@ import { exitCodeOf, exitCodeOfFailure, interrupted } from './exit-code.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
 import { aNumber } from './run-options.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 
 /** As of timeout(1). */
 const waitedTooLong = 124;
@@ -16,22 +16,22 @@ export function define(command: Command): void {
   examples(command, ['wait 019a9f3e-7c00-7000-8000-000000000000', 'wait RUN --timeout 60 --json']);
   command.action(async (id: string, options: { timeout?: number }) => {
     const globals = globalsOf(command);
-    const teller = tellerFor(globals);
+    const reporter = reporterFor(globals);
     using interrupts = new Interrupts();
     const limit = options.timeout === undefined ? [] : [AbortSignal.timeout(options.timeout * 1000)];
     const signal = AbortSignal.any([interrupts.signal, ...limit]);
     try {
       const result = await (await openClient(globals)).run(id).result({ signal });
       if (globals.json) printJson(result);
-      teller.ended(result);
+      reporter.ended(result);
       process.exitCode = exitCodeOf(result);
     } catch (error) {
       if (interrupts.signal.aborted) process.exitCode = interrupted;
       else if (signal.aborted) {
-        teller.note(`${id} is not finished after ${options.timeout} s; it goes on`);
+        reporter.note(`${id} is not finished after ${options.timeout} s; it goes on`);
         process.exitCode = waitedTooLong;
       } else {
-        teller.failed(error);
+        reporter.failed(error);
         process.exitCode = exitCodeOfFailure(error);
       }
     }

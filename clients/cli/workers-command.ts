@@ -1,11 +1,11 @@
-import { formatBytes } from '@hotcell/contract/humans.ts';
-import { WorkerBeat } from '@hotcell/contract/beats.ts';
+import { formatBytes } from '@hotcell/contract/format.ts';
+import { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
-import { tellerFor } from './teller.ts';
+import { reporterFor } from './reporter.ts';
 
 const Workers = z.looseObject({ workers: z.array(WorkerBeat.loose()) });
 
@@ -40,6 +40,6 @@ export function define(command: Command): void {
     const path = `/v1/workers/${encodeURIComponent(name)}/drain`;
     const drained = await (await openClient(globals)).http.json(z.looseObject({}), 'POST', path);
     if (globals.json) printJson(drained);
-    else tellerFor(globals).note(`${name} takes nothing more; it takes again when it is started anew`);
+    else reporterFor(globals).note(`${name} takes nothing more; it takes again when it is started anew`);
   });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isNeverVariable } from '@hotcell/contract/ceiling.ts';
+import { isNeverVariable } from '@hotcell/contract/job-variables.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { matches } from '@hotcell/contract/policy.ts';
 import type { Engine, InspectedImage } from '@hotcell/outside/engine/engine.ts';

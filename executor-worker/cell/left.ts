@@ -1,5 +1,5 @@
 import { messageOf } from '@hotcell/contract/errors.ts';
-import type { CellBeat } from '@hotcell/contract/beats.ts';
+import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 
 /** The cells that could not be removed, and why: tried again by every round of the reaper, and told to who operates us. */
 export class Left {

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import type { CellBeat } from '@hotcell/contract/beats.ts';
+import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { CellPlan, SealedCell } from '../hand-offs.ts';

@@ -1,4 +1,4 @@
-import { signalName } from '@hotcell/contract/outcome.ts';
+import { signalName } from '@hotcell/contract/decide-outcome.ts';
 import type { BlockResult, Outcome } from '@hotcell/contract/result.ts';
 import type { BlockEnd, PreparedBlock } from '../hand-offs.ts';
 

@@ -2,7 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
-import { decide, type Decision, type Stop } from '@hotcell/contract/outcome.ts';
+import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import type { BlockResult, Usage } from '@hotcell/contract/result.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';

@@ -1,5 +1,5 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { formatBytes } from '@hotcell/contract/humans.ts';
+import { formatBytes } from '@hotcell/contract/format.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import type { OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';

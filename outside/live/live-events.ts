@@ -1,4 +1,4 @@
-import { LiveEvent } from '@hotcell/contract/beats.ts';
+import { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import type { Redis } from 'ioredis';
 
 type Listener = (message: string) => void;

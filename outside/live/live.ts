@@ -1,4 +1,4 @@
-import { type LiveEvent, RefusedTicket, RunBeat, WorkerBeat } from '@hotcell/contract/beats.ts';
+import { type LiveEvent, RefusedTicket, RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { CancelMark } from '@hotcell/contract/records.ts';
 import { type ChainableCommander, Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-import { limitCeiling } from '@hotcell/contract/ceiling.ts';
+import { limitCeiling } from '@hotcell/contract/job-variables.ts';
 import { findLanguage } from '@hotcell/contract/languages.ts';
 import { AskedLimits, type LimitName, limitNames } from '@hotcell/contract/limits.ts';
 import { matches, type Policy } from '@hotcell/contract/policy.ts';

@@ -1,5 +1,5 @@
 import { admit, type Admission } from '@hotcell/contract/admission.ts';
-import { readRunRequest } from '@hotcell/contract/foreign-words.ts';
+import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import type { Issue } from '@hotcell/contract/errors.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';

@@ -1,5 +1,5 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { RefusedTicket, WorkerBeat } from '@hotcell/contract/beats.ts';
+import { RefusedTicket, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { z } from 'zod';
 import type { Producer } from '../producer.ts';
 import { type App, operatorOf } from './app.ts';

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import { columns } from '../columns.ts';
 import { type Globals, printJson } from '../globals.ts';
-import { policyOf } from './asked.ts';
-import { loadFile } from './local.ts';
-import { forReading } from './readable.ts';
+import { policyOf } from './fetch-policy.ts';
+import { loadFile } from './local-policy.ts';
+import { forReading } from './policy-yaml.ts';
 
 interface Difference {
   path: string;

@@ -1,4 +1,4 @@
-import { show as showLimit } from '@hotcell/contract/admission-words.ts';
+import { show as showLimit } from '@hotcell/contract/admission-messages.ts';
 import { limitNames } from '@hotcell/contract/limits.ts';
 import { z } from 'zod';
 import { openClient } from '../client.ts';

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { openClient } from '../client.ts';
 import { columns } from '../columns.ts';
 import { type Globals, printJson } from '../globals.ts';
-import { tellerFor } from '../teller.ts';
-import { policyOf } from './asked.ts';
-import { readable } from './readable.ts';
+import { reporterFor } from '../reporter.ts';
+import { policyOf } from './fetch-policy.ts';
+import { readable } from './policy-yaml.ts';
 
 const Listed = z.looseObject({
   policies: z.array(
@@ -39,9 +39,9 @@ export async function list(globals: Globals): Promise<void> {
         ]),
       ),
     );
-  const teller = tellerFor(globals);
+  const reporter = reporterFor(globals);
   for (const { file, line, column, message } of problems)
-    teller.note(`cannot be used: ${file}:${line}:${column}: ${message}`);
+    reporter.note(`cannot be used: ${file}:${line}:${column}: ${message}`);
 }
 
 export async function show(named: string, globals: Globals): Promise<void> {

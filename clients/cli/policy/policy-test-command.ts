@@ -2,7 +2,7 @@ import { type Checked, checkPolicies } from '@hotcell/policies/check/run-policy-
 import { problemLine } from '@hotcell/policies/yaml.ts';
 import { type Globals, printJson } from '../globals.ts';
 import { visible } from '../visible.ts';
-import { policiesFolder } from './local.ts';
+import { policiesFolder } from './local-policy.ts';
 
 /** Exit 1 as soon as a policy says anything that its tests do not, or the other way round. */
 export async function test(only: readonly string[], live: boolean, globals: Globals): Promise<void> {

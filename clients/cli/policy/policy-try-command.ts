@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { openClient } from '../client.ts';
 import { type Globals, printJson } from '../globals.ts';
 import { visible } from '../visible.ts';
-import { loadFile } from './local.ts';
-import { readable } from './readable.ts';
+import { loadFile } from './local-policy.ts';
+import { readable } from './policy-yaml.ts';
 
 const Past = z.looseObject({
   looked: z.number(),

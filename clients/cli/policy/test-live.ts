@@ -9,7 +9,7 @@ import { openClient } from '../client.ts';
 import { type Globals, printJson } from '../globals.ts';
 import { uploadSource } from '../upload-sources.ts';
 import { visible } from '../visible.ts';
-import { PolicyView } from './asked.ts';
+import { PolicyView } from './fetch-policy.ts';
 import { inputText, type Probe, probesOf } from './probes.ts';
 
 const Names = z.looseObject({ policies: z.array(z.looseObject({ name: z.string() })) });

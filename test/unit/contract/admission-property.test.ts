@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { admit, type Effective, judge } from '@hotcell/contract/admission.ts';
-import { isNeverVariable, limitCeiling } from '@hotcell/contract/ceiling.ts';
-import { readRunRequest } from '@hotcell/contract/foreign-words.ts';
+import { isNeverVariable, limitCeiling } from '@hotcell/contract/job-variables.ts';
+import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import { limitNames } from '@hotcell/contract/limits.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { matches, type Policy, policyDigest } from '@hotcell/contract/policy.ts';

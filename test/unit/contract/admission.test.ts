@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Admission, admit, judge, judgeInputs } from '@hotcell/contract/admission.ts';
-import { words } from '@hotcell/contract/admission-words.ts';
+import { words } from '@hotcell/contract/admission-messages.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';

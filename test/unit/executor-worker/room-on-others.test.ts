@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WorkerBeat } from '@hotcell/contract/beats.ts';
+import type { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { hasRoom } from '@hotcell/executor-worker/room-on-others.ts';
 
 const at = '2026-11-18T10:00:00.000Z';

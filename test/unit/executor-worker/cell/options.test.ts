@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { limitCeiling } from '@hotcell/contract/ceiling.ts';
+import { limitCeiling } from '@hotcell/contract/job-variables.ts';
 import { type Limits, limitNames } from '@hotcell/contract/limits.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { jobLimitsOf, memoryOf, settableRlimits, tmpfsOf } from '@hotcell/executor-worker/cell/cell-bounds.ts';

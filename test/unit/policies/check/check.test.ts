@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { limitCeiling } from '@hotcell/contract/ceiling.ts';
+import { limitCeiling } from '@hotcell/contract/job-variables.ts';
 import { limitNames } from '@hotcell/contract/limits.ts';
 import { Policy } from '@hotcell/contract/policy.ts';
 import { checkPolicies, testInstallation } from '@hotcell/policies/check/run-policy-tests.ts';

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { formatBytes, formatSeconds } from './humans.ts';
+import { formatBytes, formatSeconds } from './format.ts';
 import type { Limits } from './limits.ts';
 import type { Outcome } from './result.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type BlockFacts, decide, type OutcomeFacts, type Stop } from '@hotcell/contract/outcome.ts';
+import { type BlockFacts, decide, type OutcomeFacts, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import { Outcome } from '@hotcell/contract/result.ts';
 
 const limits = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseRunRequest, readRunRequest } from '@hotcell/contract/foreign-words.ts';
+import { parseRunRequest, readRunRequest } from '@hotcell/contract/read-request.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { prints } from '../../support/policies.ts';
 

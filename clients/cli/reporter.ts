@@ -1,11 +1,11 @@
-import { counted, formatSeconds } from '@hotcell/contract/humans.ts';
+import { counted, formatSeconds } from '@hotcell/contract/format.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { failureOf } from './fail.ts';
 import type { Globals } from './globals.ts';
 import { visible } from './visible.ts';
 
 /** What a person is told beside the data: on stderr, and not at all when they want quiet. */
-export interface Teller {
+export interface Reporter {
   note: (text: string) => void;
   status: (status: string, reason?: string) => void;
   /** Each is told once, however often it comes. */
@@ -14,7 +14,7 @@ export interface Teller {
   failed: (error: unknown) => void;
 }
 
-export function tellerFor(globals: Globals): Teller {
+export function reporterFor(globals: Globals): Reporter {
   const say = (text: string) => process.stderr.write(`hotcell: ${visible(text)}\n`);
   const note = (text: string) => {
     if (!globals.quiet) say(text);
