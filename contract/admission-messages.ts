@@ -7,7 +7,7 @@ export const show = (name: LimitName, value: number): string =>
   isBytes(name) ? exactBytes(value) : name.endsWith('Seconds') ? `${value} s` : String(value);
 
 /** What a submitter typed goes into a message bounded and without control characters. */
-export function quote(text: string): string {
+function quote(text: string): string {
   const clean = text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\u{fffd}');
   return `"${clean.length > 80 ? `${clean.slice(0, 80)}…` : clean}"`;
 }

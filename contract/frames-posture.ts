@@ -74,7 +74,7 @@ export type PostureKey = keyof typeof postureFields;
 
 type Fields<K extends PostureKey> = (typeof postureFields)[K]['fields'];
 
-export type PostureRecordOf<K extends PostureKey> = { key: K } & {
+type PostureRecordOf<K extends PostureKey> = { key: K } & {
   [F in keyof Fields<K>]: Fields<K>[F] extends PostureKind ? PostureValues[Fields<K>[F]] : never;
 };
 

@@ -100,7 +100,7 @@ export type KillReason = keyof typeof killReasons;
 
 /** What ended a block, or the run, from outside of the program. The first cause wins. */
 export const stopCauses = { none: 0, blockTime: 1, runTime: 2, killed: 3, logLimit: 4 } as const;
-export type StopCause = keyof typeof stopCauses;
+type StopCause = keyof typeof stopCauses;
 
 /** How far a block came that never ran: writing its file, making a process, putting it in its place, running it. */
 export const startStages = { file: 1, fork: 2, setup: 3, exec: 4 } as const;
@@ -136,7 +136,7 @@ export const cellErrors = {
   undead: 7,
   system: 8,
 } as const;
-export type CellErrorCode = keyof typeof cellErrors;
+type CellErrorCode = keyof typeof cellErrors;
 
 export interface Rlimit {
   name: RlimitName;

@@ -7,7 +7,7 @@ const count = (what: string) =>
     .positive();
 
 /** What bounds a run. Every one has a default and a maximum in the policy; the effective ones stand in the result. */
-export const limitFields = {
+const limitFields = {
   timeoutSeconds: count('the time limit of the run, in seconds,'),
   blockTimeoutSeconds: count('the time limit of a block, in seconds,'),
   graceSeconds: z.number().int().min(0),

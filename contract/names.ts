@@ -29,9 +29,6 @@ export const PolicyName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'a policy is named by 1 to 63 of a-z, 0-9 and -');
 export const WorkerName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/);
-export const InstallationId = z
-  .string()
-  .regex(/^[a-z0-9]{1,32}$/, 'an installation is named by 1 to 32 of a-z and 0-9');
 
 let lastMs = 0;
 let counter = 0;

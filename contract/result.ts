@@ -108,13 +108,3 @@ export const Result = z.strictObject({
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
 });
 export type Result = z.infer<typeof Result>;
-
-/** What `show`, the API and the last line of `run --json` say: a result, or how far an unfinished run is. */
-export type RunView =
-  | Result
-  | (Omit<Partial<Result>, 'status' | 'version'> & {
-      run: RunId;
-      tenant: string;
-      status: Exclude<RunStatus, 'finished'>;
-      waiting?: { code: string; message: string; position: number | null };
-    });

@@ -23,7 +23,7 @@ export function compareUtf8(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-export function manifestLine(entry: SnapshotEntry): string {
+function manifestLine(entry: SnapshotEntry): string {
   return `${canonical({ path: entry.path, sha256: entry.sha256, size: entry.size })}\n`;
 }
 

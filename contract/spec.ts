@@ -47,7 +47,7 @@ export const Labels = z
   )
   .refine((labels) => Object.keys(labels).length <= 32, { message: 'at most 32 labels' });
 
-export const Retry = z.strictObject({
+const Retry = z.strictObject({
   on: z.array(z.enum(['failed', 'timed_out', 'out_of_memory'])).min(1),
   max: z.number().int().min(1).max(5),
 });

@@ -18,7 +18,7 @@ const skewMs = 5 * 60_000;
 const lifeMs = 7 * 24 * 3600_000;
 
 /** Names a public key: the first 16 hex digits of its SPKI form's sha256. */
-export function keyIdOf(key: KeyObject): string {
+function keyIdOf(key: KeyObject): string {
   const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' });
   return hexOf(sha256(spki)).slice(0, 16);
 }

@@ -35,13 +35,6 @@ export interface CellPlan {
   seccomp: Readonly<Record<string, string>>;
 }
 
-export interface Interpreter {
-  name: string;
-  /** `{file}` stands for the block's file. */
-  command: readonly string[];
-  ending: string;
-}
-
 /** A block ready to be handed over: where its file lies in /work, its bytes, and what runs it. */
 export interface PreparedBlock {
   index: number;

@@ -5,7 +5,7 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 
 const everyMs = 1_000;
 /** Not heard for so long, an attempt counts as dead to others. */
-export const silentMs = 4_000;
+const silentMs = 4_000;
 
 export interface Listener {
   beat: RunBeat;

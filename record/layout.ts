@@ -2,10 +2,10 @@ import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { RunId, timeOf } from '@hotcell/contract/names.ts';
 
 /** The one place that knows where things stand in the two buckets. */
-export const shards = 16;
+const shards = 16;
 
 /** A run's shard: from the random end of its id, so that one busy second spreads over all. */
-export function shardOf(run: RunId): string {
+function shardOf(run: RunId): string {
   return run.at(-1) ?? '0';
 }
 export const allShards: readonly string[] = Array.from({ length: shards }, (_, i) => i.toString(16));

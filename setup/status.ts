@@ -1,7 +1,7 @@
 import { composeRows, expectedServices } from './services/compose.ts';
 import { findInstallation, type Installation } from './settings/installation.ts';
 
-export interface ServiceStatus {
+interface ServiceStatus {
   name: string;
   state: string;
   health: string;

@@ -2,7 +2,7 @@ import { type ErrorCode, HotcellError } from '@hotcell/contract/errors.ts';
 import type { Outcome } from '@hotcell/contract/result.ts';
 import { exitCodes } from './fail.ts';
 
-export const platformFailed = 125;
+const platformFailed = 125;
 export const interrupted = 130;
 
 const ofOutcome: Readonly<Record<Outcome, number | undefined>> = {

@@ -4,7 +4,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 /** How long an API may be away (a restart, a rolling update) before waiting for it is given up. */
 const patienceMs = 120_000;
 
-export function mayPass(error: unknown): boolean {
+function mayPass(error: unknown): boolean {
   return error instanceof HotcellError && error.status === 503;
 }
 

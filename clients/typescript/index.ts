@@ -39,4 +39,5 @@ export class Hotcell {
   }
 }
 
+/** @public What users of the SDK name. */
 export type { ClientSettings, Result, Run, RunRequest };

@@ -24,7 +24,7 @@ export type CreatedSnapshot = z.infer<typeof Created>;
 const sentAtOnce = 12;
 const tries = 6;
 
-export interface UploadProgress {
+interface UploadProgress {
   step: 'hashing' | 'sending';
   done: number;
   of: number;

@@ -1,7 +1,7 @@
 import { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { RunStatus } from '@hotcell/contract/result.ts';
-import type { UnfinishedRun, Waiting } from '@hotcell/contract/run-view.ts';
+import type { UnfinishedRun } from '@hotcell/contract/run-view.ts';
 import { z } from 'zod';
 
 /**
@@ -11,7 +11,7 @@ import { z } from 'zod';
 const Finished = z.looseObject({ run: z.string(), status: z.literal('finished'), outcome: z.string() });
 const Unfinished = z.looseObject({ run: z.string(), status: RunStatus.exclude(['finished']) });
 
-export const AnyResult = z.custom<Result>((value) => Finished.safeParse(value).success, 'this is no result');
+const AnyResult = z.custom<Result>((value) => Finished.safeParse(value).success, 'this is no result');
 export const AnyView = z.union([
   AnyResult,
   z.custom<UnfinishedRun>((value) => Unfinished.safeParse(value).success, 'this is no run'),
@@ -33,8 +33,4 @@ export type RunEvent = z.infer<typeof RunEvent>;
 
 export function isFinished(view: { status: string }): view is Result {
   return view.status === 'finished';
-}
-
-export function waitingOf(view: Result | UnfinishedRun): Waiting | undefined {
-  return isFinished(view) ? undefined : view.waiting;
 }

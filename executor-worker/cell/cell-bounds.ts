@@ -12,7 +12,7 @@ const mib = 1024 * 1024;
 export const waitingMs = 10 * 60_000;
 
 /** gVisor's own kernel lives in the cell's memory as well: what it needs is not taken from the job. */
-export const runtimeMemory = { runc: 0, gvisor: 64 * mib } as const;
+const runtimeMemory = { runc: 0, gvisor: 64 * mib } as const;
 
 /** For init, its collector, and the child that takes the posture: the job cannot use these up. */
 const initProcesses = 16;
@@ -85,7 +85,7 @@ function collectMs(limits: Limits): number {
 }
 
 /** From START to init's own deadline: then it kills everything, whatever the host does. */
-export function lifetimeMs(limits: Limits): number {
+function lifetimeMs(limits: Limits): number {
   return limits.timeoutSeconds * 1000 + limits.graceSeconds * 1000 + collectMs(limits);
 }
 

@@ -23,7 +23,7 @@ const stages: Readonly<Record<StartStage, string>> = {
   exec: 'its program could not be run',
 };
 
-export function startErrorOf(stage: StartStage, errno: number, program: string): string {
+function startErrorOf(stage: StartStage, errno: number, program: string): string {
   if (stage !== 'exec') return `${stages[stage]} (${errnoName(errno)})`;
   const { ENOENT, EACCES, ENOEXEC } = constants.errno;
   if (errno === ENOENT) return `the image has no ${program}: use an image that has it, or another language`;

@@ -66,7 +66,7 @@ function tmpfsOptions(one: Tmpfs): string {
   return `${flags},size=${one.bytes},nr_inodes=${one.inodes},mode=${one.mode}`;
 }
 
-export function labelsOf(plan: CellPlan, site: CellSite): Record<string, string> {
+function labelsOf(plan: CellPlan, site: CellSite): Record<string, string> {
   // All of them, always: what we leave out, an image's own labels could say.
   return {
     'hotcell.managed': '1',

@@ -10,8 +10,8 @@ import { z } from 'zod';
 import type { Places } from './places.ts';
 
 /** How much a tree is, kept beside it so that nobody has to count; its time of change is when it was used last. */
-export const TreeSize = z.strictObject({ files: z.number().int().min(0), bytes: z.number().int().min(0) });
-export type TreeSize = z.infer<typeof TreeSize>;
+const TreeSize = z.strictObject({ files: z.number().int().min(0), bytes: z.number().int().min(0) });
+type TreeSize = z.infer<typeof TreeSize>;
 
 export interface FoundTree extends TreeSize {
   tenant: string;

@@ -8,14 +8,14 @@ import { countRules, unsaid } from './coverage.ts';
 import { type PlacedTest, readTests } from './test-file.ts';
 import { tryTest } from './try-test.ts';
 
-export interface Failure {
+interface Failure {
   file: string;
   line: number;
   test: string;
   difference: string;
 }
 
-export interface Report {
+interface Report {
   policy: string;
   tests: number;
   /** How much there is to say about it, and what its tests leave unsaid. */

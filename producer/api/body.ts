@@ -25,7 +25,7 @@ function endOfString(bytes: Buffer, from: number): number {
  * Before anything builds objects from it: a body of a few megabytes can nest a million deep or hold ten million
  * values, and would keep the one thread of this process busy for everybody else.
  */
-export function checkShape(bytes: Buffer): void {
+function checkShape(bytes: Buffer): void {
   let depth = 0;
   let parts = 0;
   for (let i = 0; i < bytes.length; i++) {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 const Heading = z.object({ version: z.literal(1) });
 const Line = z.strictObject({ key: z.string(), versionId: z.string(), size: z.number().int().min(0), sha256: Digest });
-export type RememberedObject = z.infer<typeof Line>;
+type RememberedObject = z.infer<typeof Line>;
 
 /**
  * What was read before, by version and key: an object's version is always the same bytes, so it never has to be read

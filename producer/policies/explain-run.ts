@@ -6,7 +6,7 @@ import type { Issue } from '@hotcell/contract/errors.ts';
 import type { Producer } from '../producer.ts';
 import { specOf, viewOf } from '../view-run.ts';
 
-export interface ExplainedLimit {
+interface ExplainedLimit {
   name: LimitName;
   /** What the submitter asked; null: nothing. */
   asked: number | null;

@@ -26,7 +26,7 @@ export function requestOf(spec: Spec, judgedBy: Policy): RunRequest {
   };
 }
 
-export interface NowRefused {
+interface NowRefused {
   run: string;
   reasons: Issue[];
 }

@@ -11,7 +11,7 @@ export interface DoomedVersion {
   size: number;
 }
 /** A snapshot nobody points to: its record goes first and the rest only if nobody has put the record back meanwhile. */
-export interface DoomedSnapshot {
+interface DoomedSnapshot {
   id: Digest;
   record: DoomedVersion[];
   manifest: DoomedVersion[];

@@ -7,7 +7,7 @@ import { describe, type EngineStep, planEngine, titleOf } from './engine-plan.ts
 import { reloadEngine, startEngine } from './start.ts';
 
 /** Whether the plan may be carried out. Without a terminal nobody can be asked, and scripts must not hang. */
-export async function consent(plan: readonly string[], progress: Progress, yes: boolean): Promise<void> {
+async function consent(plan: readonly string[], progress: Progress, yes: boolean): Promise<void> {
   progress.note('To run Hotcell on this machine, this will:');
   for (const line of plan) progress.note(`  - ${line}`);
   if (yes || !process.stdin.isTTY || !process.stderr.isTTY) return;

@@ -45,7 +45,7 @@ function runcVersionOf(info: z.infer<typeof Info>): string {
   return /"org\.opencontainers\.runc\.version":"([^"]+)"/.exec(features ?? '')?.[1] ?? '';
 }
 
-export function engineInfoOf(json: unknown, now: number): EngineInfo | undefined {
+function engineInfoOf(json: unknown, now: number): EngineInfo | undefined {
   const info = Info.parse(json);
   if (info.ServerVersion === '') return undefined;
   const bounds = { memory: info.MemoryLimit, swap: info.SwapLimit, CPU: info.CpuCfsQuota, processes: info.PidsLimit };

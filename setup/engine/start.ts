@@ -33,7 +33,7 @@ async function answers(socket: string): Promise<boolean> {
  * An engine that was killed leaves files which name processes of before. When such a number belongs to another program
  * by now, the next engine believes it is running already, or waits for a containerd that is not there.
  */
-export async function removeStaleState(): Promise<void> {
+async function removeStaleState(): Promise<void> {
   for (const [path, program] of [
     ['/run/docker.pid', 'dockerd'],
     ['/run/docker/containerd/containerd.pid', 'containerd'],

@@ -25,7 +25,7 @@ const ownFolder = (name: ShippedImage) => ({ root: `images/${name}`, paths: ['.'
 const onBase = { BASE: 'base' } as const;
 
 /** Workspaces whose sources the services run from, as they are. */
-export const servicePaths = [
+const servicePaths = [
   'package.json',
   'package-lock.json',
   '.npmrc',

@@ -9,7 +9,7 @@ import { textIfThere } from '../settings/config-file.ts';
 import { checkout, type Installation, placesIn } from '../settings/installation.ts';
 import { serviceUser } from './files.ts';
 
-export const serviceNames = ['valkey', 'store', 'producer', 'executor-worker', 'notary'] as const;
+const serviceNames = ['valkey', 'store', 'producer', 'executor-worker', 'notary'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 /** What runs when all is well: a store or a queue outside is not ours to start. */
@@ -20,7 +20,7 @@ export function expectedServices({ own }: Pick<Installation, 'own'>): ServiceNam
 /** The engine's image for each of ours, by its id: what a service runs is what was built, whatever a tag says later. */
 export type ServiceImages = Readonly<Partial<Record<'valkey' | 'store' | 'service', string>>>;
 
-export const projectOf = (installation: Pick<Installation, 'id'>) => `hotcell-${installation.id}`;
+const projectOf = (installation: Pick<Installation, 'id'>) => `hotcell-${installation.id}`;
 
 // Compose wants every variable to have a value, also those of services that are not started now.
 const noImage = 'hotcell/not-built:yet';

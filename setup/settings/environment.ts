@@ -47,7 +47,6 @@ export const clientSettings = z.object({
 
 export type InstallationSettings = z.output<typeof installationSettings>;
 export type CliSettings = InstallationSettings & z.output<typeof clientSettings>;
-export const installationSettingNames = Object.keys(installationSettings.shape);
 
 export function readConfig(values: Env): InstallationSettings {
   return readSettings(installationSettings, values);

@@ -19,7 +19,7 @@ function ticketKey(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-export const apiKeyPrefix = 'hc_';
+const apiKeyPrefix = 'hc_';
 
 /**
  * Make what an installation consists of on disk, or complete what is there: running it twice changes nothing. What was

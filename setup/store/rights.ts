@@ -11,7 +11,7 @@ const everything = ['*'];
  * What each process may do, and by being silent what it may not: nobody deletes in the record, and nobody but the
  * notary removes what it still has to sequence. `*` in the middle of a key stands for any number of folders.
  */
-export const rights: Readonly<Record<Account, Rights>> = {
+const rights: Readonly<Record<Account, Rights>> = {
   producer: {
     record: {
       get: everything,

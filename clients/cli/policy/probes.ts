@@ -13,7 +13,7 @@ export interface Probe {
   differs: (seen: Seen) => string | undefined;
 }
 
-export interface Seen {
+interface Seen {
   result: Result;
   /** What the program said in its last line of JSON. */
   said: Readonly<Record<string, unknown>>;

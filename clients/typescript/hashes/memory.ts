@@ -15,13 +15,13 @@ const keptEveryMs = 10_000;
 type Known = Map<string, Digest>;
 
 /** The text of a memory: its version and the digest of its lines, then a line for each file. */
-export function formatMemory(known: ReadonlyMap<string, Digest>): string {
+function formatMemory(known: ReadonlyMap<string, Digest>): string {
   const lines = [...known].map(([key, digest]) => `${key} ${hexOf(digest)}\n`).join('');
   return `${version} ${hexOf(sha256(lines))}\n${lines}`;
 }
 
 /** What a text says; nothing at all if any of it is not as it was written. */
-export function parseMemory(text: string): Known {
+function parseMemory(text: string): Known {
   const end = text.indexOf('\n') + 1;
   const lines = text.slice(end);
   if (text.slice(0, end) !== `${version} ${hexOf(sha256(lines))}\n`) return new Map();
