@@ -1,4 +1,4 @@
-import { openLateInputs } from '@hotcell/executor-worker/late-inputs.ts';
+import { openLateInputs } from '@hotcell/executor-worker/inputs/late-inputs.ts';
 import { locatedAt } from '@hotcell/record/snapshot-store.ts';
 import { openBed } from '../test/support/bed.ts';
 import { follow, openTestCells } from '../test/support/cells.ts';

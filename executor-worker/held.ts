@@ -1,5 +1,5 @@
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { Taken } from './capacity.ts';
+import type { Taken } from './pull/capacity.ts';
 import type { SealedCell, StagedInputs } from './hand-offs.ts';
 import type { Worker } from './worker.ts';
 

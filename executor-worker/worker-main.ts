@@ -15,9 +15,9 @@ import { HalfUploads } from './half-uploads.ts';
 import { keepHouse } from './housekeeping.ts';
 import { InputCache } from './inputs/cache.ts';
 import { scrub } from './inputs/scrub.ts';
-import { judgePinned } from './judge-pinned.ts';
-import { serve } from './serve.ts';
-import { stageInputs } from './stage.ts';
+import { judgePinned } from './pull/judge.ts';
+import { serve } from './pull/serve.ts';
+import { stageInputs } from './inputs/stage.ts';
 import type { Steps } from './worker.ts';
 
 const settings = readWorkerSettings(process.env);

@@ -6,10 +6,10 @@ import type { TicketReader } from '@hotcell/contract/ticket-signing.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
-import type { Capacity } from './capacity.ts';
-import type { Heartbeat } from './heartbeat.ts';
+import type { Capacity } from './pull/capacity.ts';
+import type { Heartbeat } from './pull/heartbeat.ts';
 import type { CellPlan, SealedCell, StagedInputs } from './hand-offs.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './pull/run-control.ts';
 
 /** The steps of a run that touch this host: given in, so that what is around them can be measured without a cell. */
 export interface Steps {

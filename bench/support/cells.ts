@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { languages } from '@hotcell/contract/languages.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import type { Block } from '@hotcell/contract/spec.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import type { CellPlan, Job } from '@hotcell/executor-worker/hand-offs.ts';
 import { type Attached, type CreateOptions, Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket } from '../../test/support/bed.ts';

@@ -1,6 +1,6 @@
 /** Stages one snapshot into a cache that has nothing yet, as a worker does. */
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
-import { stageInputs } from '@hotcell/executor-worker/stage.ts';
+import { stageInputs } from '@hotcell/executor-worker/inputs/stage.ts';
 import { Contents } from '@hotcell/record/contents.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { Store } from '@hotcell/outside/store/store.ts';

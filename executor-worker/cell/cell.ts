@@ -6,7 +6,7 @@ import type { CellDeps } from './deps.ts';
 import { destroyCell } from './destroy.ts';
 import { cellEvents } from './event-stream.ts';
 import { jobFrames } from './hand-over.ts';
-import type { Leased } from './uid-lease.ts';
+import type { Leased } from './cell-container.ts';
 import { patrol, type Patrol, type Watched } from './patrol.ts';
 import type { Talk } from './talk.ts';
 

@@ -3,7 +3,7 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { SealedCell } from '../hand-offs.ts';
 import type { Images } from './cell-image.ts';
 import type { InitFile } from './init.ts';
-import type { Left } from './left.ts';
+import type { Left } from './stuck-cells.ts';
 import type { Patience } from './patrol.ts';
 
 /** What making cells needs of the worker. */

@@ -2,7 +2,7 @@ import { setImmediate as soon, setTimeout as pause } from 'node:timers/promises'
 import { messageOf } from '@hotcell/contract/errors.ts';
 import type { CellDeps } from './deps.ts';
 import { removeFolder } from './folder.ts';
-import type { Leased } from './uid-lease.ts';
+import type { Leased } from './cell-container.ts';
 
 /** How long init may take to end by itself: a forced removal of a crowded gVisor sandbox is slower than that. */
 const endMs = 5_000;

@@ -7,7 +7,7 @@ import type { CellDeps } from './deps.ts';
 import { folderOfCells } from './folder.ts';
 import { Images } from './cell-image.ts';
 import { InitFile } from './init.ts';
-import { Left } from './left.ts';
+import { Left } from './stuck-cells.ts';
 import { type Patience, usualPatience } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
 import { openCell } from './seal.ts';

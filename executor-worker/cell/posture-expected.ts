@@ -2,7 +2,7 @@ import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import type { Rlimit } from '@hotcell/contract/frames.ts';
 import type { CellPlan } from '../hand-offs.ts';
 import { memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
-import type { Leased } from './uid-lease.ts';
+import type { Leased } from './cell-container.ts';
 import { hostname } from './options.ts';
 
 /** What the kernel has to say inside a cell of this plan. */

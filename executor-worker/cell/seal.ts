@@ -12,7 +12,7 @@ import type { CellDeps } from './deps.ts';
 import { destroyCell } from './destroy.ts';
 import { errorOf, outOfOrder } from './cell-events.ts';
 import { environmentOf } from './cell-image.ts';
-import { type Leased, lease } from './uid-lease.ts';
+import { type Leased, lease } from './cell-container.ts';
 import { expectedPosture } from './posture-expected.ts';
 import { insideFacts, worthOf } from './posture-facts.ts';
 import { insideDifferences } from './posture-inside.ts';

@@ -6,7 +6,7 @@ import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outco
 import type { BlockResult, Usage } from '@hotcell/contract/result.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
-import { LiveLog, type LiveSettings } from '../logs/live-log.ts';
+import { LiveLog, type LiveSettings } from '../logs/log-feed.ts';
 import { LogRecorder } from '../logs/recorder.ts';
 import { OutputCollector } from '../outputs/output-collector.ts';
 import type { CellEvent, Collected, Job, KeptLog, SealedCell, Verdict } from '../hand-offs.ts';

@@ -12,7 +12,7 @@ import { Flights } from './flight.ts';
 import { fullDisk } from './full-disk.ts';
 import { lockFolder } from './cache-lock.ts';
 import { Places } from './places.ts';
-import { Room, type Tree, treeKey } from './cache-room.ts';
+import { Room, type Tree, treeKey } from './cache-account.ts';
 import { takeOver } from './scan-cache.ts';
 import { type MovedTree, makeSpares, moveTree } from './spares.ts';
 import { buildTree } from './tree.ts';

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Places } from './places.ts';
-import type { Tree } from './cache-room.ts';
+import type { Tree } from './cache-account.ts';
 import { buildTree, seal } from './tree.ts';
 
 /** A copy of a tree that was moved into a cell's folder. */

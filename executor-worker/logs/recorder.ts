@@ -4,7 +4,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
 import type { KeptLog } from '../hand-offs.ts';
-import type { LiveLog } from './live-log.ts';
+import type { LiveLog } from './log-feed.ts';
 import { budgetOf, LogWindow } from './window.ts';
 
 export interface RecorderSettings {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
 import { openCells } from '@hotcell/executor-worker/cell/open.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';

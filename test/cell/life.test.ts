@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { languages } from '@hotcell/contract/languages.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import type { CellEvent, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { ends, follow, openTestCells, runIn, type TestCells, testLimits } from '../support/cells.ts';

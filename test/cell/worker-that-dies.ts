@@ -1,6 +1,6 @@
 import { languages } from '@hotcell/contract/languages.ts';
 import { openCells } from '@hotcell/executor-worker/cell/open.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 

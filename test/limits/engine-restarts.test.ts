@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import type { SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { openTestCells, runIn, type TestCells } from '../support/cells.ts';

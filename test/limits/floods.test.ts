@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { languages } from '@hotcell/contract/languages.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { Engine, type Inspected } from '@hotcell/outside/engine/engine.ts';
 import { Store } from '@hotcell/outside/store/store.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';

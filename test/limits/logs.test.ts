@@ -4,7 +4,7 @@ import type { CellFrame } from '@hotcell/contract/frames.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { bytesOf } from '@hotcell/contract/log-rows.ts';
 import { FrameParser } from '@hotcell/executor-worker/cell/frames/stream.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { visible } from '@hotcell/cli/visible.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { runIn } from '../support/cells.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { openTestCells, testLimits } from '../support/cells.ts';

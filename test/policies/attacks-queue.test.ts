@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Spec } from '@hotcell/contract/spec.ts';
-import { judgePinned } from '@hotcell/executor-worker/judge-pinned.ts';
+import { judgePinned } from '@hotcell/executor-worker/pull/judge.ts';
 import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import { PolicyPins } from '@hotcell/producer/policies/pin.ts';
 import { PolicyShelf } from '@hotcell/producer/policies/shelf.ts';

@@ -8,7 +8,7 @@ import { recordKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { policyDigest } from '@hotcell/contract/policy.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
-import { judgePinned } from '@hotcell/executor-worker/judge-pinned.ts';
+import { judgePinned } from '@hotcell/executor-worker/pull/judge.ts';
 import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
 import { readSeccomp } from '@hotcell/policies/installation-here.ts';

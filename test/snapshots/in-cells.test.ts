@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import type { Spec } from '@hotcell/contract/spec.ts';
-import { openLateInputs } from '@hotcell/executor-worker/late-inputs.ts';
+import { openLateInputs } from '@hotcell/executor-worker/inputs/late-inputs.ts';
 import type { Job, Mount } from '@hotcell/executor-worker/hand-offs.ts';
 import type { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
 import type { Contents } from '@hotcell/record/contents.ts';

@@ -3,7 +3,7 @@ import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Source } from '@hotcell/contract/sources.ts';
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
-import { stageInputs } from '@hotcell/executor-worker/stage.ts';
+import { stageInputs } from '@hotcell/executor-worker/inputs/stage.ts';
 import { Contents } from '@hotcell/record/contents.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.ts';

@@ -5,7 +5,7 @@ import type { Spec } from '@hotcell/contract/spec.ts';
 import { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
 import { readWorkerSettings } from '@hotcell/executor-worker/worker-config.ts';
 import { HalfUploads } from '@hotcell/executor-worker/half-uploads.ts';
-import { serve } from '@hotcell/executor-worker/serve.ts';
+import { serve } from '@hotcell/executor-worker/pull/serve.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { sequence } from '@hotcell/notary/sequence.ts';
 import { Live } from '@hotcell/outside/live/live.ts';

@@ -6,7 +6,7 @@ import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { bytesOf, LogRow } from '@hotcell/contract/log-rows.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
-import { LiveLog } from '@hotcell/executor-worker/logs/live-log.ts';
+import { LiveLog } from '@hotcell/executor-worker/logs/log-feed.ts';
 import { LogRecorder } from '@hotcell/executor-worker/logs/recorder.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';

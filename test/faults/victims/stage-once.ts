@@ -4,8 +4,8 @@ import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { Contents } from '@hotcell/record/contents.ts';
 import { Store } from '@hotcell/outside/store/store.ts';
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
-import { openLateInputs } from '@hotcell/executor-worker/late-inputs.ts';
-import { stageInputs } from '@hotcell/executor-worker/stage.ts';
+import { openLateInputs } from '@hotcell/executor-worker/inputs/late-inputs.ts';
+import { stageInputs } from '@hotcell/executor-worker/inputs/stage.ts';
 
 const asked = JSON.parse(process.env['STAGE'] ?? '{}');
 armCrashPoint(process.env['HOTCELL_CRASH_AT']);

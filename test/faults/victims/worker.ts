@@ -1,5 +1,5 @@
 import { readWorkerSettings } from '@hotcell/executor-worker/worker-config.ts';
-import { serve } from '@hotcell/executor-worker/serve.ts';
+import { serve } from '@hotcell/executor-worker/pull/serve.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';

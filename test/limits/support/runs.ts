@@ -6,7 +6,7 @@ import { bytesOf, LogRow } from '@hotcell/contract/log-rows.ts';
 import type { Block } from '@hotcell/contract/spec.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
-import { prepareJob } from '@hotcell/executor-worker/cell/prepare-job.ts';
+import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { execute, type Execution } from '@hotcell/executor-worker/execute/execute.ts';
 import { budgetOf } from '@hotcell/executor-worker/logs/window.ts';
 import type { CellPlan, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Capacity } from '@hotcell/executor-worker/capacity.ts';
+import { Capacity } from '@hotcell/executor-worker/pull/capacity.ts';
 import fc from 'fast-check';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fitWorkers, unfit } from '@hotcell/executor-worker/other-workers.ts';
+import { fitWorkers, unfit } from '@hotcell/executor-worker/pull/other-workers.ts';
 
 const worker = (name: string, more: { state?: 'ready' | 'draining' | 'drained'; queues?: string[] } = {}) => ({
   name,

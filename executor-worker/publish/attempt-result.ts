@@ -7,9 +7,9 @@ import type { Claim } from '@hotcell/contract/records.ts';
 import { nothingUsed, type Outcome, type Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
-import { notBefore } from './clock.ts';
-import type { Execution } from './execute/execute.ts';
-import type { History } from './history.ts';
+import { notBefore } from '../clock.ts';
+import type { Execution } from '../execute/execute.ts';
+import type { History } from '../history.ts';
 
 /** What is known of a run when its result is written; the further it came, the more. */
 export interface Known {

@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import type { MovedTree } from './inputs/spares.ts';
-import { seal } from './inputs/tree.ts';
-import type { Mount, StagedInputs } from './hand-offs.ts';
+import type { MovedTree } from './spares.ts';
+import { seal } from './tree.ts';
+import type { Mount, StagedInputs } from '../hand-offs.ts';
 import { holdAll, type StageDeps, writeParams } from './stage.ts';
 
 /** A cell's own, still empty `/inputs`: the cell is made with it and started before anybody knows what for. */

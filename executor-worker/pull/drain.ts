@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pull } from '@hotcell/outside/queue/queue.ts';
-import type { Worker } from './worker.ts';
+import type { Worker } from '../worker.ts';
 
 /** Take nothing more; what is here comes to its end, or is handed back when the grace is over. */
 export async function drain(worker: Worker, pulls: readonly Pull[], graceMs: number): Promise<void> {

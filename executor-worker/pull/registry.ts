@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { CellBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
-import type { Worker } from './worker.ts';
+import type { Worker } from '../worker.ts';
 
 const everyMs = 2_000;
 

@@ -8,12 +8,12 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import { Pull, type Pulled, type Served } from '@hotcell/outside/queue/queue.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
 import { Capacity } from './capacity.ts';
-import type { WorkerSettings } from './worker-config.ts';
+import type { WorkerSettings } from '../worker-config.ts';
 import { drain } from './drain.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { register } from './registry.ts';
-import { run } from './run.ts';
-import type { Steps, Worker } from './worker.ts';
+import { run } from '../run.ts';
+import type { Steps, Worker } from '../worker.ts';
 
 /** As long as it takes another worker to be given a ticket, and to say so. */
 const passOnMs = 3_000;

@@ -1,7 +1,7 @@
 import type { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
-import type { Known } from './attempt-result.ts';
-import type { Worker } from './worker.ts';
+import type { Known } from '../publish/attempt-result.ts';
+import type { Worker } from '../worker.ts';
 
 /** Whose cells for this run were not what its policy says. */
 export function unfit(attempts: readonly Pick<Attempt, 'worker' | 'error'>[]): Set<string> {

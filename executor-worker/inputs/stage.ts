@@ -6,11 +6,11 @@ import type { Spec } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { locatedAt } from '@hotcell/record/snapshot-store.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
-import type { HeldTree, InputCache } from './inputs/cache.ts';
-import { fullDisk } from './inputs/full-disk.ts';
-import type { Places } from './inputs/places.ts';
-import { seal } from './inputs/tree.ts';
-import type { Mount, StagedInputs } from './hand-offs.ts';
+import type { HeldTree, InputCache } from './cache.ts';
+import { fullDisk } from './full-disk.ts';
+import type { Places } from './places.ts';
+import { seal } from './tree.ts';
+import type { Mount, StagedInputs } from '../hand-offs.ts';
 
 export interface StageDeps {
   store: Store;

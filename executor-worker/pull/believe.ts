@@ -1,6 +1,6 @@
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
 import type { Pulled } from '@hotcell/outside/queue/queue.ts';
-import type { Worker } from './worker.ts';
+import type { Worker } from '../worker.ts';
 
 /** After so long, whether the run was finished meanwhile is asked of the bucket, not of Valkey. */
 const freshMs = 30 * 60_000;

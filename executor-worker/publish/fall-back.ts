@@ -3,15 +3,15 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import type { AttemptRecord } from '@hotcell/contract/records.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
-import { claimNext } from './claim.ts';
-import { isElsewhere } from './other-workers.ts';
-import { notBefore } from './clock.ts';
-import { commit, committed, follow } from './commit.ts';
-import type { Verdict } from './hand-offs.ts';
-import { patiently } from './patience.ts';
+import { claimNext } from '../claim.ts';
+import { isElsewhere } from '../pull/other-workers.ts';
+import { notBefore } from '../clock.ts';
+import { commit, committed, follow } from '../commit.ts';
+import type { Verdict } from '../hand-offs.ts';
+import { patiently } from '../patience.ts';
 import { type Ending, type Known, lostReason, resultWithout } from './attempt-result.ts';
-import type { Watch } from './watch.ts';
-import type { Worker } from './worker.ts';
+import type { Watch } from '../pull/run-control.ts';
+import type { Worker } from '../worker.ts';
 
 /** How often the platform may fail a run before it is given up. */
 const mostFailures = 3;
