@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 /** What each room may import of ours. Dependencies point one way; producer and worker meet only in contract and outside. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
+export const mayImport: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   outside: ['contract'],
   record: ['contract', 'outside'],
