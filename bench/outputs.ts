@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ContentSink } from '@hotcell/executor-worker/outputs/output-content.ts';
 import { demux } from '@hotcell/outside/engine/demux.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import Docker from 'dockerode';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { type Bed, engineSocket, openBed } from '../test/support/bed.ts';
@@ -46,7 +46,7 @@ async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-async function byExec(bed: Bed, store: Store, code: string, each: number): Promise<number> {
+async function byExec(bed: Bed, store: Buckets, code: string, each: number): Promise<number> {
   const docker = new Docker({ socketPath: engineSocket });
   await using container = await plainContainer(
     bed,

@@ -4,7 +4,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { workKeys } from '@hotcell/record/layout.ts';
 import { Claim } from '@hotcell/contract/records.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { type History, noHistory, readHistory } from './history.ts';
 
 export interface Claimed {
@@ -20,7 +20,7 @@ const tries = 5;
  * that is taken for the first time tries the first claim and asks only if it is gone, which costs the usual run nothing.
  */
 export async function claimNext(
-  store: Store,
+  store: Buckets,
   ticket: TicketBody,
   worker: string,
   known: History | undefined,

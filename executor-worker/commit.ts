@@ -9,11 +9,11 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { patiently } from './patience.ts';
 
 export interface CommitDeps {
-  store: Store;
+  store: Buckets;
   live: Live;
   log: Logger;
 }
@@ -36,7 +36,7 @@ export async function commit(deps: CommitDeps, result: Result): Promise<boolean>
 }
 
 /** The committed result, if the run has one. */
-export async function committed(store: Store, tenant: string, run: string): Promise<Result | undefined> {
+export async function committed(store: Buckets, tenant: string, run: string): Promise<Result | undefined> {
   const key = recordKeys.result(tenant, run);
   const bytes = await store.getBytes(store.record, key);
   return bytes && parseJsonAs(Result, bytes.toString('utf8'), key, 'record_damaged');
@@ -58,7 +58,7 @@ export async function follow(deps: CommitDeps, result: Result, spec: Spec | unde
   crashPoint('worker.told');
 }
 
-async function publish(store: Store, result: Result, known: Spec | undefined): Promise<void> {
+async function publish(store: Buckets, result: Result, known: Spec | undefined): Promise<void> {
   const { snapshot } = result.outputs;
   if (result.outcome !== 'succeeded' || snapshot === null || result.spec === null) return;
   const { tenant, run, timings } = result;
@@ -68,7 +68,7 @@ async function publish(store: Store, result: Result, known: Spec | undefined): P
 }
 
 /** Believed only if it is, byte for byte, what the ticket's or the result's digest names. */
-export async function readSpec(store: Store, tenant: string, run: string, digest: string): Promise<Spec> {
+export async function readSpec(store: Buckets, tenant: string, run: string, digest: string): Promise<Spec> {
   const key = recordKeys.spec(tenant, run);
   const bytes = await store.getBytes(store.record, key);
   if (!bytes) throw new HotcellError('record_damaged', `${key} is missing: what was to be run is not known`);

@@ -1,6 +1,6 @@
 import { attemptOf } from '@hotcell/record/layout.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 interface Found {
   bucket: string;
@@ -14,13 +14,13 @@ interface Found {
  * for only when somebody may have died: at the start, and after a worker is not heard any more.
  */
 export class HalfUploads {
-  readonly #store: Store;
+  readonly #store: Buckets;
   readonly #live: Pick<Live, 'statusesOf'>;
   /** A heartbeat takes seconds to fade, and what is suspected has to be so twice: hence a few rounds. */
   #rounds = 0;
   #suspects: ReadonlySet<string> = new Set();
 
-  constructor(store: Store, live: Pick<Live, 'statusesOf'>) {
+  constructor(store: Buckets, live: Pick<Live, 'statusesOf'>) {
     this.#store = store;
     this.#live = live;
   }

@@ -2,7 +2,7 @@ import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { AttemptRecord, Claim } from '@hotcell/contract/records.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 /** What was tried before: read from the buckets alone. */
 export interface History {
@@ -16,7 +16,7 @@ export interface History {
 
 export const noHistory: History = { attempts: [], failed: 0, ended: 0, next: 1 };
 
-export async function readHistory(store: Store, tenant: string, run: RunId): Promise<History> {
+export async function readHistory(store: Buckets, tenant: string, run: RunId): Promise<History> {
   const claims: Claim[] = [];
   for await (const { key } of store.list(store.work, workKeys.claims(run))) {
     const claim = await store.getJson(Claim, store.work, key);

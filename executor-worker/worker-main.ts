@@ -8,7 +8,7 @@ import { Live } from '@hotcell/outside/live/live.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import { probeAtStart } from '@hotcell/outside/process/probe.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { openCells } from './cell/open.ts';
 import { readWorkerSettings } from './worker-config.ts';
 import { HalfUploads } from './half-uploads.ts';
@@ -29,19 +29,12 @@ using ending = openEnding(log, settings.HOTCELL_DRAIN_SECONDS * 1000 + afterGrac
 const ends = ending.asked;
 
 const { HOTCELL_INSTALLATION: installation, HOTCELL_REDIS_URL: url, HOTCELL_STATE_DIR: stateDir } = settings;
-const reach = {
-  endpoint: settings.HOTCELL_S3_ENDPOINT,
-  region: settings.HOTCELL_S3_REGION,
-  accessKey: settings.HOTCELL_S3_ACCESS_KEY,
-  secretKey: settings.HOTCELL_S3_SECRET_KEY,
-  record: settings.HOTCELL_RECORD_BUCKET,
-};
-const storeSettings = { ...reach, work: settings.HOTCELL_WORK_BUCKET };
-await probeAtStart({ store: storeSettings, redisUrl: url }, 30_000);
-using store = new Store(storeSettings);
+const buckets = bucketsFrom(settings);
+await probeAtStart({ store: buckets, redisUrl: url }, 30_000);
+using store = new Buckets(buckets);
 await using live = await Live.open({ url, installation });
 using policies = new PinnedPolicies(store);
-await using contents = new Contents(reach, loadSources(settings.HOTCELL_SOURCES));
+await using contents = new Contents(buckets, loadSources(settings.HOTCELL_SOURCES));
 const cache = { folder: join(stateDir, 'cache'), maxBytes: settings.HOTCELL_CACHE_BYTES };
 await using inputs = await InputCache.open(cache, contents, log);
 const worker = settings.HOTCELL_WORKER_NAME;

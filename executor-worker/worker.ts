@@ -5,7 +5,7 @@ import type { Spec } from '@hotcell/contract/spec.ts';
 import type { TicketReader } from '@hotcell/contract/ticket-signing.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { Capacity } from './pull/capacity.ts';
 import type { Heartbeat } from './pull/heartbeat.ts';
 import type { CellPlan, SealedCell, StagedInputs } from './hand-offs.ts';
@@ -25,7 +25,7 @@ export interface Steps {
 export interface Worker {
   name: string;
   installation: string;
-  store: Store;
+  store: Buckets;
   live: Live;
   tickets: TicketReader;
   heartbeat: Heartbeat;

@@ -1,10 +1,10 @@
 import { IdempotencyMark } from '@hotcell/contract/records.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 /** How long an idempotency key is remembered: far longer than any client repeats a request. */
 const keptMs = 7 * 24 * 3600_000;
 
-export async function forgetOldKeys(store: Store, now: Date, signal: AbortSignal): Promise<void> {
+export async function forgetOldKeys(store: Buckets, now: Date, signal: AbortSignal): Promise<void> {
   const old: string[] = [];
   for await (const { key, modified } of store.list(store.work, 'idempotency/')) {
     if (signal.aborted) return;

@@ -3,7 +3,7 @@ import { sayAlive } from '@hotcell/outside/process/alive.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { openEnding } from '@hotcell/outside/process/ending.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { readNotarySettings } from './notary-config.ts';
 import { forgetOldKeys } from './forget.ts';
 import { sequence } from './sequence.ts';
@@ -17,14 +17,7 @@ armCrashPoint(settings.HOTCELL_CRASH_AT);
 const log = openLog('notary', settings.HOTCELL_LOG_LEVEL);
 using ending = openEnding(log, endMs);
 const ends = ending.asked;
-using store = new Store({
-  endpoint: settings.HOTCELL_S3_ENDPOINT,
-  region: settings.HOTCELL_S3_REGION,
-  accessKey: settings.HOTCELL_S3_ACCESS_KEY,
-  secretKey: settings.HOTCELL_S3_SECRET_KEY,
-  record: settings.HOTCELL_RECORD_BUCKET,
-  work: settings.HOTCELL_WORK_BUCKET,
-});
+using store = new Buckets(bucketsFrom(settings));
 
 let forgot = Number.NEGATIVE_INFINITY;
 log.info('sequencing what is finished');

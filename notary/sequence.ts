@@ -5,10 +5,10 @@ import { DoneMarker } from '@hotcell/contract/records.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 export interface SequenceDeps {
-  store: Store;
+  store: Buckets;
   log: Logger;
 }
 
@@ -73,7 +73,7 @@ async function clear({ store }: SequenceDeps, finished: readonly Finished[]): Pr
   return finished.length;
 }
 
-async function leftOf(store: Store, tenant: string, run: string): Promise<string[]> {
+async function leftOf(store: Buckets, tenant: string, run: string): Promise<string[]> {
   const keys = [workKeys.open(tenant, run), workKeys.cancel(run)];
   for (const prefix of [workKeys.claims(run), workKeys.logs(run)])
     for await (const { key } of store.list(store.work, prefix)) keys.push(key);

@@ -6,12 +6,12 @@ import { parseAs } from '@hotcell/contract/parse.ts';
 import { IdempotencyMark, OpenMarker } from '@hotcell/contract/records.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { Bounds } from './queue-bounds.ts';
 import { type EnqueueDeps, enqueue } from './enqueue.ts';
 
 export interface AcceptDeps extends EnqueueDeps {
-  store: Store;
+  store: Buckets;
   bounds: Bounds;
 }
 

@@ -8,7 +8,7 @@ import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Queues } from '@hotcell/outside/queue/queue.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { type CommitDeps, commitUnrun, nothingRan } from './refuse.ts';
 
 export interface CancelDeps extends CommitDeps {
@@ -52,13 +52,13 @@ function finishedAlready(run: RunId): HotcellError {
 }
 
 /** The first who cancels is the one that the result names. */
-async function putMark(store: Store, { tenant, run, by, reason }: CancelAsked): Promise<CancelMark> {
+async function putMark(store: Buckets, { tenant, run, by, reason }: CancelAsked): Promise<CancelMark> {
   const mark: CancelMark = { version: 1, run, tenant, by, reason, at: new Date().toISOString() };
   if (await store.putIfAbsent(store.work, workKeys.cancel(run), canonical(mark))) return mark;
   return (await store.getJson(CancelMark, store.work, workKeys.cancel(run))) ?? mark;
 }
 
-async function isClaimed(store: Store, run: RunId): Promise<boolean> {
+async function isClaimed(store: Buckets, run: RunId): Promise<boolean> {
   for await (const _ of store.list(store.work, workKeys.claims(run), { pageSize: 1 })) return true;
   return false;
 }
@@ -94,7 +94,7 @@ async function finishUnbegun(deps: CancelDeps, mark: CancelMark): Promise<boolea
 }
 
 /** The mark came when the run was finished already, and its markers perhaps removed: this has them removed again. */
-async function askForCleaning(store: Store, result: Result): Promise<void> {
+async function askForCleaning(store: Buckets, result: Result): Promise<void> {
   const { run, tenant } = result;
   await store.put(store.work, workKeys.done(tenant, run), canonical(doneMarker(result)));
 }

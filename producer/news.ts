@@ -4,7 +4,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { ReadModel } from './readmodel/read-model.ts';
 
 type StatusEvent = Extract<LiveEvent, { type: 'status' }>;
@@ -48,7 +48,7 @@ class Watch implements Disposable {
 
 interface NewsDeps {
   live: Live;
-  store: Store;
+  store: Buckets;
   model: ReadModel;
   log: Logger;
 }

@@ -9,8 +9,7 @@ import { Live } from '@hotcell/outside/live/live.ts';
 import { type Logger, openLog } from '@hotcell/outside/process/log.ts';
 import { probeAtStart } from '@hotcell/outside/process/probe.ts';
 import { Queues } from '@hotcell/outside/queue/queue.ts';
-import type { StoreSettings } from '@hotcell/outside/store/store-client.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { buildServer } from './api/server.ts';
 import { KeyRing } from './auth/keyring.ts';
 import { Bounds } from './queue-bounds.ts';
@@ -56,17 +55,6 @@ async function ended(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
-function storeOf(settings: ProducerSettings): StoreSettings {
-  return {
-    endpoint: settings.HOTCELL_S3_ENDPOINT,
-    region: settings.HOTCELL_S3_REGION,
-    accessKey: settings.HOTCELL_S3_ACCESS_KEY,
-    secretKey: settings.HOTCELL_S3_SECRET_KEY,
-    record: settings.HOTCELL_RECORD_BUCKET,
-    work: settings.HOTCELL_WORK_BUCKET,
-  };
-}
-
 async function openProducer(
   settings: ProducerSettings,
   log: Logger,
@@ -75,14 +63,14 @@ async function openProducer(
 ): Promise<Producer> {
   const installation = settings.HOTCELL_INSTALLATION;
   const redisUrl = settings.HOTCELL_REDIS_URL;
-  await probeAtStart({ store: storeOf(settings), redisUrl }, 30_000);
-  const store = stack.use(new Store(storeOf(settings)));
+  await probeAtStart({ store: bucketsFrom(settings), redisUrl }, 30_000);
+  const store = stack.use(new Buckets(bucketsFrom(settings)));
   const live = stack.use(await Live.open({ url: redisUrl, installation }));
   const queues = stack.use(new Queues({ url: redisUrl, installation }));
   await mkdir(settings.HOTCELL_STATE_DIR, { recursive: true });
   const model = stack.use(ReadModel.open(join(settings.HOTCELL_STATE_DIR, 'runs.sqlite')));
   const news = stack.use(await News.open({ live, store, model, log }));
-  const contents = stack.use(new Contents(storeOf(settings), loadSources(settings.HOTCELL_SOURCES)));
+  const contents = stack.use(new Contents(bucketsFrom(settings), loadSources(settings.HOTCELL_SOURCES)));
   const imagesLock = settings.HOTCELL_IMAGES_LOCK;
   const producer = {
     settings,

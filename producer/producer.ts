@@ -3,7 +3,7 @@ import type { Contents } from '@hotcell/record/contents.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Queues } from '@hotcell/outside/queue/queue.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { KeyRing } from './auth/keyring.ts';
 import type { ProducerSettings } from './producer-config.ts';
 import type { Metrics } from './metrics.ts';
@@ -19,7 +19,7 @@ export interface Producer {
   settings: ProducerSettings;
   installation: string;
   log: Logger;
-  store: Store;
+  store: Buckets;
   live: Live;
   queues: Queues;
   contents: Contents;

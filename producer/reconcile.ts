@@ -5,11 +5,11 @@ import { allShards, markerOf, workKeys } from '@hotcell/record/layout.ts';
 import { type RunId, timeOf } from '@hotcell/contract/names.ts';
 import { CancelMark, OpenMarker } from '@hotcell/contract/records.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { type EnqueueDeps, enqueue } from './enqueue.ts';
 
 export interface ReconcileDeps extends EnqueueDeps {
-  store: Store;
+  store: Buckets;
 }
 
 const everyMs = 1_000;

@@ -6,10 +6,10 @@ import { newRunId } from '@hotcell/contract/names.ts';
 import { nothingUsed, type Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 export interface CommitDeps {
-  store: Store;
+  store: Buckets;
   live: Live;
   log: Logger;
 }

@@ -1,5 +1,5 @@
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from './buckets.ts';
 
 /** How long garbage is left alone: what is younger is never collected, whoever points to it. */
 export const garbageGraceMs = 24 * 60 * 60 * 1000;
@@ -21,7 +21,7 @@ export function youngEnough(modified: Date | undefined, now = Date.now()): boole
  * So it is when it was changed or deleted in the store (of a deletion that is kept as a version, some say that something
  * is there): whoever is told to freeze again must find that it helps. Its name is its digest: no race can be lost by it.
  */
-export async function keep(store: Store, bucket: string, key: string, bytes: Uint8Array | string): Promise<void> {
+export async function keep(store: Buckets, bucket: string, key: string, bytes: Uint8Array | string): Promise<void> {
   let refused: unknown;
   try {
     await store.put(bucket, key, bytes, { ifAbsent: true });

@@ -1,7 +1,7 @@
 import { recordKeys } from './layout.ts';
 import { SnapshotNameRecord } from '@hotcell/contract/records.ts';
 import { pointsTo } from './snapshot-name.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from './buckets.ts';
 
 export interface NameView {
   name: string;
@@ -13,7 +13,7 @@ export interface NameView {
 }
 
 /** All names of a tenant, where they point and where they pointed before. */
-export async function* namesOf(store: Store, tenant: string): AsyncGenerator<NameView> {
+export async function* namesOf(store: Buckets, tenant: string): AsyncGenerator<NameView> {
   for await (const { key } of store.list(store.record, recordKeys.names(tenant))) {
     const record = await store.getJson(SnapshotNameRecord, store.record, key);
     if (!record) continue;

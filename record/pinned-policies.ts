@@ -4,7 +4,7 @@ import { recordKeys } from './layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { Policy } from '@hotcell/contract/policy.ts';
 import { PolicyRevocation } from '@hotcell/contract/records.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from './buckets.ts';
 
 export interface PinnedPolicy {
   policy: Policy;
@@ -22,14 +22,14 @@ const mostTexts = 256;
  * clock of its own, so that no run waits for it, and a process that cannot ask lets nobody through.
  */
 export class PinnedPolicies implements Disposable {
-  readonly #store: Store;
+  readonly #store: Buckets;
   readonly #texts = new Map<Digest, Policy>();
   readonly #revoked = new Map<Digest, PolicyRevocation>();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #clock: NodeJS.Timeout | undefined;
 
-  constructor(store: Store) {
+  constructor(store: Buckets) {
     this.#store = store;
   }
 
@@ -92,10 +92,10 @@ export class PinnedPolicies implements Disposable {
 function askedAgainWhenNeeded(): void {}
 
 /** Under its digest; the same bytes may be there already. */
-export async function putByDigest(store: Store, key: string, text: string): Promise<void> {
+export async function putByDigest(store: Buckets, key: string, text: string): Promise<void> {
   await store.putIfAbsent(store.record, key, text, { contentType: 'application/json' });
 }
 
-export async function putPolicy(store: Store, policy: Policy, digest: Digest): Promise<void> {
+export async function putPolicy(store: Buckets, policy: Policy, digest: Digest): Promise<void> {
   await putByDigest(store, recordKeys.policy(digest), canonical(policy));
 }

@@ -6,13 +6,13 @@ import { parseAs, parseJsonAs } from '@hotcell/contract/parse.ts';
 import { SnapshotNameRecord } from '@hotcell/contract/records.ts';
 import type { z } from 'zod';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from './buckets.ts';
 
 /** A name as it stands: where it points, and where it pointed before. */
 export type NameHistory = z.infer<typeof SnapshotNameRecord>;
 
 export async function readName(
-  store: Store,
+  store: Buckets,
   tenant: string,
   name: string,
 ): Promise<(NameHistory & { etag: string }) | undefined> {
@@ -36,7 +36,7 @@ export function pointsTo(name: NameHistory): Digest {
  * had died) takes its place in the history by its own time: it never moves the name back.
  */
 export async function publishName(
-  store: Store,
+  store: Buckets,
   tenant: string,
   name: string,
   snapshot: Digest,

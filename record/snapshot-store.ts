@@ -14,7 +14,7 @@ import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { type SnapshotMode, SnapshotRecord } from './snapshot-records.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, keep, youngEnough } from './keep.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from './buckets.ts';
 
 export interface SnapshotFile extends SnapshotEntry {
   /** Where the bytes are, if not in the tenant's content-addressed store. */
@@ -32,7 +32,7 @@ export interface KeptSnapshot {
  * sees one of them finds what it names, also when we die in between.
  */
 export async function putSnapshot(
-  store: Store,
+  store: Buckets,
   tenant: string,
   files: readonly SnapshotFile[],
   about: { mode?: SnapshotMode; source?: string; by?: string; at?: Date } = {},
@@ -69,7 +69,7 @@ export async function putSnapshot(
  * Which locations a run is given that names this snapshot. Bytes of our own outlive bytes of somebody else's bucket: a
  * reference never takes the place of a copy, everything else does.
  */
-async function putSnapshotRecord(store: Store, tenant: string, record: SnapshotRecord): Promise<void> {
+async function putSnapshotRecord(store: Buckets, tenant: string, record: SnapshotRecord): Promise<void> {
   const before = await readRecord(store, tenant, record.snapshot);
   const better = before?.record.mode === 'copy' && record.mode === 'reference';
   const kept = before && (better || before.record.locations === record.locations) ? before.record : record;
@@ -78,7 +78,7 @@ async function putSnapshotRecord(store: Store, tenant: string, record: SnapshotR
 }
 
 async function readRecord(
-  store: Store,
+  store: Buckets,
   tenant: string,
   id: Digest,
 ): Promise<{ record: SnapshotRecord; modified: Date | undefined } | undefined> {
@@ -89,7 +89,7 @@ async function readRecord(
   return { record: parseJsonAs(SnapshotRecord, text, key, 'record_damaged'), modified: found.modified };
 }
 
-export async function snapshotRecord(store: Store, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
+export async function snapshotRecord(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
   return (await readRecord(store, tenant, id))?.record;
 }
 
@@ -98,7 +98,7 @@ export async function snapshotRecord(store: Store, tenant: string, id: Digest): 
  * takes what nobody has used for long, sees that somebody does now. It looks twice, and waits longer in between than we
  * take here.
  */
-export async function useSnapshot(store: Store, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
+export async function useSnapshot(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
   const begun = Date.now();
   const found = await readRecord(store, tenant, id);
   if (!found) return undefined;
@@ -118,20 +118,20 @@ const gone = (what: string) =>
     `${what} is not in the store: it was collected or never finished; freeze the source again`,
   );
 
-async function textOf(store: Store, key: string, what: string): Promise<string> {
+async function textOf(store: Buckets, key: string, what: string): Promise<string> {
   const bytes = await store.getBytes(store.record, key);
   if (bytes === undefined) throw gone(what);
   return bytes.toString('utf8');
 }
 
 /** The manifest of a snapshot, checked against its id. */
-export async function manifestAt(store: Store, tenant: string, id: Digest): Promise<SnapshotEntry[]> {
+export async function manifestAt(store: Buckets, tenant: string, id: Digest): Promise<SnapshotEntry[]> {
   return readManifest(await textOf(store, recordKeys.manifest(tenant, id), `the snapshot ${id}`), id);
 }
 
 /** The manifest and the map of locations, each checked against the digest it was asked by. */
 export async function locatedAt(
-  store: Store,
+  store: Buckets,
   tenant: string,
   snapshot: Digest,
   locations: Digest,

@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { many } from './many.ts';
 import { sayAtEnd } from './own-process.ts';
 
 const { store: settings, verb, prefix, folder, atOnce } = JSON.parse(process.env['ASKED'] ?? '{}');
-using store = new Store({ ...settings, sockets: atOnce });
+using store = new Buckets({ ...settings, sockets: atOnce });
 const names: string[] = verb === 'put' ? readdirSync(folder) : [];
 if (verb === 'get') for await (const { key } of store.list(store.record, prefix)) names.push(key);
 const since = performance.now();

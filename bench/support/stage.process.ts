@@ -3,11 +3,11 @@ import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
 import { stageInputs } from '@hotcell/executor-worker/inputs/stage.ts';
 import { Contents } from '@hotcell/record/contents.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { sayAtEnd } from './own-process.ts';
 
 const { store: settings, folder, tenant, inputs: asked } = JSON.parse(process.env['ASKED'] ?? '{}');
-using store = new Store(settings);
+using store = new Buckets(settings);
 await using contents = new Contents(settings);
 await using inputs = await InputCache.open({ folder, maxBytes: 2 ** 40 }, contents, openLog('bench', 'silent'));
 const since = performance.now();

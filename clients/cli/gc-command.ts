@@ -1,6 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { findInstallation } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
 import { collectGarbage, type TenantReport } from '@hotcell/record/gc/collect-garbage.ts';
@@ -22,7 +22,7 @@ export function define(command: Command): void {
         'not_found',
         'there is no installation here: gc works with the operator’s account of the store, in config.env; set HOTCELL_HOME',
       );
-    using store = new Store(installation.store);
+    using store = new Buckets(installation.store);
     const listed = dryRun && !globals.json ? (plan: Plan) => process.stdout.write(linesOf(plan)) : undefined;
     const reports = await collectGarbage(store, { dryRun, tell: note, ...(listed && { listed }) });
     if (globals.json) return reports.forEach((report) => printJson({ ...report, dryRun }));

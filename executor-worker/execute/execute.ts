@@ -5,7 +5,7 @@ import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import type { BlockResult, Usage } from '@hotcell/contract/result.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { LiveLog, type LiveSettings } from '../logs/log-feed.ts';
 import { LogRecorder } from '../logs/recorder.ts';
 import { OutputCollector } from '../outputs/output-collector.ts';
@@ -18,7 +18,7 @@ export interface ExecuteContext {
   attempt: number;
   runtime: 'runc' | 'gvisor';
   limits: Limits;
-  store: Store;
+  store: Buckets;
   publishLog: LiveSettings['publish'];
   /** Aborted with a Stop as its reason: the cell is killed, and what it was stopped for becomes the first cause. */
   stop: AbortSignal;

@@ -5,7 +5,7 @@ import { canonical } from '@hotcell/contract/digest.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { locatedAt } from '@hotcell/record/snapshot-store.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { HeldTree, InputCache } from './cache.ts';
 import { fullDisk } from './full-disk.ts';
 import type { Places } from './places.ts';
@@ -13,7 +13,7 @@ import { seal } from './tree.ts';
 import type { Mount, StagedInputs } from '../hand-offs.ts';
 
 export interface StageDeps {
-  store: Store;
+  store: Buckets;
   inputs: InputCache;
 }
 

@@ -1,10 +1,10 @@
 import { workKeys } from '@hotcell/record/layout.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 export interface LiveSettings {
-  store: Store;
+  store: Buckets;
   run: RunId;
   attempt: number;
   /** The capped stream in Valkey. It may be away: then live readers wait for the segments. */

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { createZstdCompress } from 'node:zlib';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { KeptLog } from '../hand-offs.ts';
 import type { LiveLog } from './log-feed.ts';
 import { budgetOf, LogWindow } from './window.ts';
 
 export interface RecorderSettings {
-  store: Store;
+  store: Buckets;
   /** Where the whole log comes to lie. */
   key: string;
   limitBytes: number;

@@ -4,7 +4,7 @@ import type { Limits } from '@hotcell/contract/limits.ts';
 import type { OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { putSnapshot } from '@hotcell/record/snapshot-store.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { type Collected, OutputLost } from '../hand-offs.ts';
 import { ContentSink } from './output-content.ts';
 import { encodeName, representable } from './output-names.ts';
@@ -17,7 +17,7 @@ const toldRefusals = 1000;
  * path of this host; what is over a limit is read past, so that the stream stays whole.
  */
 export class OutputCollector {
-  readonly #store: Store;
+  readonly #store: Buckets;
   readonly #tenant: string;
   readonly #run: string;
   readonly #limits: Pick<Limits, 'outputBytes' | 'outputFiles'>;
@@ -29,7 +29,7 @@ export class OutputCollector {
   exceeded: 'outputBytes' | 'outputFiles' | null = null;
 
   constructor(
-    store: Store,
+    store: Buckets,
     tenant: string,
     run: string,
     limits: Pick<Limits, 'outputBytes' | 'outputFiles'>,

@@ -3,7 +3,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { youngEnough } from '@hotcell/record/keep.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 /** A file up to this size is held while it is hashed; a larger one goes to the store while it is hashed. */
 const heldBytes = 4 * 1024 * 1024;
@@ -13,14 +13,14 @@ const heldBytes = 4 * 1024 * 1024;
  * uploaded beside and copied within the store.
  */
 export class ContentSink {
-  readonly #store: Store;
+  readonly #store: Buckets;
   readonly #tenant: string;
   readonly #run: string;
   readonly #attempt: number;
   readonly #under = new Set<Promise<unknown>>();
   #failure: unknown;
 
-  constructor(store: Store, tenant: string, run: string, attempt = 1) {
+  constructor(store: Buckets, tenant: string, run: string, attempt = 1) {
     this.#store = store;
     this.#tenant = tenant;
     this.#run = run;

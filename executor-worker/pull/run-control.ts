@@ -6,11 +6,11 @@ import type { Stop } from '@hotcell/contract/decide-outcome.ts';
 import { CancelMark } from '@hotcell/contract/records.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { Heartbeat, Listener } from './heartbeat.ts';
 
 export interface WatchDeps {
-  store: Store;
+  store: Buckets;
   live: Live;
   heartbeat: Heartbeat;
   log: Logger;

@@ -6,7 +6,7 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import { Pull, type Pulled, type Served } from '@hotcell/outside/queue/queue.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { Capacity } from './capacity.ts';
 import type { WorkerSettings } from '../worker-config.ts';
 import { drain } from './drain.ts';
@@ -20,7 +20,7 @@ const passOnMs = 3_000;
 
 export interface ServeParts {
   settings: WorkerSettings;
-  store: Store;
+  store: Buckets;
   live: Live;
   log: Logger;
   steps: Steps;

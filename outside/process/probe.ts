@@ -4,7 +4,7 @@ import { HotcellError, type Issue, messageOf } from '@hotcell/contract/errors.ts
 import { Redis } from 'ioredis';
 import { StoreAdmin } from '../store/store-admin.ts';
 import { PreconditionFailed } from '../store/store-errors.ts';
-import type { StoreSettings } from '../store/store-client.ts';
+import type { StoreAccess } from '../store/store-client.ts';
 import { Store } from '../store/store.ts';
 
 /**
@@ -29,23 +29,23 @@ async function unlessConditionFailed(write: Promise<unknown>): Promise<boolean> 
 }
 
 /** Every writer at once, of whom exactly one may win: once where nothing was, once where something was. */
-async function conditionalWrites(store: Store): Promise<Issue[]> {
+async function conditionalWrites(store: Store, bucket: string): Promise<Issue[]> {
   const prefix = `probe/${randomUUID()}`;
   const [absent, matched] = [`${prefix}/absent`, `${prefix}/matched`];
   const issues: Issue[] = [];
   const expectOne = (count: number, condition: string) => {
     if (count !== 1) {
       const message = `of ${writers} writers at once with ${condition} ${count} won instead of one: this store lacks conditional writes; use one that has them (versitygw, AWS S3, Ceph, SeaweedFS)`;
-      issues.push({ path: store.work, message });
+      issues.push({ path: bucket, message });
     }
   };
   try {
-    expectOne(await winners((who) => store.putIfAbsent(store.work, absent, `${who}`)), 'If-None-Match');
-    const { etag } = await store.put(store.work, matched, 'before');
-    const replace = (who: number) => unlessConditionFailed(store.put(store.work, matched, `${who}`, { ifMatch: etag }));
+    expectOne(await winners((who) => store.putIfAbsent(bucket, absent, `${who}`)), 'If-None-Match');
+    const { etag } = await store.put(bucket, matched, 'before');
+    const replace = (who: number) => unlessConditionFailed(store.put(bucket, matched, `${who}`, { ifMatch: etag }));
     expectOne(await winners(replace), 'If-Match');
   } finally {
-    await store.deleteMany(store.work, [absent, matched]);
+    await store.deleteMany(bucket, [absent, matched]);
   }
   return issues;
 }
@@ -61,11 +61,14 @@ async function recordKeeps(admin: StoreAdmin, record: string): Promise<Issue[]> 
   return issues;
 }
 
-export async function probeStore(settings: StoreSettings): Promise<void> {
+/** One bucket keeps versions under a lock, the other takes what comes and goes. */
+type Probed = StoreAccess & { record: string; work: string };
+
+export async function probeStore(settings: Probed): Promise<void> {
   using store = new Store(settings);
   using admin = new StoreAdmin(settings);
   const who = `the store at ${settings.endpoint}`;
-  const found = await Promise.all([conditionalWrites(store), recordKeeps(admin, settings.record)]).catch(
+  const found = await Promise.all([conditionalWrites(store, settings.work), recordKeeps(admin, settings.record)]).catch(
     (error: unknown) => {
       const code = error instanceof HotcellError ? error.code : 'store_unavailable';
       throw new HotcellError(code, `${who} could not be tried: ${messageOf(error)}`, { cause: error });
@@ -123,10 +126,7 @@ function refuse(code: 'store_unavailable' | 'queue_unavailable', who: string, is
 }
 
 /** At a service's start. What does not answer yet may be starting too; what lacks something will not grow it. */
-export async function probeAtStart(
-  settings: { store: StoreSettings; redisUrl: string },
-  patienceMs = 60_000,
-): Promise<void> {
+export async function probeAtStart(settings: { store: Probed; redisUrl: string }, patienceMs = 60_000): Promise<void> {
   const end = performance.now() + patienceMs;
   for (;;) {
     try {

@@ -12,11 +12,6 @@ export interface StoreAccess {
   sockets?: number;
 }
 
-export interface StoreSettings extends StoreAccess {
-  record: string;
-  work: string;
-}
-
 export function openClient(settings: StoreAccess): S3Client {
   const agents = { keepAlive: true, maxSockets: settings.sockets ?? 64 };
   const client = new S3Client({

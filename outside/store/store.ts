@@ -13,7 +13,7 @@ import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
 import { inParts, PartBuffers } from './upload-parts.ts';
 import { StoreBytes } from './store-bytes.ts';
-import { openClient, type StoreSettings } from './store-client.ts';
+import { openClient, type StoreAccess } from './store-client.ts';
 import { deleteAll, deleteOne } from './store-delete.ts';
 import { explained, PreconditionFailed, statusOf, unavailable } from './store-errors.ts';
 import { type Listed, type ListedVersion, listFolders, listObjects, listVersions } from './store-list.ts';
@@ -38,20 +38,16 @@ export interface Found {
   versionId: string | undefined;
   modified: Date | undefined;
 }
-/** The only door to the object store: everything else speaks of buckets and keys through this class. */
+/** The only door to the object store. It knows buckets and keys, and nothing of what lies there. */
 export class Store implements Disposable {
-  readonly record: string;
-  readonly work: string;
   readonly #client: S3Client;
-  readonly #settings: StoreSettings;
+  readonly #settings: StoreAccess;
   /** As small as a store takes parts: what is under way is memory. */
   readonly #buffers = new PartBuffers(5 * 1024 * 1024);
   #bytes: StoreBytes | undefined;
 
-  constructor(settings: StoreSettings) {
+  constructor(settings: StoreAccess) {
     this.#settings = settings;
-    this.record = settings.record;
-    this.work = settings.work;
     this.#client = openClient(settings);
   }
 

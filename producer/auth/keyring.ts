@@ -4,7 +4,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { ApiKeyRecord } from '@hotcell/contract/records.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 /** How long a revoked key may still be believed; one that is in use is looked up again before, beside the asking. */
 const believedMs = 2_000;
@@ -27,10 +27,10 @@ function refuse(why: string): HotcellError {
 
 /** Recognises keys by their hash; the bucket is asked at most once in two seconds for each. */
 export class KeyRing {
-  readonly #store: Store;
+  readonly #store: Buckets;
   readonly #known = new Map<string, Known>();
 
-  constructor(store: Store) {
+  constructor(store: Buckets) {
     this.#store = store;
   }
 

@@ -3,7 +3,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { workKeys } from '@hotcell/record/layout.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import { FreezeLease, freezeLeaseMs, SweepMark } from '@hotcell/record/snapshot-records.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { z } from 'zod';
 
 /**
@@ -22,7 +22,7 @@ export interface Lease {
 
 const goodMs = freezeLeaseMs / 2;
 
-export async function openLease(store: Store, tenant: string, now = new Date()): Promise<Lease> {
+export async function openLease(store: Buckets, tenant: string, now = new Date()): Promise<Lease> {
   const id = randomUUID();
   const mark: FreezeLease = { version: 1, at: now.toISOString() };
   await store.put(store.work, workKeys.freezing(tenant, id), JSON.stringify(mark));
@@ -30,7 +30,7 @@ export async function openLease(store: Store, tenant: string, now = new Date()):
 }
 
 /** A lease that an earlier request opened; it is looked up, because whoever names it is a client. */
-export async function continueLease(store: Store, tenant: string, id: string, now = new Date()): Promise<Lease> {
+export async function continueLease(store: Buckets, tenant: string, id: string, now = new Date()): Promise<Lease> {
   parseAs(z.uuid(), id, 'the id of the upload');
   const mark = await store.getJson(FreezeLease, store.work, workKeys.freezing(tenant, id));
   const goodUntil = Date.parse(mark?.at ?? '') + goodMs;
@@ -42,11 +42,11 @@ export async function continueLease(store: Store, tenant: string, id: string, no
   return { id, trustsOld: !(await sweeping(store, now)), goodUntil };
 }
 
-export async function closeLease(store: Store, tenant: string, { id }: Lease): Promise<void> {
+export async function closeLease(store: Buckets, tenant: string, { id }: Lease): Promise<void> {
   await store.delete(store.work, workKeys.freezing(tenant, id));
 }
 
-async function sweeping(store: Store, now: Date): Promise<boolean> {
+async function sweeping(store: Buckets, now: Date): Promise<boolean> {
   const mark = await store.getJson(SweepMark, store.work, workKeys.sweeping);
   return mark !== undefined && Date.parse(mark.until) > now.getTime();
 }

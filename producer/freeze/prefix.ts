@@ -78,8 +78,8 @@ function opened({ sources }: Contents, tenant: string, { bucket, prefix }: Place
 }
 
 /** The operator's address and keys; a source is only ever listed and read. */
-function storeOf({ bucket, endpoint, region, accessKey, secretKey }: Source): Store {
-  return new Store({ endpoint, region, accessKey, secretKey, record: bucket, work: bucket });
+function storeOf({ endpoint, region, accessKey, secretKey }: Source): Store {
+  return new Store({ endpoint, region, accessKey, secretKey });
 }
 
 /** What need not be read: its version was read before, and its bytes are still here if they have to be. */

@@ -2,7 +2,7 @@ import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import { youngEnough } from '@hotcell/record/keep.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 
 const headsAtOnce = 32;
@@ -22,7 +22,7 @@ type Found = (digest: Digest, object: { size: number; modified: Date | undefined
  * with their sizes.
  */
 export async function presentContents(
-  { store, contents }: { store: Store; contents: Contents },
+  { store, contents }: { store: Buckets; contents: Contents },
   tenant: string,
   digests: Iterable<Digest>,
   trustsOld: boolean,
@@ -50,7 +50,7 @@ function partsOf(asked: readonly Digest[]): Iterable<readonly [string, readonly 
 
 /** What the listing did not get to. */
 async function byListing(
-  store: Store,
+  store: Buckets,
   prefix: string,
   tenant: string,
   asked: readonly Digest[],

@@ -4,10 +4,10 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 export interface ContentDeps {
-  store: Store;
+  store: Buckets;
   contents: Contents;
 }
 

@@ -1,7 +1,7 @@
 import { Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { workKeys } from '@hotcell/record/layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { z } from 'zod';
 
 const Heading = z.object({ version: z.literal(1) });
@@ -18,7 +18,7 @@ const placeOf = (bucket: string, prefix: string) => sha256(`s3://${bucket}/${pre
 export const objectKey = (key: string, versionId: string) => `${versionId}/${key}`;
 
 export async function remember(
-  store: Store,
+  store: Buckets,
   tenant: string,
   place: { bucket: string; prefix: string },
   memory: Remembered,
@@ -28,7 +28,7 @@ export async function remember(
 }
 
 export async function recall(
-  store: Store,
+  store: Buckets,
   tenant: string,
   place: { bucket: string; prefix: string },
 ): Promise<Remembered> {

@@ -4,14 +4,14 @@ import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { merge } from '../follow/merge.ts';
 import type { News } from '../news.ts';
 import { storedRows } from './stored.ts';
 import { LogTail } from './tail.ts';
 
 interface LogDeps {
-  store: Store;
+  store: Buckets;
   live: Live;
   news: News;
 }
@@ -49,7 +49,7 @@ export async function* readLog(
 }
 
 /** The rest of the log from the record: all of it, if what was followed was an attempt that did not commit. */
-async function* committedRows(store: Store, result: Result, tail: LogTail): AsyncGenerator<LogRow> {
+async function* committedRows(store: Buckets, result: Result, tail: LogTail): AsyncGenerator<LogRow> {
   if (result.logs.sha256 === null) return;
   const attempt = result.attempts.findLast((one) => one.outcome !== undefined)?.attempt;
   if (attempt === undefined) return;

@@ -3,7 +3,7 @@ import { createZstdDecompress } from 'node:zlib';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { LogRow } from '@hotcell/contract/log-rows.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 
 /** The rows of an NDJSON stream, parsed one by one: a log may be larger than memory. */
 export async function* rowsOf(bytes: AsyncIterable<Buffer>, what: string): AsyncGenerator<LogRow> {
@@ -18,7 +18,7 @@ export async function* rowsOf(bytes: AsyncIterable<Buffer>, what: string): Async
 }
 
 /** The log of a finished run, as it stands in the record. */
-export async function* storedRows(store: Store, key: string): AsyncGenerator<LogRow> {
+export async function* storedRows(store: Buckets, key: string): AsyncGenerator<LogRow> {
   const found = await store.get(store.record, key);
   if (!found)
     throw new HotcellError('record_damaged', `${store.record}/${key} is not there although the result names it`);

@@ -2,7 +2,7 @@ import { workKeys } from '@hotcell/record/layout.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { rowsOf } from './stored.ts';
 
 /** So many rows are asked for at once. */
@@ -18,7 +18,7 @@ const holeMs = 1_000;
  * looked through when they are needed, not at every wake: a look there costs a listing.
  */
 export class LogTail {
-  readonly #deps: { store: Store; live: Live };
+  readonly #deps: { store: Buckets; live: Live };
   readonly #run: RunId;
   #attempt = 0;
   #segment = '';
@@ -26,7 +26,7 @@ export class LogTail {
   /** The last row given. */
   after: number;
 
-  constructor(deps: { store: Store; live: Live }, run: RunId, after: number) {
+  constructor(deps: { store: Buckets; live: Live }, run: RunId, after: number) {
     this.#deps = deps;
     this.#run = run;
     this.after = after;

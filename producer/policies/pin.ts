@@ -6,7 +6,7 @@ import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { PolicyRevocation } from '@hotcell/contract/records.ts';
 import { PinnedPolicies, type PinnedPolicy, putByDigest, putPolicy } from '@hotcell/record/pinned-policies.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { readSeccomp } from '@hotcell/policies/installation-here.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
 
@@ -14,12 +14,12 @@ type Image = Policy['images'][number];
 
 /** Puts into the record what a run is going to be judged by, before the run that names it. */
 export class PolicyPins implements Disposable {
-  readonly #store: Store;
+  readonly #store: Buckets;
   readonly #imagesLock: string;
   readonly #pinned: PinnedPolicies;
   readonly #done = new Map<Digest, Promise<void>>();
 
-  constructor(store: Store, settings: { imagesLock: string }) {
+  constructor(store: Buckets, settings: { imagesLock: string }) {
     this.#store = store;
     this.#imagesLock = settings.imagesLock;
     this.#pinned = new PinnedPolicies(store);

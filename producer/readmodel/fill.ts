@@ -3,7 +3,7 @@ import { RunId } from '@hotcell/contract/names.ts';
 import { OpenMarker } from '@hotcell/contract/records.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { ReadModel } from './read-model.ts';
 
 const atOnce = 16;
@@ -11,7 +11,7 @@ const atOnce = 16;
 const listedAtOnce = 200;
 
 interface FillDeps {
-  store: Store;
+  store: Buckets;
   model: ReadModel;
   signal: AbortSignal;
 }
@@ -31,7 +31,7 @@ export async function fillFromRecord(deps: FillDeps, fromDay = ''): Promise<numb
 }
 
 /** The keys of a run stand together: each run once, in the order of its time. */
-async function* runsOf(store: Store, tenant: string, fromDay: string): AsyncGenerator<RunId> {
+async function* runsOf(store: Buckets, tenant: string, fromDay: string): AsyncGenerator<RunId> {
   const prefix = recordKeys.tenantRuns(tenant);
   let last = '';
   const from = fromDay ? { after: `${prefix}${fromDay}` } : {};

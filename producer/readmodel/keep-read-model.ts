@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { allShards } from '@hotcell/record/layout.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { compareAll, compareShard, fillFromRecord } from './fill.ts';
 import type { ReadModel } from './read-model.ts';
 
@@ -10,7 +10,7 @@ import type { ReadModel } from './read-model.ts';
 const shardEveryMs = 15_000;
 
 export interface KeepDeps {
-  store: Store;
+  store: Buckets;
   live: Live;
   model: ReadModel;
   log: Logger;

@@ -1,6 +1,6 @@
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { SnapshotRecord } from '@hotcell/record/snapshot-records.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { namesOf } from '@hotcell/record/list-snapshot-names.ts';
 
 export interface SnapshotView {
@@ -21,7 +21,7 @@ export function viewOf(record: SnapshotRecord, names: readonly string[]): Snapsh
 }
 
 /** Which names point to which snapshot now. */
-export async function namesBySnapshot(store: Store, tenant: string): Promise<Map<string, string[]>> {
+export async function namesBySnapshot(store: Buckets, tenant: string): Promise<Map<string, string[]>> {
   const names = new Map<string, string[]>();
   for await (const { name, snapshot } of namesOf(store, tenant))
     names.set(snapshot, [...(names.get(snapshot) ?? []), name]);
@@ -32,7 +32,7 @@ const readAtOnce = 16;
 
 /** The tenant's snapshots in the order of their ids; `after` is the id the last page ended with. */
 export async function listSnapshots(
-  store: Store,
+  store: Buckets,
   tenant: string,
   limit: number,
   after: string | undefined,

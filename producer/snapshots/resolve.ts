@@ -3,13 +3,13 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import { pointsTo, readName } from '@hotcell/record/snapshot-name.ts';
 import { useSnapshot } from '@hotcell/record/snapshot-store.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { freezeOutputs } from '../freeze/freeze-outputs.ts';
 import { freezePrefix } from '../freeze/prefix.ts';
 import { sourceForm } from './source.ts';
 
 export interface ResolveDeps {
-  store: Store;
+  store: Buckets;
   contents: Contents;
   /** A folder of this process's own, for big objects between reading and putting them. */
   spool: string;
@@ -38,7 +38,7 @@ export async function resolveInput(deps: ResolveDeps, tenant: string, source: st
   }
 }
 
-export async function idOfName(store: Store, tenant: string, name: string): Promise<Digest> {
+export async function idOfName(store: Buckets, tenant: string, name: string): Promise<Digest> {
   const found = await readName(store, tenant, name);
   if (!found)
     throw new HotcellError(
@@ -48,7 +48,7 @@ export async function idOfName(store: Store, tenant: string, name: string): Prom
   return pointsTo(found);
 }
 
-async function inUse(store: Store, tenant: string, id: Digest, otherwise: string): Promise<Resolved> {
+async function inUse(store: Buckets, tenant: string, id: Digest, otherwise: string): Promise<Resolved> {
   const record = await useSnapshot(store, tenant, id);
   if (!record)
     throw new HotcellError('not_found', `${otherwise}: freeze its source again with ./hotcell snapshot create`);

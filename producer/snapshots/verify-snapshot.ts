@@ -4,7 +4,7 @@ import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import { locatedAt, snapshotRecord } from '@hotcell/record/snapshot-store.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 
 const readsAtOnce = 16;
@@ -20,7 +20,7 @@ export interface Verdict {
 
 /** Read every byte of a snapshot where it lies and compare: what is said here of a file was seen, not remembered. */
 export async function verifySnapshot(
-  deps: { store: Store; contents: Contents },
+  deps: { store: Buckets; contents: Contents },
   tenant: string,
   id: Digest,
 ): Promise<Verdict> {

@@ -4,7 +4,7 @@ import { recordKeys, workKeys } from '../layout.ts';
 import { freezeLeaseMs } from '../snapshot-records.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, garbageGraceMs } from '../keep.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '../buckets.ts';
 import { type DoomedVersion, markSnapshot, type Plan, planFor } from './garbage-plan.ts';
 import { Sweeping } from './sweep-mark.ts';
 
@@ -36,7 +36,7 @@ export interface CollectOptions {
  * alone), beside runs (what they are pinned to is marked, what they are about to be pinned to is put back in time), and
  * after a death at any step: everything goes in an order in which nothing points to what is gone.
  */
-export async function collectGarbage(store: Store, options: CollectOptions): Promise<TenantReport[]> {
+export async function collectGarbage(store: Buckets, options: CollectOptions): Promise<TenantReport[]> {
   const tell = options.tell ?? (() => undefined);
   const before = new Date(Date.now() - (options.graceMs ?? garbageGraceMs));
   const sweeping = options.dryRun ? undefined : await Sweeping.begin(store);
@@ -61,7 +61,7 @@ export async function collectGarbage(store: Store, options: CollectOptions): Pro
 }
 
 /** What uploads left that were broken off: parts of objects, and contents that waited for their digest. */
-async function removeLeftovers(store: Store, before: Date): Promise<void> {
+async function removeLeftovers(store: Buckets, before: Date): Promise<void> {
   for (const bucket of [store.record, store.work])
     for (const { key, id, begun } of await store.halfUploads(bucket))
       if (begun && begun < before) await store.abortUpload(bucket, key, id);
@@ -69,7 +69,7 @@ async function removeLeftovers(store: Store, before: Date): Promise<void> {
     if (modified && modified < before) await store.delete(store.work, key);
 }
 
-async function tenantsOf(store: Store): Promise<string[]> {
+async function tenantsOf(store: Buckets): Promise<string[]> {
   const tenants = new Set<string>();
   for (const root of ['cas/', 'snapshots/'])
     for await (const folder of store.listFolders(store.record, root)) tenants.add(folder.split('/')[1] ?? '');
@@ -77,7 +77,7 @@ async function tenantsOf(store: Store): Promise<string[]> {
 }
 
 async function planOrSkip(
-  store: Store,
+  store: Buckets,
   tenant: string,
   before: Date,
 ): Promise<{ plan: Plan | undefined; report: TenantReport }> {
@@ -110,7 +110,7 @@ async function planOrSkip(
 }
 
 /** Whether a freeze is under way. What was left by one that died long ago goes. */
-async function freezing(store: Store, tenant: string): Promise<boolean> {
+async function freezing(store: Buckets, tenant: string): Promise<boolean> {
   let found = false;
   for await (const { key, modified } of store.list(store.work, workKeys.freezingOf(tenant))) {
     if (modified && Date.now() - modified.getTime() > freezeLeaseMs) await store.delete(store.work, key);
@@ -120,7 +120,7 @@ async function freezing(store: Store, tenant: string): Promise<boolean> {
 }
 
 async function removeAll(
-  store: Store,
+  store: Buckets,
   sweeping: Sweeping,
   plans: readonly Plan[],
   reports: readonly TenantReport[],
@@ -153,7 +153,7 @@ async function removeAll(
 }
 
 /** Whose record came back is kept, with all its contents; the manifests of the others are what may go. */
-async function rescue(store: Store, plan: Plan): Promise<DoomedVersion[]> {
+async function rescue(store: Buckets, plan: Plan): Promise<DoomedVersion[]> {
   const gone: DoomedVersion[] = [];
   for (const { id, manifest } of plan.snapshots) {
     if (manifest.length === 0) continue;

@@ -2,7 +2,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '../layout.ts';
 import { manifestAt, snapshotRecord } from '../snapshot-store.ts';
 import type { ListedVersion } from '@hotcell/outside/store/store-list.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '../buckets.ts';
 import { type Marks, marksOf } from './marks.ts';
 
 export interface DoomedVersion {
@@ -34,7 +34,7 @@ interface Versions {
  * What nobody points to and has not been touched for the grace period. Made as a whole before anything is removed, and
  * it names versions: what comes under the same key later is not meant.
  */
-export async function planFor(store: Store, tenant: string, before: Date): Promise<Plan> {
+export async function planFor(store: Buckets, tenant: string, before: Date): Promise<Plan> {
   const marks = await marksOf(store, tenant);
   const records = await named(store, recordKeys.snapshotRecords(tenant), '.json');
   const manifests = await named(store, recordKeys.snapshots(tenant), '.jsonl');
@@ -62,7 +62,7 @@ export async function planFor(store: Store, tenant: string, before: Date): Promi
 }
 
 /** A snapshot that stays keeps all it needs. If it cannot be read nobody can say what that is, and nothing is removed. */
-export async function markSnapshot(store: Store, tenant: string, id: Digest, marks: Marks): Promise<void> {
+export async function markSnapshot(store: Buckets, tenant: string, id: Digest, marks: Marks): Promise<void> {
   const record = await snapshotRecord(store, tenant, id);
   if (record) marks.locations.add(record.locations);
   for (const entry of await manifestAt(store, tenant, id)) marks.contents.add(entry.sha256);
@@ -80,7 +80,7 @@ const doomed = (versions: readonly ListedVersion[]): DoomedVersion[] =>
   versions.map(({ key, versionId, size }) => ({ key, versionId, size }));
 
 /** The objects directly under a prefix (contents: in its folders) that are named by a digest, with all their versions. */
-async function named(store: Store, prefix: string, ending: string): Promise<Versions[]> {
+async function named(store: Buckets, prefix: string, ending: string): Promise<Versions[]> {
   const found = new Map<string, Versions>();
   for await (const version of store.listVersions(store.record, prefix)) {
     const hex = nameIn(version.key.slice(prefix.length), ending);

@@ -2,7 +2,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '../layout.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '../buckets.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { namesOf } from '../list-snapshot-names.ts';
 
@@ -16,7 +16,7 @@ export interface Marks {
 }
 
 /** From the tenant's names, and from every run: its result if it has ended, what was asked if it has not. */
-export async function marksOf(store: Store, tenant: string): Promise<Marks> {
+export async function marksOf(store: Buckets, tenant: string): Promise<Marks> {
   const marks: Marks = { snapshots: new Set(), locations: new Set(), contents: new Set() };
   for await (const { snapshot } of namesOf(store, tenant)) marks.snapshots.add(snapshot);
   await inLanes(readsAtOnce, await runsOf(store, tenant), async ({ folder, ended }) => {
@@ -26,7 +26,7 @@ export async function marksOf(store: Store, tenant: string): Promise<Marks> {
   return marks;
 }
 
-async function runsOf(store: Store, tenant: string): Promise<{ folder: string; ended: boolean }[]> {
+async function runsOf(store: Buckets, tenant: string): Promise<{ folder: string; ended: boolean }[]> {
   const runs = new Map<string, boolean>();
   for await (const { key } of store.list(store.record, recordKeys.tenantRuns(tenant))) {
     const cut = key.lastIndexOf('/') + 1;
@@ -45,7 +45,7 @@ function markInputs(inputs: readonly { snapshot: Digest; locations?: Digest | un
   }
 }
 
-async function markResult(store: Store, key: string, marks: Marks): Promise<void> {
+async function markResult(store: Buckets, key: string, marks: Marks): Promise<void> {
   const result = await store.getJson(Result, store.record, key);
   if (!result) return;
   markInputs(result.inputs, marks);
@@ -54,7 +54,7 @@ async function markResult(store: Store, key: string, marks: Marks): Promise<void
   for (const file of result.outputs.files) marks.contents.add(file.sha256);
 }
 
-async function markSpec(store: Store, key: string, marks: Marks): Promise<void> {
+async function markSpec(store: Buckets, key: string, marks: Marks): Promise<void> {
   const spec = await store.getJson(Spec, store.record, key);
   if (spec) markInputs(spec.inputs, marks);
 }

@@ -2,23 +2,23 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { workKeys } from '../layout.ts';
 import { SweepMark } from '../snapshot-records.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '../buckets.ts';
 
 /** So long a collector that died holds up the next one, and freezes take nothing old for granted. */
 const goodForMs = 10 * 60 * 1000;
 
 /** The collector says that it is at work, before it looks who else is. Renewed before everything it removes. */
 export class Sweeping {
-  readonly #store: Store;
+  readonly #store: Buckets;
   #etag: string;
   #ours = true;
 
-  private constructor(store: Store, etag: string) {
+  private constructor(store: Buckets, etag: string) {
     this.#store = store;
     this.#etag = etag;
   }
 
-  static async begin(store: Store): Promise<Sweeping> {
+  static async begin(store: Buckets): Promise<Sweeping> {
     const there = await store.get(store.work, workKeys.sweeping);
     const mark = there && SweepMark.parse(JSON.parse(Buffer.concat(await there.body.toArray()).toString('utf8')));
     if (mark && Date.parse(mark.until) > Date.now())
@@ -41,7 +41,7 @@ export class Sweeping {
   }
 }
 
-async function put(store: Store, condition: { ifMatch: string } | { ifAbsent: true }): Promise<string> {
+async function put(store: Buckets, condition: { ifMatch: string } | { ifAbsent: true }): Promise<string> {
   const now = Date.now();
   const mark: SweepMark = {
     version: 1,

@@ -4,7 +4,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import type { ApiKeyRecord } from '@hotcell/contract/records.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { type Installation, placesIn } from '../settings/installation.ts';
 
 /** The first key: the one in `credentials`, for whoever runs this installation. The store learns its hash only. */
@@ -20,6 +20,6 @@ export async function ensureAdminKey(installation: Installation): Promise<void> 
     label: 'the command line of this installation',
     createdAt: new Date().toISOString(),
   };
-  using store = new Store(installation.store);
+  using store = new Buckets(installation.store);
   await store.putIfAbsent(store.record, recordKeys.apiKey(record.id), JSON.stringify(record));
 }

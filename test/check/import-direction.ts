@@ -12,7 +12,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'executor-worker': ['contract', 'outside', 'record'],
   notary: ['contract', 'outside', 'record'],
   'clients/typescript': ['contract'],
-  'clients/cli': ['contract', 'outside', 'record', 'policies', 'setup', 'clients/typescript'],
+  'clients/cli': ['contract', 'record', 'policies', 'setup', 'clients/typescript'],
 };
 
 /** Packages that go by another name than their room. */

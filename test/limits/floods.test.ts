@@ -6,7 +6,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { Engine, type Inspected } from '@hotcell/outside/engine/engine.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { openSlowLink } from '../support/slow-link.ts';
 import { held } from './support/hostile-runs.ts';
@@ -125,7 +125,7 @@ print(rows)
     test('slow readers and a slow store get every byte, later (logs and outputs)', async () => {
       const { store } = bed.installation;
       await using link = await openSlowLink(store.endpoint, 4 * mib);
-      using slow = new Store({ ...store, endpoint: link.url });
+      using slow = new Buckets({ ...store, endpoint: link.url });
       // What it says it wrote is what it wrote. The second runtime's outputs are there already, from the first.
       const code = `
 import hashlib, random, sys

@@ -10,7 +10,7 @@ import { policyDigest } from '@hotcell/contract/policy.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { judgePinned } from '@hotcell/executor-worker/pull/judge.ts';
 import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { readSeccomp } from '@hotcell/policies/installation-here.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
 import { PolicyPins } from '@hotcell/producer/policies/pin.ts';
@@ -19,8 +19,8 @@ import { type Bed, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
-let producer: Store;
-let worker: Store;
+let producer: Buckets;
+let worker: Buckets;
 let folder: string;
 const open: Disposable[] = [];
 

@@ -7,7 +7,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import type { CancelMark } from '@hotcell/contract/records.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { StoreAdmin } from '@hotcell/outside/store/store-admin.ts';
 import { type Account, findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';
 import { accountKeys } from '@hotcell/setup/store/accounts.ts';
@@ -48,7 +48,7 @@ const work = {
 };
 
 interface Side {
-  store: Store;
+  store: Buckets;
   admin: StoreAdmin;
 }
 type Try = (side: Side) => Promise<unknown>;
@@ -138,13 +138,13 @@ const may: Readonly<Record<Account, Readonly<Record<string, Try>>>> = {
 };
 
 let installation: Installation;
-let operator: Store;
+let operator: Buckets;
 
 before(async () => {
   const found = await findInstallation(process.env);
   assert.ok(found, 'HOTCELL_HOME names an installation whose store runs');
   installation = found;
-  operator = new Store(installation.store);
+  operator = new Buckets(installation.store);
   for (const there of [record.spec, record.result, record.log, record.content])
     await operator.put(operator.record, there, 'true');
   await operator.put(operator.record, record.apiKey, JSON.stringify(key));
@@ -161,7 +161,7 @@ after(async () => {
 
 async function sideOf(account: Account): Promise<Side & Disposable> {
   const settings = { ...installation.store, ...(await accountKeys(installation, account)) };
-  const store = new Store(settings);
+  const store = new Buckets(settings);
   const admin = new StoreAdmin(settings);
   return {
     store,
@@ -191,7 +191,7 @@ for (const account of ['producer', 'worker', 'notary'] as const)
   });
 
 test('a key that nobody was given opens nothing', async () => {
-  using stranger = new Store({ ...installation.store, accessKey: 'producer-nobody', secretKey: 'guess' });
+  using stranger = new Buckets({ ...installation.store, accessKey: 'producer-nobody', secretKey: 'guess' });
   await assert.rejects(
     stranger.getBytes(stranger.record, record.spec),
     (error: unknown) => error instanceof HotcellError && error.code === 'forbidden',

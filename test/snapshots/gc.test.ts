@@ -6,7 +6,8 @@ import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import type { SweepMark } from '@hotcell/record/snapshot-records.ts';
 import type { Source } from '@hotcell/contract/sources.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
-import { type Put, type PutOptions, Store } from '@hotcell/outside/store/store.ts';
+import type { Put, PutOptions } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { closeLease, openLease } from '@hotcell/producer/freeze/freeze-lease.ts';
 import { freezePrefix } from '@hotcell/producer/freeze/prefix.ts';
 import { type CollectOptions, collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
@@ -122,7 +123,7 @@ test('a name that points to what was collected says so, and how to go on', async
 });
 
 /** A door to the same store that lets nobody put a snapshot's record back before it is told to. */
-class SlowToPut extends Store {
+class SlowToPut extends Buckets {
   readonly reached = Promise.withResolvers<void>();
   readonly go = Promise.withResolvers<void>();
   override async put(bucket: string, key: string, body: string | Uint8Array, options?: PutOptions): Promise<Put> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { initFolder } from '@hotcell/setup/images/cell-init.ts';
 import { readImagesLock } from '@hotcell/setup/images/images-lock-file.ts';
 import { hostSettings } from '@hotcell/setup/services/start-services.ts';
@@ -15,7 +15,7 @@ export const engineSocket = '/var/run/docker.sock';
 export interface Bed extends AsyncDisposable {
   installation: Installation;
   /** A store as this account may use it; `operator` may everything. */
-  store(account: Account | 'operator'): Store;
+  store(account: Account | 'operator'): Buckets;
   /** The environment of a process of ours, with this account's keys. */
   settings(account: Account): Promise<Record<string, string>>;
   images: Readonly<Record<'python' | 'node' | 'minimal', { ref: string; digest: string }>>;
@@ -50,14 +50,14 @@ export async function openBed(): Promise<Bed> {
       ),
     ),
   );
-  const stores: Store[] = [];
+  const stores: Buckets[] = [];
   const folders: string[] = [];
   return {
     installation,
     images: { python: image('python'), node: image('node'), minimal: image('minimal') },
     initFolder: initFolder(installation.home),
     store(account) {
-      const store = new Store({ ...installation.store, ...(account === 'operator' ? {} : keys.get(account)) });
+      const store = new Buckets({ ...installation.store, ...(account === 'operator' ? {} : keys.get(account)) });
       stores.push(store);
       return store;
     },

@@ -7,7 +7,7 @@ import { stageInputs } from '@hotcell/executor-worker/inputs/stage.ts';
 import { Contents } from '@hotcell/record/contents.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { Account } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';
 import { type House, logLevel } from './house.ts';
@@ -36,7 +36,7 @@ export async function contentsAs(
 }
 
 /** A snapshot as it stands after a freeze. */
-export async function freezeTree(house: House, tenant: string, tree: Tree, store?: Store): Promise<KeptSnapshot> {
+export async function freezeTree(house: House, tenant: string, tree: Tree, store?: Buckets): Promise<KeptSnapshot> {
   await using contents = await contentsAs(house, 'producer');
   const { record } = house.store;
   const files = Object.entries(tree).map(([path, content]) => {

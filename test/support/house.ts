@@ -11,7 +11,7 @@ import { sequence } from '@hotcell/notary/sequence.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { Queues } from '@hotcell/outside/queue/queue.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { type Accepted, type AcceptDeps, accept } from '@hotcell/producer/accept.ts';
 import { Bounds } from '@hotcell/producer/queue-bounds.ts';
 import { Reconciler } from '@hotcell/producer/reconcile.ts';
@@ -29,13 +29,13 @@ export interface House extends AsyncDisposable {
   readonly tenant: string;
   readonly producer: AcceptDeps;
   /** Everything may be looked at through this one. */
-  readonly store: Store;
+  readonly store: Buckets;
   /** The environment of a process in this house. */
   settings(account: Account, more?: Readonly<Record<string, string>>): Promise<Record<string, string>>;
   submit(code: string, more?: Partial<Asked>): Promise<Accepted>;
   worker(
     name: string,
-    more?: { env?: Readonly<Record<string, string>>; steps?: Steps; store?: Store },
+    more?: { env?: Readonly<Record<string, string>>; steps?: Steps; store?: Buckets },
   ): Promise<Running>;
   reconciler(): Reconciler;
   /** What workers do for dead ones beside their runs: nothing of those stays half in the store. */
@@ -107,10 +107,10 @@ export async function openHouse(
     ...(account === 'producer' ? { HOTCELL_TICKET_KEY: pems.private } : {}),
     ...more,
   });
-  const storeOf = async (account: Account): Promise<Store> => {
+  const storeOf = async (account: Account): Promise<Buckets> => {
     const env = await settings(account);
     return stack.use(
-      new Store({
+      new Buckets({
         endpoint: env['HOTCELL_S3_ENDPOINT'] ?? '',
         region: env['HOTCELL_S3_REGION'] ?? '',
         accessKey: env['HOTCELL_S3_ACCESS_KEY'] ?? '',
@@ -136,7 +136,7 @@ export async function openHouse(
     id,
     tenant,
     producer,
-    store: stack.use(new Store(asOperator)),
+    store: stack.use(new Buckets(asOperator)),
     settings,
     submit: (code, more = {}) =>
       accept(producer, {
@@ -174,7 +174,7 @@ export async function openHouse(
   };
 }
 
-function keepSweeping(store: Store, live: Live): AsyncDisposable {
+function keepSweeping(store: Buckets, live: Live): AsyncDisposable {
   const uploads = new HalfUploads(store, live);
   const ends = new AbortController();
   const sweeping = async () => {

@@ -2,7 +2,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { Result } from '@hotcell/contract/result.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { echoQueue } from './echo.ts';
 import type { House } from './house.ts';
 import { until } from './until.ts';
@@ -14,7 +14,7 @@ export function resultOf(house: House, run: string, boundMs?: number): Promise<R
 }
 
 /** Everything in a bucket under a prefix. */
-export async function keysOf(store: Store, bucket: string, prefix = ''): Promise<string[]> {
+export async function keysOf(store: Buckets, bucket: string, prefix = ''): Promise<string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(bucket, prefix)) keys.push(key);
   return keys;
@@ -34,7 +34,7 @@ async function broken(house: House, accepted: readonly string[]): Promise<string
   return found;
 }
 
-async function brokenRun(store: Store, tenant: string, run: string): Promise<string[]> {
+async function brokenRun(store: Buckets, tenant: string, run: string): Promise<string[]> {
   const key = recordKeys.result(tenant, run);
   const versions: string[] = [];
   for await (const version of store.listVersions(store.record, key)) versions.push(version.versionId);
@@ -56,7 +56,7 @@ async function brokenRun(store: Store, tenant: string, run: string): Promise<str
   return found;
 }
 
-async function brokenOutputs(store: Store, { run, tenant, outputs }: Result): Promise<string[]> {
+async function brokenOutputs(store: Buckets, { run, tenant, outputs }: Result): Promise<string[]> {
   const found: string[] = [];
   for (const file of outputs.files) {
     const content = await store.getBytes(store.record, recordKeys.cas(tenant, file.sha256));

@@ -4,12 +4,12 @@ import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { HalfUploads } from '@hotcell/executor-worker/half-uploads.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
-let store: Store;
+let store: Buckets;
 let live: Live;
 before(async () => {
   bed = await openBed();

@@ -5,14 +5,14 @@ import { zstdDecompressSync } from 'node:zlib';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { bytesOf, LogRow } from '@hotcell/contract/log-rows.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { LiveLog } from '@hotcell/executor-worker/logs/log-feed.ts';
 import { LogRecorder } from '@hotcell/executor-worker/logs/recorder.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
-let store: Store;
+let store: Buckets;
 before(async () => {
   bed = await openBed();
   store = bed.store('worker');

@@ -4,13 +4,13 @@ import { after, before, describe, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { OutputCollector } from '@hotcell/executor-worker/outputs/output-collector.ts';
 import { OutputLost } from '@hotcell/executor-worker/hand-offs.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 
 let bed: Bed;
-let store: Store;
+let store: Buckets;
 before(async () => {
   bed = await openBed();
   store = bed.store('worker');

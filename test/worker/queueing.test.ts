@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { digestOf } from '@hotcell/contract/digest.ts';
 import { forgetOldKeys } from '@hotcell/notary/forget.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { accept } from '@hotcell/producer/accept.ts';
 import { waitingOf } from '@hotcell/producer/waiting.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -37,7 +37,7 @@ test('a key is remembered for a week, and then forgotten by the notary with its 
   await using house = await openHouse(bed);
   const first = await house.submit('print hello', { key: 'k' });
   const env = await house.settings('notary');
-  using notary = new Store({
+  using notary = new Buckets({
     endpoint: env['HOTCELL_S3_ENDPOINT'] ?? '',
     region: env['HOTCELL_S3_REGION'] ?? '',
     accessKey: env['HOTCELL_S3_ACCESS_KEY'] ?? '',

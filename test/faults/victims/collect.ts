@@ -1,8 +1,8 @@
 /** A collector that nobody is waited for by: what the crash tests kill. */
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
 
 armCrashPoint(process.env['HOTCELL_CRASH_AT']);
-using store = new Store(JSON.parse(process.env['STORE'] ?? '{}'));
+using store = new Buckets(JSON.parse(process.env['STORE'] ?? '{}'));
 await collectGarbage(store, { dryRun: false, wait: () => Promise.resolve() });

@@ -5,7 +5,7 @@ import { Live } from '@hotcell/outside/live/live.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { Queues } from '@hotcell/outside/queue/queue.ts';
 import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { accept } from '@hotcell/producer/accept.ts';
 import { Bounds } from '@hotcell/producer/queue-bounds.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
@@ -19,14 +19,7 @@ const [what = '', tenant = '', value = ''] = process.argv.slice(2);
 const settings = readSettings(z.object({ ...commonSettings, HOTCELL_TICKET_KEY: z.string() }), process.env);
 const { HOTCELL_INSTALLATION: installation, HOTCELL_REDIS_URL: url } = settings;
 armCrashPoint(settings.HOTCELL_CRASH_AT);
-using store = new Store({
-  endpoint: settings.HOTCELL_S3_ENDPOINT,
-  region: settings.HOTCELL_S3_REGION,
-  accessKey: settings.HOTCELL_S3_ACCESS_KEY,
-  secretKey: settings.HOTCELL_S3_SECRET_KEY,
-  record: settings.HOTCELL_RECORD_BUCKET,
-  work: settings.HOTCELL_WORK_BUCKET,
-});
+using store = new Buckets(bucketsFrom(settings));
 await using live = await Live.open({ url, installation });
 await using queues = new Queues({ url, installation });
 const deps = {

@@ -2,14 +2,14 @@
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { Contents } from '@hotcell/record/contents.ts';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
 import { openLateInputs } from '@hotcell/executor-worker/inputs/late-inputs.ts';
 import { stageInputs } from '@hotcell/executor-worker/inputs/stage.ts';
 
 const asked = JSON.parse(process.env['STAGE'] ?? '{}');
 armCrashPoint(process.env['HOTCELL_CRASH_AT']);
-using store = new Store(asked.store);
+using store = new Buckets(asked.store);
 await using contents = new Contents(asked.store);
 await using inputs = await InputCache.open(
   { folder: asked.folder, maxBytes: asked.maxBytes },

@@ -5,7 +5,7 @@ import type { Limits } from '@hotcell/contract/limits.ts';
 import { bytesOf, LogRow } from '@hotcell/contract/log-rows.ts';
 import type { Block } from '@hotcell/contract/spec.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
-import type { Store } from '@hotcell/outside/store/store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { execute, type Execution } from '@hotcell/executor-worker/execute/execute.ts';
 import { budgetOf } from '@hotcell/executor-worker/logs/window.ts';
@@ -45,7 +45,7 @@ export interface Asked {
   /** Live readers: a promise is one that takes its time. */
   onRows?: (rows: readonly LogRow[], stop: AbortController) => void | Promise<void>;
   /** In place of the store of all runs. */
-  store?: Store;
+  store?: Buckets;
 }
 
 export interface Ran extends Execution {
@@ -57,7 +57,7 @@ export interface Ran extends Execution {
 /** What a worker does with a run between its staging and its commit, on this engine and this store. */
 export interface Runs extends AsyncDisposable {
   readonly cells: TestCells;
-  readonly store: Store;
+  readonly store: Buckets;
   readonly tenant: string;
   run(runtime: Runtime, asked: Asked): Promise<Ran>;
 }
@@ -104,7 +104,7 @@ export async function openRuns(bed: Bed, name: string): Promise<Runs> {
   };
 }
 
-async function storedLog(store: Store, tenant: string, run: string): Promise<LogRow[]> {
+async function storedLog(store: Buckets, tenant: string, run: string): Promise<LogRow[]> {
   const bytes = await store.getBytes(store.record, recordKeys.log(tenant, run, 1));
   const text = bytes === undefined ? '' : zstdDecompressSync(bytes).toString().trimEnd();
   return text === '' ? [] : text.split('\n').map((line) => LogRow.parse(JSON.parse(line)));

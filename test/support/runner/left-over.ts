@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { Store } from '@hotcell/outside/store/store.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import type { Installation } from '@hotcell/setup/settings/installation.ts';
 
@@ -35,7 +35,7 @@ export async function removeEarlier({ id }: Installation): Promise<void> {
 
 /** Objects of the work bucket that should have gone with the runs they were for, and uploads that nobody finished. */
 async function inStore(installation: Installation): Promise<string[]> {
-  using store = new Store(installation.store);
+  using store = new Buckets(installation.store);
   const found: string[] = [];
   for (const prefix of ['open/', 'claims/', 'done/', 'cancel/', 'logs/', 'uploads/'])
     for await (const { key } of store.list(store.work, prefix)) found.push(`the object ${store.work}/${key}`);
