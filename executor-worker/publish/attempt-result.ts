@@ -3,7 +3,7 @@ import type { Issue } from '@hotcell/contract/errors.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { timeOf } from '@hotcell/contract/names.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';
-import type { Claim } from '@hotcell/contract/records.ts';
+import type { Claim } from '@hotcell/record/schemas.ts';
 import { nothingUsed, type Outcome, type Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
