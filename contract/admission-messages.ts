@@ -1,10 +1,8 @@
 import { exactBytes } from './sizes.ts';
-import type { LimitName } from './limits.ts';
-import { isBytes, type Policy } from './policy.ts';
+import { type LimitName, showLimit as show } from './limits.ts';
+import type { Policy } from './policy.ts';
 
 /** Every sentence that admission can say. Golden tests hold them: a change here is a change people see. */
-export const show = (name: LimitName, value: number): string =>
-  isBytes(name) ? exactBytes(value) : name.endsWith('Seconds') ? `${value} s` : String(value);
 
 /** What a submitter typed goes into a message bounded and without control characters. */
 function quote(text: string): string {

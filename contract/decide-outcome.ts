@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { formatBytes, formatSeconds } from './format.ts';
 import type { Limits } from './limits.ts';
-import type { Outcome } from './result.ts';
+import type { Outcome } from './outcomes.ts';
 
 /** Why we ended a run ourselves. The first reason is the one that counts. */
 export type Stop =

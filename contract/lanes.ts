@@ -1,9 +1,18 @@
-/** So many at once, in order of the list; the first failure ends all lanes and is what is told. */
-export async function inLanes<T>(lanes: number, items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items[Symbol.iterator]();
+/**
+ * Works on so many items at once, in their order. The first failure ends all lanes and is thrown; with a signal, no item
+ * begins after it aborts.
+ */
+export async function inLanes<T>(
+  lanes: number,
+  items: Iterable<T> | AsyncIterable<T>,
+  work: (item: T) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const queue = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   let failed = false;
+  const stopped = () => failed || signal?.aborted === true;
   const lane = async () => {
-    for (let next = queue.next(); !next.done && !failed; next = queue.next()) {
+    for (let next = await queue.next(); !next.done && !stopped(); next = await queue.next()) {
       try {
         await work(next.value);
       } catch (error) {
@@ -13,6 +22,7 @@ export async function inLanes<T>(lanes: number, items: Iterable<T>, work: (item:
     }
   };
   const ends = await Promise.allSettled(Array.from({ length: lanes }, lane));
+  if (stopped()) await queue.return?.();
   const first = ends.find((end) => end.status === 'rejected');
   if (first) throw first.reason;
 }

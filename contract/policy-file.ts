@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { explain, type PlacedIssue, type Vocabulary } from './explain-issues.ts';
 import { ImageName } from './images-lock.ts';
 import { Language } from './languages.ts';
-import { type LimitName, limitNames } from './limits.ts';
+import { forEachLimit, isBytes, type LimitName, limitNames, type LimitRow } from './limits.ts';
 import { PolicyName } from './names.ts';
-import { Approval, EnvPattern, inputsRule, isBytes, PublishPattern, WorkerLabel } from './policy.ts';
+import { Approval, EnvPattern, inputsRule, PublishPattern, WorkerLabel } from './policy.ts';
 import { parseBytes } from './sizes.ts';
 
 const size = z
@@ -16,31 +16,32 @@ const size = z
     return z.NEVER;
   });
 
-function limit(name: LimitName) {
-  const value = isBytes(name) ? size : z.number();
-  const rule = z
-    .strictObject({
-      min: value.optional(),
-      default: value.optional(),
-      max: value.optional(),
-      /** Lower default and maximum to what this machine has: of cpus all, of memory three quarters. */
-      fitMachine: z.boolean().optional(),
-    })
-    .refine((said) => said.fitMachine === undefined || name === 'cpus' || name === 'memoryBytes', {
-      path: ['fitMachine'],
-      message: 'only cpus and memoryBytes are lowered to what the machine has; remove the line',
-    });
-  // One number alone says default and maximum. Said out, so that merging meets maps with maps only.
+function limitShape(value: typeof size | z.ZodNumber) {
+  const rule = z.strictObject({
+    min: value.optional(),
+    default: value.optional(),
+    max: value.optional(),
+    /** Lower default and maximum to what this machine has: all its cpus, three quarters of its memory. */
+    fitMachine: z.boolean().optional(),
+  });
+  // One number alone is default and maximum. It is spelled out here, so that merging meets maps only.
   return z
     .union([value, rule], { error: 'a limit is one number, or { default, max, min }' })
-    .transform((said): z.output<typeof rule> => (typeof said === 'object' ? said : { default: said, max: said }));
+    .transform((limit): z.output<typeof rule> => (typeof limit === 'object' ? limit : { default: limit, max: limit }));
+}
+const shapes = { size: limitShape(size), number: limitShape(z.number()) };
+
+function limitInFile(name: LimitName, { help }: LimitRow) {
+  return shapes[isBytes(name) ? 'size' : 'number']
+    .refine((limit) => limit.fitMachine === undefined || name === 'cpus' || name === 'memoryBytes', {
+      path: ['fitMachine'],
+      message: 'only cpus and memoryBytes can be lowered to what the machine has; remove the line',
+    })
+    .describe(help)
+    .optional();
 }
 
-const limits = z.strictObject(
-  Object.fromEntries(limitNames.map((name) => [name, limit(name).optional()])) as {
-    [name in LimitName]: z.ZodOptional<ReturnType<typeof limit>>;
-  },
-);
+const limits = z.strictObject(forEachLimit(limitInFile));
 
 const languageOf = z.union([z.string().min(1).max(32), Language], {
   error: 'a language is a name, or { name, aliases, command, ending }',
@@ -130,11 +131,11 @@ const partFields: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What a file says, or everything that is wrong with it and where. An empty file says nothing, and that is allowed. */
-export function parsePolicyFile(name: string, value: unknown): { said: PolicyFile } | { issues: PlacedIssue[] } {
+export function parsePolicyFile(name: string, value: unknown): { policyFile: PolicyFile } | { issues: PlacedIssue[] } {
   const parsed = PolicyFile.safeParse(value ?? {});
   const issues = parsed.success ? [] : explain(parsed.error, value, vocabulary);
   // One shipped policy may say it before anything can take an approval: until then none of its runs is admitted.
   if (typeof value === 'object' && value !== null && 'approval' in value && name !== 'reviewed')
     issues.push({ at: ['approval'], path: 'approval', message: notYet });
-  return parsed.success && issues.length === 0 ? { said: parsed.data } : { issues };
+  return parsed.success && issues.length === 0 ? { policyFile: parsed.data } : { issues };
 }

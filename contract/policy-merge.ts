@@ -1,9 +1,8 @@
-import { limitCeiling } from './job-variables.ts';
 import type { Digest } from './digest.ts';
 import type { Issue } from './errors.ts';
 import type { ImagesLock } from './images-lock.ts';
 import { findLanguage, type Language, languages as builtIn } from './languages.ts';
-import { type LimitName, limitNames } from './limits.ts';
+import { forEachLimit, type LimitName, limitTable } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { issuesOf } from './parse.ts';
 import { Policy, type LimitRule } from './policy.ts';
@@ -70,11 +69,11 @@ export interface Installation {
   machine: { cpus: number; memoryBytes: number };
 }
 
-type Said = NonNullable<NonNullable<PolicyFile['limits']>[LimitName]>;
+type LimitInFile = NonNullable<NonNullable<PolicyFile['limits']>[LimitName]>;
 
-function resolveLimit(name: LimitName, said: Said, machine: Installation['machine']): LimitRule {
-  const { fitMachine, ...rule } = said;
-  const { min: floor } = limitCeiling[name];
+function resolveLimit(name: LimitName, inFile: LimitInFile, machine: Installation['machine']): LimitRule {
+  const { fitMachine, ...rule } = inFile;
+  const { min: floor } = limitTable[name];
   const whole = {
     min: rule.min ?? floor,
     default: rule.default ?? rule.max ?? floor,
@@ -87,15 +86,15 @@ function resolveLimit(name: LimitName, said: Said, machine: Installation['machin
 }
 
 /** Two limits follow from others where a policy is silent: a block may take the run's time, and fill what there is room for. */
-function resolveLimits(said: NonNullable<PolicyFile['limits']>, machine: Installation['machine']) {
-  const rule = (name: LimitName) => resolveLimit(name, said[name] ?? {}, machine);
+function resolveLimits(inFile: NonNullable<PolicyFile['limits']>, machine: Installation['machine']) {
+  const rule = (name: LimitName) => resolveLimit(name, inFile[name] ?? {}, machine);
   const timeout = rule('timeoutSeconds');
   const room = Math.max(rule('outputBytes').max, rule('scratchBytes').max);
   const silent: Partial<Record<LimitName, LimitRule>> = {
     blockTimeoutSeconds: { ...timeout, default: timeout.max },
-    fileBytes: { min: limitCeiling.fileBytes.min, default: room, max: room },
+    fileBytes: { min: limitTable.fileBytes.min, default: room, max: room },
   };
-  return Object.fromEntries(limitNames.map((name) => [name, (!said[name] && silent[name]) || rule(name)]));
+  return forEachLimit((name) => (!inFile[name] && silent[name]) || rule(name));
 }
 
 function resolveImages(names: readonly string[], lock: ImagesLock, issues: Issue[]) {

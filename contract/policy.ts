@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { inputCeiling, isNeverVariable, limitCeiling } from './job-variables.ts';
 import { type Digest, digestOf, Digest as DigestText } from './digest.ts';
 import { ImageName } from './images-lock.ts';
 import { Language } from './languages.ts';
-import { type LimitName, limitNames } from './limits.ts';
+import { isNeverVariable } from './job-variables.ts';
+import { forEachLimit, type LimitName, type LimitRow, showLimit } from './limits.ts';
 import { PolicyName } from './names.ts';
-import { exactBytes } from './sizes.ts';
 
 /** A name, or the beginning of one with a star after it. */
 export const EnvPattern = z
@@ -24,29 +23,17 @@ export function matches(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 }
 
-export function isBytes(limit: LimitName): boolean {
-  return limit.endsWith('Bytes');
-}
+const rangeMessage = 'the default must lie between min and max';
+const ordered = (rule: { min: number; default: number; max: number }) =>
+  rule.min <= rule.default && rule.default <= rule.max;
 
-function limitRule(name: LimitName) {
-  const { min, max } = limitCeiling[name];
-  const show = (value: number) => (isBytes(name) ? exactBytes(value) : String(value));
-  const number = (name === 'cpus' ? z.number() : z.number().int())
-    .min(min, `no policy can say less than ${show(min)}`)
-    .max(max, `no policy can say more than ${show(max)}`);
-  return z
-    .strictObject({ min: number, default: number, max: number })
-    .refine((rule) => rule.min <= rule.default && rule.default <= rule.max, {
-      message: 'the default does not lie between the smallest and the largest value',
-    });
+function limitRule(name: LimitName, { unit, min, max }: LimitRow) {
+  const number = (unit === 'cpus' ? z.number() : z.number().int())
+    .min(min, `no policy can set less than ${showLimit(name, min)}`)
+    .max(max, `no policy can set more than ${showLimit(name, max)}`);
+  return z.strictObject({ min: number, default: number, max: number }).refine(ordered, { message: rangeMessage });
 }
 export type LimitRule = z.infer<ReturnType<typeof limitRule>>;
-
-const limitRules = z.strictObject(
-  Object.fromEntries(limitNames.map((name) => [name, limitRule(name)])) as {
-    [name in LimitName]: ReturnType<typeof limitRule>;
-  },
-);
 
 export const Approval = z.strictObject({
   count: z.number().int().min(1).max(10),
@@ -55,12 +42,12 @@ export const Approval = z.strictObject({
 });
 
 const priority = z.number().int().min(0).max(9);
-const upTo = (max: number) => z.number().int().min(0).max(max, `no policy can say more than ${max}`);
+const upTo = (max: number) => z.number().int().min(0).max(max, `no policy can set more than ${max}`);
 
 export const inputsRule = {
-  count: upTo(inputCeiling.count),
-  bytes: upTo(inputCeiling.bytes),
-  files: upTo(inputCeiling.files),
+  count: upTo(64),
+  bytes: upTo(16 * 1024 ** 4),
+  files: upTo(10_000_000),
   /** Hash every staged file again for each run: slower, and proof against a host that changes its own disk. */
   verifyEachUse: z.boolean(),
 };
@@ -82,7 +69,7 @@ export const Policy = z.strictObject({
     .max(64),
   languages: z.array(Language).max(64),
   argv: z.boolean(),
-  limits: limitRules,
+  limits: z.strictObject(forEachLimit(limitRule)),
   inputs: z.strictObject(inputsRule),
   outputs: z.strictObject({ publish: z.array(PublishPattern).max(64) }),
   logs: z.strictObject({ pastLimit: z.enum(['truncate', 'stop']) }),
@@ -90,9 +77,7 @@ export const Policy = z.strictObject({
   labels: z.strictObject({ required: z.array(z.string().min(1).max(63)).max(32) }),
   priority: z
     .strictObject({ min: priority, default: priority, max: priority })
-    .refine((rule) => rule.min <= rule.default && rule.default <= rule.max, {
-      message: 'the default does not lie between the smallest and the largest value',
-    }),
+    .refine(ordered, { message: rangeMessage }),
   retries: z.number().int().min(0).max(5),
   screening: z.boolean(),
   approval: Approval.optional(),
@@ -104,13 +89,3 @@ export type Policy = z.infer<typeof Policy>;
 export function policyDigest(policy: Policy): Digest {
   return digestOf(policy);
 }
-
-/** A policy's text that may not be used any more, and why: put once, in force from then on. */
-export const PolicyRevocation = z.strictObject({
-  version: z.literal(1),
-  policy: DigestText,
-  reason: z.string().min(1).max(1000),
-  by: z.string(),
-  at: z.iso.datetime(),
-});
-export type PolicyRevocation = z.infer<typeof PolicyRevocation>;

@@ -2,20 +2,9 @@ import { z } from 'zod';
 import { Digest } from './digest.ts';
 import { Limits } from './limits.ts';
 import { PolicyName, RunId, TenantName } from './names.ts';
+import { Outcome } from './outcomes.ts';
 import { Posture } from './posture.ts';
 import { Labels, Requester } from './spec.ts';
-
-export const Outcome = z.enum([
-  'succeeded',
-  'failed',
-  'timed_out',
-  'out_of_memory',
-  'output_exceeded',
-  'cancelled',
-  'rejected',
-  'lost',
-]);
-export type Outcome = z.infer<typeof Outcome>;
 
 export const RunStatus = z.enum(['awaiting_approval', 'queued', 'staging', 'running', 'publishing', 'finished']);
 export type RunStatus = z.infer<typeof RunStatus>;

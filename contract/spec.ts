@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Digest } from './digest.ts';
 import { AskedLimits } from './limits.ts';
 import { InputName, PolicyName, RunId, SnapshotName, TenantName } from './names.ts';
+import { RetryableOutcome } from './outcomes.ts';
 
 const mib = 1024 * 1024;
 
@@ -48,7 +49,7 @@ export const Labels = z
   .refine((labels) => Object.keys(labels).length <= 32, { message: 'at most 32 labels' });
 
 const Retry = z.strictObject({
-  on: z.array(z.enum(['failed', 'timed_out', 'out_of_memory'])).min(1),
+  on: z.array(RetryableOutcome).min(1),
   max: z.number().int().min(1).max(5),
 });
 

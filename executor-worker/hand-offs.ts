@@ -1,6 +1,7 @@
 import type { Limits } from '@hotcell/contract/limits.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';
-import type { Outcome, OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
+import type { Outcome } from '@hotcell/contract/outcomes.ts';
+import type { OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
 import type { Block } from '@hotcell/contract/spec.ts';
 
 /** What the steps of a run hand to each other. */

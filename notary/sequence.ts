@@ -1,7 +1,8 @@
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { markerOf, recordKeys, workKeys } from '@hotcell/record/layout.ts';
+import { inLanes } from '@hotcell/contract/lanes.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import { DoneMarker } from '@hotcell/record/schemas.ts';
+import { DoneMarker } from '@hotcell/contract/records.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
@@ -26,7 +27,8 @@ export async function sequence(deps: SequenceDeps, signal: AbortSignal): Promise
   let count = 0;
   for await (const keys of batches(deps.store.list(deps.store.work, 'done/'))) {
     if (signal.aborted) return count;
-    const finished = await inLanes(keys, (key) => finishedRun(deps, key));
+    const finished: Finished[] = [];
+    await inLanes(atOnce, keys, async (key) => void finished.push(...(await finishedRun(deps, key))));
     count += await clear(deps, finished);
   }
   return count;
@@ -62,7 +64,10 @@ async function finishedRun({ store, log }: SequenceDeps, key: string): Promise<F
 async function clear({ store }: SequenceDeps, finished: readonly Finished[]): Promise<number> {
   if (finished.length === 0) return 0;
   crashPoint('notary.verified');
-  const left = await inLanes(finished, ({ result: { tenant, run } }) => leftOf(store, tenant, run));
+  const left: string[] = [];
+  await inLanes(atOnce, finished, async ({ result: { tenant, run } }) => {
+    left.push(...(await leftOf(store, tenant, run)));
+  });
   await store.deleteMany(store.work, left);
   crashPoint('notary.cleared');
   await store.deleteMany(
@@ -88,11 +93,4 @@ async function* batches(listed: AsyncIterable<{ key: string }>): AsyncGenerator<
     keys = [];
   }
   if (keys.length > 0) yield keys;
-}
-
-async function inLanes<A, B>(items: readonly A[], work: (item: A) => Promise<B[]>): Promise<B[]> {
-  const found: B[] = [];
-  for (let from = 0; from < items.length; from += atOnce)
-    found.push(...(await Promise.all(items.slice(from, from + atOnce).map(work))).flat());
-  return found;
 }

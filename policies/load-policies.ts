@@ -21,18 +21,19 @@ export interface Folder {
   problems: ReadonlyMap<string, readonly Problem[]>;
 }
 
-interface Said {
+/** A file that was read and parsed, and not yet merged with the policies that it extends. */
+interface ParsedPolicy {
   name: string;
   file: string;
-  said: PolicyFile;
+  content: PolicyFile;
   yaml: Yaml;
 }
 
-function readPolicy(name: string, file: string, text: string): Said | { problems: Problem[] } {
+function readPolicy(name: string, file: string, text: string): ParsedPolicy | { problems: Problem[] } {
   const yaml = readYaml(text, file);
   if ('problems' in yaml) return yaml;
   const parsed = parsePolicyFile(name, yaml.value);
-  if ('said' in parsed) return { name, file, said: parsed.said, yaml };
+  if ('policyFile' in parsed) return { name, file, content: parsed.policyFile, yaml };
   return {
     problems: parsed.issues.map(({ at, path, message }) => problemAt(file, yaml, at, `${path}: ${message}`)),
   };
@@ -47,16 +48,18 @@ const mostExtends = 8;
 
 /** The policy and all that it stands on, itself first. */
 function chainOf(
-  leaf: Said,
-  read: ReadonlyMap<string, Said>,
+  leaf: ParsedPolicy,
+  read: ReadonlyMap<string, ParsedPolicy>,
   broken: ReadonlySet<string>,
-): Said[] | { problems: Problem[] } {
+): ParsedPolicy[] | { problems: Problem[] } {
   const chain = [leaf];
-  const fail = (said: Said, message: string) => ({ problems: [problemAt(said.file, said.yaml, ['extends'], message)] });
-  for (let at = leaf; at.said.extends !== undefined; ) {
-    const base = at.said.extends;
-    const names = [...chain.map((said) => said.name), base];
-    if (chain.some((said) => said.name === base))
+  const fail = (link: ParsedPolicy, message: string) => ({
+    problems: [problemAt(link.file, link.yaml, ['extends'], message)],
+  });
+  for (let at = leaf; at.content.extends !== undefined; ) {
+    const base = at.content.extends;
+    const names = [...chain.map((link) => link.name), base];
+    if (chain.some((link) => link.name === base))
       return fail(at, `extends: ${names.join(' → ')} goes in a circle: remove one of these lines`);
     if (chain.length >= mostExtends)
       return fail(at, `extends: ${names.join(' → ')} is more than ${mostExtends} policies deep: make it flatter`);
@@ -76,19 +79,19 @@ function chainOf(
 }
 
 /** The file that says it: the first of the chain, itself first, in which the place exists. */
-function blame(chain: readonly Said[], path: string): Problem | undefined {
+function blame(chain: readonly ParsedPolicy[], path: string): Problem | undefined {
   const steps = [...path.matchAll(/[^.[\]]+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step));
   for (let length = steps.length; length > 0; length--)
-    for (const said of chain) {
-      const { line, column, exact } = said.yaml.placeOf(steps.slice(0, length));
-      if (exact) return { file: said.file, line, column, message: '' };
+    for (const link of chain) {
+      const { line, column, exact } = link.yaml.placeOf(steps.slice(0, length));
+      if (exact) return { file: link.file, line, column, message: '' };
     }
   return undefined;
 }
 
-function resolveChain(chain: readonly Said[], here: Installation): LoadedPolicy | { problems: Problem[] } {
-  const [leaf] = chain as [Said];
-  const merged = chain.map((said) => said.said).reduceRight((base, more) => mergePolicies(base, more));
+function resolveChain(chain: readonly ParsedPolicy[], here: Installation): LoadedPolicy | { problems: Problem[] } {
+  const [leaf] = chain as [ParsedPolicy];
+  const merged = chain.map((link) => link.content).reduceRight((base, more) => mergePolicies(base, more));
   const resolved = resolvePolicy(leaf.name, merged, here);
   if ('policy' in resolved) return { policy: resolved.policy, digest: policyDigest(resolved.policy), file: leaf.file };
   const whole: Problem = { file: leaf.file, line: 1, column: 1, message: '' };
@@ -102,7 +105,7 @@ function resolveChain(chain: readonly Said[], here: Installation): LoadedPolicy 
 
 /** All policies of a set of texts, by name: the pure half, for files, for tests and for a file that is only tried. */
 export function loadTexts(texts: ReadonlyMap<string, { file: string; text: string }>, here: Installation): Folder {
-  const read = new Map<string, Said>();
+  const read = new Map<string, ParsedPolicy>();
   const problems = new Map<string, readonly Problem[]>();
   for (const [name, { file, text }] of texts) {
     const one = readPolicy(name, file, text);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** policies/policy.schema.json: what an editor needs to complete and check a policy while it is written. */
 export function policySchemaText(): string {
-  const schema = z.toJSONSchema(PolicyFile, { io: 'input' });
+  const schema = z.toJSONSchema(PolicyFile, { io: 'input', reused: 'ref' });
   return `${JSON.stringify({ title: 'A policy of Hotcell', ...schema }, null, 2)}\n`;
 }
 

@@ -1,5 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Outcome, RunStatus } from '@hotcell/contract/result.ts';
+import type { Outcome } from '@hotcell/contract/outcomes.ts';
+import type { RunStatus } from '@hotcell/contract/result.ts';
 import { Waiting } from '@hotcell/contract/run-view.ts';
 import type { z } from 'zod';
 import type { Producer } from './producer.ts';

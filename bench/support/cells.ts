@@ -6,6 +6,7 @@ import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import type { CellPlan, Job } from '@hotcell/executor-worker/hand-offs.ts';
 import { type Attached, type CreateOptions, Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket } from '../../test/support/bed.ts';
+import { testLimits } from '../../test/support/limits.ts';
 
 export const mib = 1024 * 1024;
 export const runtimes = ['runc', 'gvisor'] as const;
@@ -14,19 +15,12 @@ export type Runtime = CellPlan['runtime'];
 export const jobOf = (...blocks: Block[]): Job => prepareJob({ blocks, files: [] }, languages);
 
 export const wide: Limits = {
-  timeoutSeconds: 600,
-  blockTimeoutSeconds: 600,
+  ...testLimits,
   graceSeconds: 1,
   memoryBytes: 3072 * mib,
-  cpus: 2,
-  pids: 128,
-  openFiles: 1024,
   fileBytes: 1200 * mib,
-  logBytes: mib,
   outputBytes: 1200 * mib,
   outputFiles: 25_000,
-  scratchBytes: 64 * mib,
-  scratchInodes: 1000,
 };
 
 export const took = async (work: () => Promise<unknown>): Promise<number> => {

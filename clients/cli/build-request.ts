@@ -6,8 +6,7 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { languageOfFile, languages } from '@hotcell/contract/languages.ts';
 import { chunkOf } from '@hotcell/contract/log-rows.ts';
 import { InputName } from '@hotcell/contract/names.ts';
-import { parseBytes } from '@hotcell/contract/sizes.ts';
-import { type AskedLimits } from '@hotcell/contract/limits.ts';
+import { type AskedLimits, limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { type Block, type BundledFile, type RunRequest, WorkPath } from '@hotcell/contract/spec.ts';
 import type { Pair, RunOptions } from './run-options.ts';
 
@@ -110,12 +109,9 @@ async function inputsOf(inputs: readonly Pair[], freeze: Freeze): Promise<Record
 }
 
 function limitsOf(options: RunOptions): AskedLimits {
-  const memoryBytes = options.memory === undefined ? undefined : parseBytes(options.memory);
-  if (options.memory !== undefined && memoryBytes === undefined)
-    throw wrong(`--memory ${options.memory} is no size: say for example 512m or 2g`);
-  return {
-    ...(options.timeout !== undefined && { timeoutSeconds: options.timeout }),
-    ...(memoryBytes !== undefined && { memoryBytes }),
-    ...(options.cpus !== undefined && { cpus: options.cpus }),
-  };
+  const asked = limitNames.map((name) => {
+    const { option } = limitTable[name];
+    return [name, option && options[option]];
+  });
+  return Object.fromEntries(asked.filter(([, value]) => value !== undefined));
 }

@@ -1,24 +1,13 @@
 import { type ErrorCode, HotcellError } from '@hotcell/contract/errors.ts';
-import type { Outcome } from '@hotcell/contract/result.ts';
+import { type Outcome, outcomeTable } from '@hotcell/contract/outcomes.ts';
 import { exitCodes } from './fail.ts';
 
 const platformFailed = 125;
 export const interrupted = 130;
 
-const ofOutcome: Readonly<Record<Outcome, number | undefined>> = {
-  succeeded: undefined,
-  failed: undefined,
-  timed_out: 124,
-  out_of_memory: 137,
-  output_exceeded: 153,
-  cancelled: interrupted,
-  rejected: 126,
-  lost: platformFailed,
-};
-
-/** The program's own where it ran and ended by itself. */
-export function exitCodeOf(result: { outcome: Outcome; exitCode: number | null }): number {
-  return ofOutcome[result.outcome] ?? result.exitCode ?? (result.outcome === 'succeeded' ? 0 : 1);
+/** The program's own exit code if the program ran and ended by itself. */
+export function exitCodeOf({ outcome, exitCode }: { outcome: Outcome; exitCode: number | null }): number {
+  return outcomeTable[outcome].exitCode ?? exitCode ?? (outcome === 'succeeded' ? 0 : 1);
 }
 
 const ofError: Readonly<Partial<Record<ErrorCode, number>>> = {

@@ -1,5 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { Outcome, RunStatus } from '@hotcell/contract/result.ts';
+import { Outcome } from '@hotcell/contract/outcomes.ts';
+import { RunStatus } from '@hotcell/contract/result.ts';
 import { Waiting } from '@hotcell/contract/run-view.ts';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';

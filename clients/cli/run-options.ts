@@ -1,14 +1,15 @@
+import { type LimitRow, limitTable } from '@hotcell/contract/limits.ts';
+import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-export interface RunOptions {
+type LimitOption = NonNullable<LimitRow['option']>;
+
+export interface RunOptions extends Partial<Record<LimitOption, number>> {
   eval?: string;
   lang?: string;
   policy?: string;
   image?: string;
   input?: Pair[];
-  timeout?: number;
-  memory?: string;
-  cpus?: number;
   file?: string[];
   param?: Pair[];
   env?: Pair[];
@@ -34,11 +35,17 @@ export function aNumber(value: string): number {
   return number;
 }
 
+function aSize(value: string): number {
+  const bytes = parseBytes(value);
+  if (bytes === undefined) throw new InvalidArgumentError('Write a size like 512m or 2g.');
+  return bytes;
+}
+
 export const pairOption = (flags: string, description: string) => new Option(flags, description).argParser(collectPair);
 
-/** What `run` and `submit` take to say what is asked for. */
+/** The arguments and options of `run` and `submit` that describe a run. */
 export function takeRequest(command: Command): Command {
-  return command
+  command
     .argument('[file...]', 'each file is one block, its language from its ending; - reads one from stdin')
     .option('-e, --eval <code>', 'one block, given here')
     .option('--lang <language>', 'the language of -e, of - and of files without a known ending (default: python)')
@@ -49,17 +56,22 @@ export function takeRequest(command: Command): Command {
         '--input <name=src>',
         'read-only at /inputs/NAME: a folder or file, a snapshot’s id or name, RUN:outputs, s3://…',
       ),
-    )
-    .option('--timeout <seconds>', 'time limit, from the start of the first block', aNumber)
-    .option('--memory <size>', 'memory limit, for example 512m')
-    .option('--cpus <number>', 'CPU limit, for example 1.5', aNumber)
+    );
+  for (const { unit, help, option } of Object.values(limitTable))
+    if (option !== undefined)
+      command.option(
+        `--${option} <${unit === 'bytes' ? 'size' : unit === 'seconds' ? 'seconds' : 'number'}>`,
+        help,
+        unit === 'bytes' ? aSize : aNumber,
+      );
+  return command
     .addOption(
       new Option('--file <path>', 'a file that lies beside the blocks in /work and is not executed').argParser(collect),
     )
     .addOption(pairOption('--param <key=value>', 'in /inputs/params.json; JSON where it is JSON, else a text'))
     .addOption(pairOption('--env <key=value>', 'a variable that the policy lets a job set'))
     .addOption(pairOption('--label <key=value>', 'to find the run again'))
-    .option('--priority <number>', '0 (first) to 9', aNumber)
+    .option('--priority <number>', '0 to 9, higher is sooner', aNumber)
     .option('--publish <name>', 'the name of a snapshot, moved to the outputs when the run succeeds')
     .option('--idempotency-key <key>', 'the same key and request again give the same run');
 }

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
 import type { Run } from '@hotcell/client/index.ts';
 
@@ -17,14 +18,10 @@ export async function saveOutputs(
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
   const root = await realpath(folder);
-  const waiting = [...files];
-  const lane = async () => {
-    for (let file = waiting.shift(); file; file = waiting.shift()) {
-      await saveOne(run, file, root, options.signal);
-      options.saved?.(file);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await inLanes(atOnce, files, async (file) => {
+    await saveOne(run, file, root, options.signal);
+    options.saved?.(file);
+  });
 }
 
 async function saveOne(run: Run, file: OutputFile, root: string, signal: AbortSignal | undefined): Promise<void> {

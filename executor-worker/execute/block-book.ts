@@ -1,5 +1,6 @@
 import { signalName } from '@hotcell/contract/decide-outcome.ts';
-import type { BlockResult, Outcome } from '@hotcell/contract/result.ts';
+import type { Outcome } from '@hotcell/contract/outcomes.ts';
+import type { BlockResult } from '@hotcell/contract/result.ts';
 import type { BlockEnd, PreparedBlock } from '../hand-offs.ts';
 
 /** What is told of each block: those that ran, and those that were never reached. */

@@ -1,7 +1,7 @@
 import { canonical } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import type { AttemptRecord } from '@hotcell/record/schemas.ts';
+import type { AttemptRecord } from '@hotcell/contract/records.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
 import { claimNext } from '../claim.ts';
 import { isElsewhere } from '../pull/other-workers.ts';

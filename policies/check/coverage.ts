@@ -1,6 +1,5 @@
-import { limitCeiling } from '@hotcell/contract/job-variables.ts';
 import { findLanguage } from '@hotcell/contract/languages.ts';
-import { AskedLimits, type LimitName, limitNames } from '@hotcell/contract/limits.ts';
+import { AskedLimits, isBytes, type LimitName, limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { matches, type Policy } from '@hotcell/contract/policy.ts';
 import { exactBytes } from '@hotcell/contract/sizes.ts';
 import type { Tried } from './try-test.ts';
@@ -33,8 +32,7 @@ function allows(rule: string, what: string, asked: (request: Request) => boolean
   return { missing: `allows ${what}, and no test says so`, met: (tried) => asks(rule, asked, tried) };
 }
 
-const show = (name: LimitName, value: number) =>
-  name.endsWith('Bytes') ? `${value} (${exactBytes(value)})` : String(value);
+const show = (name: LimitName, value: number) => (isBytes(name) ? `${value} (${exactBytes(value)})` : String(value));
 
 /** A number is one past the edge when nothing fits between: for cpus a hundredth, otherwise one. */
 function limitDuties(name: LimitName, policy: Policy): Duty[] {
@@ -49,7 +47,7 @@ function limitDuties(name: LimitName, policy: Policy): Duty[] {
     refuses(`${rule}.max`, show(name, max + step), asked(max + step)),
     allows(rule, `${rule} up to ${show(name, max)}`, asked(max)),
     ...(sayable(min - step) ? [refuses(`${rule}.min`, show(name, min - step), asked(min - step))] : []),
-    ...(min > limitCeiling[name].min ? [allows(rule, `${rule} from ${show(name, min)}`, asked(min))] : []),
+    ...(min > limitTable[name].min ? [allows(rule, `${rule} from ${show(name, min)}`, asked(min))] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { explain, type Vocabulary } from '@hotcell/contract/explain-issues.ts';
-import { limitNames } from '@hotcell/contract/limits.ts';
+import { forEachLimit, limitNames } from '@hotcell/contract/limits.ts';
 import { PolicyName } from '@hotcell/contract/names.ts';
-import { Role } from '@hotcell/contract/apikey.ts';
+import { Role } from '@hotcell/contract/records.ts';
 import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { z } from 'zod';
 import { type Problem, readYaml } from '../yaml.ts';
@@ -16,11 +16,7 @@ const size = z.union([z.number(), z.string()], { error: 'is a number or a size' 
   return z.NEVER;
 });
 
-const limits = z.strictObject(
-  Object.fromEntries(limitNames.map((name) => [name, size.optional()])) as {
-    [name in (typeof limitNames)[number]]: z.ZodOptional<typeof size>;
-  },
-);
+const limits = z.strictObject(forEachLimit(() => size.optional()));
 const oneOrMore = z
   .union([z.string(), z.array(z.string()).min(1)], { error: 'is a part of a message, or a list of them' })
   .transform((said) => [said].flat());

@@ -1,5 +1,6 @@
 import { parseAs } from '@hotcell/contract/parse.ts';
-import { RunStatus, Outcome, Result } from '@hotcell/contract/result.ts';
+import { Outcome } from '@hotcell/contract/outcomes.ts';
+import { RunStatus, Result } from '@hotcell/contract/result.ts';
 import { RunRequest } from '@hotcell/contract/spec.ts';
 import { RunView } from '@hotcell/contract/run-view.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';

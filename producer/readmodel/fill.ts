@@ -1,6 +1,7 @@
 import { allShards, markerOf, recordKeys, workKeys } from '@hotcell/record/layout.ts';
+import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
-import { OpenMarker } from '@hotcell/record/schemas.ts';
+import { OpenMarker } from '@hotcell/contract/records.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
@@ -22,10 +23,11 @@ export async function fillFromRecord(deps: FillDeps, fromDay = ''): Promise<numb
   let runs = 0;
   for await (const folder of store.listFolders(store.record, 'runs/')) {
     const tenant = folder.slice('runs/'.length, -1);
-    await inLanes(runsOf(store, tenant, fromDay), signal, async (run) => {
+    const fill = async (run: RunId) => {
       runs++;
       if (!model.knowsEnd(run)) await takeRun(deps, tenant, run);
-    });
+    };
+    await inLanes(atOnce, runsOf(store, tenant, fromDay), fill, signal);
   }
   return runs;
 }
@@ -63,7 +65,8 @@ async function takeRun({ store, model }: FillDeps, tenant: string, run: RunId): 
  * spec that was never accepted. Both are read side by side in one order, so that nothing is held of what they agree in.
  */
 export async function compareShard(deps: FillDeps, shard: string): Promise<void> {
-  await inLanes(differences(deps, shard), deps.signal, ({ tenant, run }) => takeRun(deps, tenant, run));
+  const differing = differences(deps, shard);
+  await inLanes(atOnce, differing, ({ tenant, run }) => takeRun(deps, tenant, run), deps.signal);
 }
 
 async function* differences(
@@ -95,19 +98,4 @@ export async function compareAll(deps: FillDeps): Promise<void> {
     if (deps.signal.aborted) return;
     await compareShard(deps, shard);
   }
-}
-
-async function inLanes<T>(
-  items: AsyncIterable<T> | Iterable<T>,
-  signal: AbortSignal,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const under = new Set<Promise<void>>();
-  for await (const item of items) {
-    if (signal.aborted) break;
-    const one = work(item).finally(() => under.delete(one));
-    under.add(one);
-    if (under.size >= atOnce) await Promise.race(under);
-  }
-  await Promise.all(under);
 }

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { Outcome, type Result, RunStatus } from '@hotcell/contract/result.ts';
+import { Outcome } from '@hotcell/contract/outcomes.ts';
+import { type Result, RunStatus } from '@hotcell/contract/result.ts';
 import { Labels, type Spec } from '@hotcell/contract/spec.ts';
 import { z } from 'zod';
 import { emptyTables, schemaVersion, tables } from './read-model-schema.ts';

@@ -7,7 +7,8 @@ import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import type { CellEvent, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
-import { ends, follow, openTestCells, runIn, type TestCells, testLimits } from '../support/cells.ts';
+import { ends, follow, openTestCells, runIn, type TestCells } from '../support/cells.ts';
+import { testLimits } from '../support/limits.ts';
 
 let bed: Bed;
 let made: TestCells;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
-import type { SweepMark } from '@hotcell/record/schemas.ts';
+import type { SweepMark } from '@hotcell/record/snapshot-records.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
 import { verifySnapshot } from '@hotcell/producer/snapshots/verify-snapshot.ts';
@@ -12,7 +12,7 @@ import { spawnNode } from '../support/child.ts';
 import { contentsAs, freezeTree } from '../support/freezing.ts';
 import { openHouse } from '../support/house.ts';
 import { keysOf } from '../support/promise.ts';
-import { crashAt, fallen, inLanes } from './falling.ts';
+import { crashAt, fallen, atEach } from './falling.ts';
 import { points } from './points.ts';
 
 /** Its deaths are tried where collecting is; here it sleeps, and wakes when another one has done its work. */
@@ -46,5 +46,5 @@ async function collectorSleeps(bed: Bed, point: string): Promise<void> {
 
 test('a collector that sleeps at any step takes nothing when it wakes that others count on', async () => {
   await using bed = await openBed();
-  await inLanes(3, points.collector, (point) => collectorSleeps(bed, point));
+  await atEach(3, points.collector, (point) => collectorSleeps(bed, point));
 });

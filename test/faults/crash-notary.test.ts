@@ -6,7 +6,7 @@ import { spawnNode } from '../support/child.ts';
 import { openHouse } from '../support/house.ts';
 import { settled } from '../support/promise.ts';
 import { namedCrashPoints } from '../support/runner/crash-points.ts';
-import { crashAt, fallen, type How, inLanes } from './falling.ts';
+import { crashAt, fallen, type How, atEach } from './falling.ts';
 import { points } from './points.ts';
 
 let bed: Bed;
@@ -33,7 +33,7 @@ async function notaryFalls(point: string, how: How): Promise<void> {
 for (const how of ['kill', 'stop'] as const) {
   const verb = how === 'kill' ? 'killed' : 'put to sleep';
   test(`a notary ${verb} at any step is made up for by the next pass`, () =>
-    inLanes(3, points.notary, (point) => notaryFalls(point, how)));
+    atEach(3, points.notary, (point) => notaryFalls(point, how)));
 }
 
 test('every step that is named in these parts is one of those they fall at', () => {

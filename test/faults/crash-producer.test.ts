@@ -7,7 +7,7 @@ import { accept } from '@hotcell/producer/accept.ts';
 import { echoQueue } from '../support/echo.ts';
 import { openHouse, specFor } from '../support/house.ts';
 import { resultOf, settled } from '../support/promise.ts';
-import { crashAt, fallen, type How, inLanes } from './falling.ts';
+import { crashAt, fallen, type How, atEach } from './falling.ts';
 import { points } from './points.ts';
 
 let bed: Bed;
@@ -76,10 +76,10 @@ describe('producers', { concurrency: 3 }, () => {
   for (const how of ['kill', 'stop'] as const) {
     const verb = how === 'kill' ? 'killed' : 'put to sleep';
     test(`a producer ${verb} at any step of accepting has promised one run or none`, () =>
-      inLanes(4, points.producer, (point) => producerFalls(point, how)));
+      atEach(4, points.producer, (point) => producerFalls(point, how)));
     test(`a cancel whose producer is ${verb} is kept`, () =>
-      inLanes(1, points.cancel, (point) => cancelFalls(point, how)));
+      atEach(1, points.cancel, (point) => cancelFalls(point, how)));
     test(`recovery that is ${verb} is taken up by the next`, () =>
-      inLanes(2, points.recovery, (point) => recoveryFalls(point, how)));
+      atEach(2, points.recovery, (point) => recoveryFalls(point, how)));
   }
 });

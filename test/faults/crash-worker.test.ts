@@ -4,7 +4,7 @@ import { type Bed, openBed } from '../support/bed.ts';
 import { spawnNode } from '../support/child.ts';
 import { openHouse } from '../support/house.ts';
 import { resultOf, settled } from '../support/promise.ts';
-import { crashAt, fallen, type How, inLanes } from './falling.ts';
+import { crashAt, fallen, type How, atEach } from './falling.ts';
 import { points } from './points.ts';
 
 let bed: Bed;
@@ -35,5 +35,5 @@ async function workerFalls(point: string, how: How): Promise<void> {
 for (const how of ['kill', 'stop'] as const) {
   const verb = how === 'kill' ? 'killed' : 'put to sleep';
   test(`a worker ${verb} at any step loses nothing and repeats nothing`, () =>
-    inLanes(12, points.worker, (point) => workerFalls(point, how)));
+    atEach(12, points.worker, (point) => workerFalls(point, how)));
 }

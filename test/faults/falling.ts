@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { inLanes } from '@hotcell/contract/lanes.ts';
 import { asleep, type Child } from '../support/child.ts';
 
 export type How = 'kill' | 'stop';
@@ -13,21 +14,11 @@ export async function fallen(child: Child, point: string, how: How): Promise<voi
 
 export const crashAt = (point: string, how: How) => ({ HOTCELL_CRASH_AT: `${point}:${how}` });
 
-/** All of them at once would only wait for the machine; a few at a time wait for locks to run out together. */
-export async function inLanes(
-  lanes: number,
-  items: readonly string[],
-  work: (item: string) => Promise<void>,
-): Promise<void> {
-  const queue = [...items];
-  await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-        const point = item;
-        await work(point).catch((cause: unknown) => {
-          throw new Error(`at ${point}`, { cause });
-        });
-      }
+/** All points at once would only wait for the machine; a few at a time wait for locks to run out together. */
+export async function atEach(lanes: number, points: readonly string[], work: (point: string) => Promise<void>) {
+  await inLanes(lanes, points, (point) =>
+    work(point).catch((cause: unknown) => {
+      throw new Error(`at ${point}`, { cause });
     }),
   );
 }

@@ -1,30 +1,14 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Limits } from '@hotcell/contract/limits.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type CellSettings, type Cells, openCells } from '@hotcell/executor-worker/cell/open.ts';
 import type { CellEvent, CellPlan, Job, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
 import { readSeccomp } from '@hotcell/policies/installation-here.ts';
 import { type Bed, engineSocket } from './bed.ts';
+import { testLimits } from './limits.ts';
 
 const mib = 1024 * 1024;
-
-export const testLimits: Limits = {
-  timeoutSeconds: 300,
-  blockTimeoutSeconds: 300,
-  graceSeconds: 2,
-  memoryBytes: 1024 * mib,
-  cpus: 2,
-  pids: 128,
-  openFiles: 1024,
-  fileBytes: 512 * mib,
-  logBytes: 4 * mib,
-  outputBytes: 64 * mib,
-  outputFiles: 1000,
-  scratchBytes: 256 * mib,
-  scratchInodes: 20_000,
-};
 
 /** What one cell said and left, from the start of its job to its last word. */
 export interface Told {

@@ -5,24 +5,21 @@ import type { Effective } from '@hotcell/contract/admission.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import type { CellEvent, CellPlan, Job, KillReason, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import { testLimits } from './limits.ts';
 
 export const echoQueue = 'echo';
 const mib = 1024 * 1024;
 
-const echoLimits = {
+const echoLimits: Limits = {
+  ...testLimits,
   timeoutSeconds: 60,
   blockTimeoutSeconds: 60,
   graceSeconds: 1,
   memoryBytes: 64 * mib,
   cpus: 0.1,
-  pids: 64,
-  openFiles: 64,
-  fileBytes: mib,
   logBytes: mib,
-  outputBytes: 64 * mib,
   outputFiles: 10,
-  scratchBytes: mib,
-  scratchInodes: 100,
 };
 
 /**

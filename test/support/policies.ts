@@ -21,8 +21,8 @@ export const builtHere: Installation = {
 /** A policy from what its file says. */
 export function policyOf(said: unknown, name = 'tried'): Policy {
   const parsed = parsePolicyFile(name, said);
-  assert.ok('said' in parsed, JSON.stringify(parsed));
-  const resolved = resolvePolicy(name, parsed.said, builtHere);
+  assert.ok('policyFile' in parsed, JSON.stringify(parsed));
+  const resolved = resolvePolicy(name, parsed.policyFile, builtHere);
   assert.ok('policy' in resolved, JSON.stringify(resolved));
   return resolved.policy;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { workKeys } from '@hotcell/record/layout.ts';
 import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
-import { Claim } from '@hotcell/record/schemas.ts';
+import { Claim } from '@hotcell/contract/records.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { Queues } from '@hotcell/outside/queue/queue.ts';

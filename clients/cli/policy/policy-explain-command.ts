@@ -1,5 +1,4 @@
-import { show as showLimit } from '@hotcell/contract/admission-messages.ts';
-import { limitNames } from '@hotcell/contract/limits.ts';
+import { limitNames, showLimit } from '@hotcell/contract/limits.ts';
 import { z } from 'zod';
 import { openClient } from '../client.ts';
 import { columns, pairs } from '../columns.ts';

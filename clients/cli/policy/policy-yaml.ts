@@ -1,17 +1,17 @@
-import { limitNames } from '@hotcell/contract/limits.ts';
-import { isBytes, type Policy } from '@hotcell/contract/policy.ts';
+import { forEachLimit, isBytes } from '@hotcell/contract/limits.ts';
+import type { Policy } from '@hotcell/contract/policy.ts';
 import { exactBytes } from '@hotcell/contract/sizes.ts';
 import { visible } from '../visible.ts';
 
 /** The policy for a person: the words of its file, sizes as one writes them. */
 export function forReading(policy: Policy): Record<string, unknown> {
   const { version: _version, name: _name, limits, inputs, ...rest } = policy;
-  const shown = limitNames.map((name) => {
+  const shown = forEachLimit((name) => {
     const { min, default: usual, max } = limits[name];
     const size = (value: number) => (isBytes(name) ? exactBytes(value) : value);
-    return [name, { min: size(min), default: size(usual), max: size(max) }];
+    return { min: size(min), default: size(usual), max: size(max) };
   });
-  return { ...rest, inputs: { ...inputs, bytes: exactBytes(inputs.bytes) }, limits: Object.fromEntries(shown) };
+  return { ...rest, inputs: { ...inputs, bytes: exactBytes(inputs.bytes) }, limits: shown };
 }
 
 export async function readable(policy: Policy): Promise<string> {

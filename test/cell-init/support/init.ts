@@ -10,6 +10,7 @@ import { Talk } from '@hotcell/executor-worker/cell/talk.ts';
 import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
 import { type Attached, Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket } from '../../support/bed.ts';
+import { testLimits } from '../../support/limits.ts';
 
 const profiles = join(import.meta.dirname, '../../../images/seccomp');
 const mib = 1024 * 1024;
@@ -17,21 +18,7 @@ const mib = 1024 * 1024;
 export const runtimes = ['runc', 'gvisor'] as const;
 type Runtime = (typeof runtimes)[number];
 
-const limits: Limits = {
-  timeoutSeconds: 120,
-  blockTimeoutSeconds: 120,
-  graceSeconds: 1,
-  memoryBytes: 256 * mib,
-  cpus: 2,
-  pids: 64,
-  openFiles: 256,
-  fileBytes: 512 * mib,
-  logBytes: mib,
-  outputBytes: 64 * mib,
-  outputFiles: 1000,
-  scratchBytes: 64 * mib,
-  scratchInodes: 20_000,
-};
+const limits: Limits = { ...testLimits, graceSeconds: 1, memoryBytes: 256 * mib, pids: 64, openFiles: 256 };
 
 /** Generous: what a test wants to run into, it sets itself. */
 const jobLimits: JobLimits = {

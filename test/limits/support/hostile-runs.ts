@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Outcome } from '@hotcell/contract/result.ts';
+import type { Outcome } from '@hotcell/contract/outcomes.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket } from '../../support/bed.ts';
 import { type Asked, mib, type Runs, type Runtime } from './runs.ts';

@@ -11,7 +11,8 @@ import { execute, type Execution } from '@hotcell/executor-worker/execute/execut
 import { budgetOf } from '@hotcell/executor-worker/logs/window.ts';
 import type { CellPlan, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
 import type { Bed } from '../../support/bed.ts';
-import { openTestCells, type TestCells, testLimits } from '../../support/cells.ts';
+import { openTestCells, type TestCells } from '../../support/cells.ts';
+import { testLimits } from '../../support/limits.ts';
 
 export const mib = 1024 * 1024;
 export const runtimes = ['runc', 'gvisor'] as const;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { admit, type Effective, judge } from '@hotcell/contract/admission.ts';
-import { isNeverVariable, limitCeiling } from '@hotcell/contract/job-variables.ts';
+import { isNeverVariable } from '@hotcell/contract/job-variables.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
-import { limitNames } from '@hotcell/contract/limits.ts';
+import { limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { matches, type Policy, policyDigest } from '@hotcell/contract/policy.ts';
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
@@ -16,7 +16,7 @@ import { builtHere, submitter } from '../../support/policies.ts';
 const envName = fc.constantFrom('TZ', 'APP_A', 'LD_PRELOAD', 'NODE_OPTIONS', 'PATH', 'HOME', 'HOTCELL_INPUTS', 'x');
 const pattern = fc.constantFrom('TZ', 'APP_*', 'x', '*');
 const within = (name: (typeof limitNames)[number]) => {
-  const { min, max } = limitCeiling[name];
+  const { min, max } = limitTable[name];
   const value = name === 'cpus' ? fc.double({ min, max, noNaN: true }) : fc.integer({ min, max });
   return fc.tuple(value, value, value).map((three) => {
     const [low = min, usual = min, high = max] = three.toSorted((a, b) => a - b);
@@ -45,8 +45,8 @@ const policy: fc.Arbitrary<Policy> = fc
   )
   .map((said) => {
     const parsed = parsePolicyFile('any', said);
-    assert.ok('said' in parsed, JSON.stringify(parsed));
-    const resolved = resolvePolicy('any', parsed.said, builtHere);
+    assert.ok('policyFile' in parsed, JSON.stringify(parsed));
+    const resolved = resolvePolicy('any', parsed.policyFile, builtHere);
     assert.ok('policy' in resolved, JSON.stringify(resolved));
     return resolved.policy;
   });
@@ -90,7 +90,7 @@ const sizes = fc.array(fc.record({ name: fc.constant('a'), bytes: fc.nat(), file
 /** The ceiling that is written into the code, and none of the policy's business. */
 function assertUnderTheCeiling({ limits, env, imageEnv, image }: Effective, allowed: Policy): void {
   for (const name of limitNames) {
-    const { min, max } = limitCeiling[name];
+    const { min, max } = limitTable[name];
     assert.ok(limits[name] >= min && limits[name] <= max, `${name} is ${limits[name]}`);
     assert.ok(limits[name] <= allowed.limits[name].max, `${name} is ${limits[name]}`);
   }
@@ -148,7 +148,7 @@ function assertSealed(effective: Effective): void {
     [['/state/passwd', true]],
   );
   const memory = host?.Memory ?? Number.POSITIVE_INFINITY;
-  assert.ok(memory > 0 && memory <= limitCeiling.memoryBytes.max + 64 * 1024 * 1024);
+  assert.ok(memory > 0 && memory <= limitTable.memoryBytes.max + 64 * 1024 * 1024);
   assert.equal(host?.MemorySwap, memory);
   assert.ok((host?.PidsLimit ?? 0) > 0 && (host?.CpuQuota ?? 0) > 0);
 }
@@ -235,8 +235,8 @@ describe('whatever policy, whatever request', () => {
 
 function anything(): Policy {
   const parsed = parsePolicyFile('any', {});
-  assert.ok('said' in parsed);
-  const resolved = resolvePolicy('any', parsed.said, builtHere);
+  assert.ok('policyFile' in parsed);
+  const resolved = resolvePolicy('any', parsed.policyFile, builtHere);
   assert.ok('policy' in resolved);
   return resolved.policy;
 }

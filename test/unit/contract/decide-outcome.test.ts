@@ -3,22 +3,16 @@ import { constants } from 'node:os';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type BlockFacts, decide, type OutcomeFacts, type Stop } from '@hotcell/contract/decide-outcome.ts';
-import { Outcome } from '@hotcell/contract/result.ts';
+import { Outcome } from '@hotcell/contract/outcomes.ts';
+import { testLimits } from '../../support/limits.ts';
 
 const limits = {
+  ...testLimits,
   timeoutSeconds: 60,
   blockTimeoutSeconds: 60,
-  graceSeconds: 5,
-  memoryBytes: 512 * 1024 * 1024,
-  cpus: 1,
-  pids: 256,
-  openFiles: 1024,
+  memoryBytes: 512 * 1024 ** 2,
   fileBytes: 1e9,
-  logBytes: 8 * 1024 * 1024,
-  outputBytes: 64 * 1024 * 1024,
-  outputFiles: 1000,
-  scratchBytes: 1e8,
-  scratchInodes: 10000,
+  logBytes: 8 * 1024 ** 2,
 };
 const block = (more: Partial<BlockFacts> = {}): BlockFacts => ({
   index: 0,

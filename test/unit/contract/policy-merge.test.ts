@@ -33,8 +33,8 @@ const raw = fc.record(
 /** As its file would say it: parsed, so that limits stand written out. */
 const file: fc.Arbitrary<PolicyFile> = raw.map((said) => {
   const parsed = parsePolicyFile('any', JSON.parse(JSON.stringify(said)));
-  assert.ok('said' in parsed, JSON.stringify(parsed));
-  return parsed.said;
+  assert.ok('policyFile' in parsed, JSON.stringify(parsed));
+  return parsed.policyFile;
 });
 
 describe('merging', () => {

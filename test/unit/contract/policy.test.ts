@@ -8,7 +8,7 @@ import { admitted, builtHere, policyOf, refused } from '../../support/policies.t
 
 function problems(said: unknown, name = 'tried'): string[] {
   const parsed = parsePolicyFile(name, said);
-  const found = 'issues' in parsed ? parsed : resolvePolicy(name, parsed.said, builtHere);
+  const found = 'issues' in parsed ? parsed : resolvePolicy(name, parsed.policyFile, builtHere);
   assert.ok('issues' in found, 'nothing is wrong with it');
   return found.issues.map(({ path, message }) => `${path}: ${message}`);
 }
@@ -91,16 +91,16 @@ describe('a policy cannot say', () => {
   test('more than the hard ceiling', () => {
     assert.match(
       problems({ limits: { openFiles: 20_000 } }).join(),
-      /limits.openFiles.*no policy can say more than 16384/,
+      /limits.openFiles.*no policy can set more than 16384/,
     );
-    assert.match(problems({ limits: { memoryBytes: '2TiB' } }).join(), /no policy can say more than 1 TiB/);
-    assert.match(problems({ limits: { memoryBytes: 1 } }).join(), /no policy can say less than 32 MiB/);
-    assert.match(problems({ inputs: { count: 65 } }).join(), /no policy can say more than 64/);
+    assert.match(problems({ limits: { memoryBytes: '2TiB' } }).join(), /no policy can set more than 1 TiB/);
+    assert.match(problems({ limits: { memoryBytes: 1 } }).join(), /no policy can set less than 32 MiB/);
+    assert.match(problems({ inputs: { count: 65 } }).join(), /no policy can set more than 64/);
   });
 
   test('a default outside of its own range', () => {
     const said = { limits: { pids: { default: 100, max: 50 } }, priority: { min: 6, default: 5, max: 9 } };
-    assert.equal(problems(said).filter((problem) => problem.includes('does not lie between')).length, 2);
+    assert.equal(problems(said).filter((problem) => problem.includes('must lie between')).length, 2);
   });
 
   test('images that are not built, images of services, and languages that nobody knows', () => {
@@ -148,9 +148,9 @@ describe('a policy', () => {
       limits: { cpus: { default: 8, max: 8, fitMachine: true }, memoryBytes: { max: '8GiB', fitMachine: true } },
     };
     const parsed = parsePolicyFile('tried', said);
-    assert.ok('said' in parsed);
+    assert.ok('policyFile' in parsed);
     const small = { ...builtHere, machine: { cpus: 2, memoryBytes: 4 * 1024 ** 3 } };
-    const resolved = resolvePolicy('tried', parsed.said, small);
+    const resolved = resolvePolicy('tried', parsed.policyFile, small);
     assert.ok('policy' in resolved);
     assert.equal(resolved.policy.limits.cpus.max, 2);
     assert.equal(resolved.policy.limits.cpus.default, 2);

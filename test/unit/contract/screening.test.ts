@@ -61,6 +61,11 @@ result = pd.eval('1 + 1')
     ]);
   });
 
+  test('looks at the arguments of a program too', () => {
+    const [warning = ''] = screen([{ argv: ['sh', '-c', 'pip install pandas'] }], languages);
+    assert.match(warning, /^blocks\[0\] line 1: .*\(installs_packages\)$/);
+  });
+
   test('mentions each kind of thing once in a block, in the order of its lines', () => {
     const found = remarks('bash', 'curl a\ncurl b\npip install x\ncurl c');
     assert.deepEqual(

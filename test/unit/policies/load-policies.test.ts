@@ -81,12 +81,12 @@ describe('a bad file', () => {
     [
       'with a range upside down',
       'limits:\n  pids: { default: 9, max: 8 }\n',
-      /^bad\.yaml:2:3: limits\.pids: the default does not lie between/,
+      /^bad\.yaml:2:3: limits\.pids: the default must lie between/,
     ],
     [
       'beyond the ceiling',
       'limits:\n  openFiles: 99999\n',
-      /^bad\.yaml:2:3: limits\.openFiles\.\w+: no policy can say more than 16384/,
+      /^bad\.yaml:2:3: limits\.openFiles\.\w+: no policy can set more than 16384/,
     ],
     ['that extends nobody', 'extends: seald\n', /^bad\.yaml:1:1: extends: there is no policy seald/],
     ['that extends a path', 'extends: ../secret\n', /^bad\.yaml:1:1: extends: a policy is named by/],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Outcome } from '@hotcell/contract/result.ts';
+import type { Outcome } from '@hotcell/contract/outcomes.ts';
 import { exitCodeOf, exitCodeOfFailure } from '@hotcell/cli/exit-code.ts';
 
 test('a program that ended by itself gives its own exit code', () => {

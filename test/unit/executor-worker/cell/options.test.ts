@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { limitCeiling } from '@hotcell/contract/job-variables.ts';
-import { type Limits, limitNames } from '@hotcell/contract/limits.ts';
+import { type Limits, limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { jobLimitsOf, memoryOf, settableRlimits, tmpfsOf } from '@hotcell/executor-worker/cell/cell-bounds.ts';
 import { type CellSite, containerOptions } from '@hotcell/executor-worker/cell/options.ts';
 import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
+import { testLimits } from '../../../support/limits.ts';
 
 const mib = 1024 * 1024;
 const limits: Limits = {
-  timeoutSeconds: 60,
+  ...testLimits,
   blockTimeoutSeconds: 30,
-  graceSeconds: 2,
   memoryBytes: 512 * mib,
   cpus: 1.5,
-  pids: 100,
-  openFiles: 1024,
-  fileBytes: 100 * mib,
-  logBytes: mib,
   outputBytes: 10 * mib,
   outputFiles: 10,
   scratchBytes: 50 * mib,
@@ -135,7 +130,7 @@ describe('whatever a policy allows', () => {
   const anyLimits = fc.record(
     Object.fromEntries(
       limitNames.map((name) => {
-        const { min, max } = limitCeiling[name];
+        const { min, max } = limitTable[name];
         return [name, name === 'cpus' ? fc.double({ min, max, noNaN: true }) : fc.integer({ min, max })];
       }),
     ),

@@ -3,8 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { limitCeiling } from '@hotcell/contract/job-variables.ts';
-import { limitNames } from '@hotcell/contract/limits.ts';
+import { limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { Policy } from '@hotcell/contract/policy.ts';
 import { checkPolicies, testInstallation } from '@hotcell/policies/check/run-policy-tests.ts';
 import { unsaid } from '@hotcell/policies/check/coverage.ts';
@@ -105,8 +104,8 @@ function* loosened(policy: Policy): Generator<[what: string, policy: Policy]> {
       ...policy,
       limits: { ...policy.limits, [name]: { ...rule, ...more } },
     });
-    if (rule.max + step <= limitCeiling[name].max) yield [`${name} up to one more`, change({ max: rule.max + step })];
-    if (rule.min - step >= limitCeiling[name].min) yield [`${name} from one less`, change({ min: rule.min - step })];
+    if (rule.max + step <= limitTable[name].max) yield [`${name} up to one more`, change({ max: rule.max + step })];
+    if (rule.min - step >= limitTable[name].min) yield [`${name} from one less`, change({ min: rule.min - step })];
     if (rule.default < rule.max) yield [`${name} by default one more`, change({ default: rule.default + step })];
     else if (rule.max > rule.min)
       yield [`${name} by default one less`, change({ default: Math.max(rule.min, rule.default - step) })];
