@@ -1,7 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Check } from './doctor/check.ts';
 import { gatherMachine } from './doctor/gather-machine.ts';
-import { judgeMachine } from './doctor/judge.ts';
+import { judgeMachine } from './doctor/judge-facts.ts';
 import type { EngineFacts } from './engine/engine-facts.ts';
 
 /** What makes it pointless to begin: said before anything is built or started, with all of it at once. */

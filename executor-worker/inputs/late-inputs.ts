@@ -22,7 +22,10 @@ export interface LateInputs extends AsyncDisposable {
   ): Promise<StagedInputs['inputs']>;
 }
 
-/** It is disposed of when the cell is gone. Below the cache, since a rename stays within one mount and its flags. */
+/**
+ * Dispose of it when the cell is gone. It lies below the cache, since a rename stays within one mount and its flags.
+ * @internal No run uses it yet: it is for waiting cells.
+ */
 export function openLateInputs(deps: StageDeps): LateInputs {
   const folder = join(deps.inputs.places.runs, randomUUID());
   mkdirSync(folder, { mode: 0o755 });

@@ -2,7 +2,7 @@ import { ensureEngine } from '../engine/ensure-engine.ts';
 import type { Progress } from '../progress.ts';
 import type { Check } from './check.ts';
 import { gatherFacts } from './gather.ts';
-import { isHealthy, judge } from './judge.ts';
+import { isHealthy, judge } from './judge-facts.ts';
 
 export interface Diagnosis {
   healthy: boolean;

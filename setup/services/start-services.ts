@@ -1,27 +1,11 @@
 import type { Progress } from '../progress.ts';
-import { type Account, type Installation } from '../settings/installation.ts';
+import type { Installation } from '../settings/installation.ts';
 import { describeHolder, holderOf, isFree } from '../settings/ports.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { accountKeys } from '../store/accounts.ts';
 import { ensureAdminKey } from '../store/admin-key.ts';
-import { ensureBuckets } from '../store/buckets.ts';
-import { composeDown, composeUp, runningServices, type ServiceImages, type ServiceName } from './compose.ts';
+import { ensureBuckets } from '../store/ensure-buckets.ts';
+import { composeDown, composeUp, type ServiceImages, type ServiceName } from './compose.ts';
 import { writeServiceFiles } from './files.ts';
-import { haveImages } from './images.ts';
-
-/** Store and queue of an installation, as far as they are its own: started, and buckets, rights and first key in place. */
-export async function startParts(
-  installation: Installation,
-  services: readonly ('valkey' | 'store')[],
-  progress: Progress,
-): Promise<void> {
-  const running = await runningServices(installation);
-  await refuseTakenPorts(installation, services, running);
-  const images = await haveImages(installation, services, progress);
-  const ids: ServiceImages = Object.fromEntries(services.map((name) => [name, images[name].id]));
-  await startServices(installation, ids, services, progress);
-  if (services.includes('store')) await furnishStore(installation);
-}
 
 export async function startServices(
   installation: Installation,
@@ -62,20 +46,4 @@ export async function refuseTakenPorts(
     const fix = 'stop it, or choose other ports with HOTCELL_PORT_BASE';
     throw new HotcellError('conflict', `${describeHolder(await holderOf(port))}, which ${service} needs: ${fix}`);
   }
-}
-
-/** The settings of a process of ours that runs on the host instead of in a container: tests start theirs so. */
-export async function hostSettings(installation: Installation, account: Account): Promise<Record<string, string>> {
-  const { accessKey, secretKey } = await accountKeys(installation, account);
-  return {
-    HOTCELL_INSTALLATION: installation.id,
-    HOTCELL_S3_ENDPOINT: installation.store.endpoint,
-    HOTCELL_S3_REGION: installation.store.region,
-    HOTCELL_S3_ACCESS_KEY: accessKey,
-    HOTCELL_S3_SECRET_KEY: secretKey,
-    HOTCELL_RECORD_BUCKET: installation.store.record,
-    HOTCELL_WORK_BUCKET: installation.store.work,
-    HOTCELL_REDIS_URL: installation.redisUrl,
-    HOTCELL_LOG_LEVEL: installation.logLevel,
-  };
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { initFolder } from '@hotcell/setup/images/cell-init.ts';
 import { readImagesLock } from '@hotcell/setup/images/images-lock-file.ts';
-import { hostSettings } from '@hotcell/setup/services/start-services.ts';
 import { type Account, findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';
 import { accountKeys } from '@hotcell/setup/store/accounts.ts';
 
@@ -61,7 +60,20 @@ export async function openBed(): Promise<Bed> {
       stores.push(store);
       return store;
     },
-    settings: (account) => hostSettings(installation, account),
+    async settings(account) {
+      const { accessKey, secretKey } = await accountKeys(installation, account);
+      return {
+        HOTCELL_INSTALLATION: installation.id,
+        HOTCELL_S3_ENDPOINT: installation.store.endpoint,
+        HOTCELL_S3_REGION: installation.store.region,
+        HOTCELL_S3_ACCESS_KEY: accessKey,
+        HOTCELL_S3_SECRET_KEY: secretKey,
+        HOTCELL_RECORD_BUCKET: installation.store.record,
+        HOTCELL_WORK_BUCKET: installation.store.work,
+        HOTCELL_REDIS_URL: installation.redisUrl,
+        HOTCELL_LOG_LEVEL: installation.logLevel,
+      };
+    },
     async folder(name) {
       const parent = join(installation.home, 'test');
       await mkdir(parent, { recursive: true });

@@ -15,7 +15,7 @@ import { Buckets } from '@hotcell/record/buckets.ts';
 import { type Accepted, type AcceptDeps, accept } from '@hotcell/producer/accept.ts';
 import { Bounds } from '@hotcell/producer/queue-bounds.ts';
 import { Reconciler } from '@hotcell/producer/reconcile.ts';
-import { ensureBuckets } from '@hotcell/setup/store/buckets.ts';
+import { ensureBuckets } from '@hotcell/setup/store/ensure-buckets.ts';
 import type { Account } from '@hotcell/setup/settings/installation.ts';
 import { Redis } from 'ioredis';
 import type { Bed } from './bed.ts';

@@ -7,10 +7,12 @@ import { ensureEngine } from '@hotcell/setup/engine/ensure-engine.ts';
 import { install } from '@hotcell/setup/engine/packages.ts';
 import { type Progress, progressTo } from '@hotcell/setup/progress.ts';
 import { haveImages } from '@hotcell/setup/services/images.ts';
-import { startParts, stopParts } from '@hotcell/setup/services/start-services.ts';
+import { furnishStore, refuseTakenPorts, startServices, stopParts } from '@hotcell/setup/services/start-services.ts';
 import { placesIn } from '@hotcell/setup/settings/installation.ts';
 import { prepareInstallation } from '@hotcell/setup/settings/prepare-installation.ts';
 import { leftOver, removeEarlier } from './left-over.ts';
+
+const services = ['valkey', 'store'] as const;
 
 const isFree = (port: number) =>
   new Promise<boolean>((resolve) => {
@@ -60,7 +62,11 @@ export async function withBed(
   await ensureIp(progress);
   const installation = await prepareInstallation(process.env);
   const places = placesIn(installation.home);
-  await haveImages(installation, ['valkey', 'store', 'cell-init', 'minimal', 'node', 'python', 'service'], progress);
+  const images = await haveImages(
+    installation,
+    [...services, 'cell-init', 'minimal', 'node', 'python', 'service'],
+    progress,
+  );
   // What an earlier run of the tests left when it was killed is no finding of this one.
   await stopParts(installation, progress);
   await removeEarlier(installation);
@@ -69,7 +75,9 @@ export async function withBed(
       rm(path, { recursive: true, force: true }),
     ),
   );
-  await startParts(installation, ['valkey', 'store'], progress);
+  await refuseTakenPorts(installation, services, new Set());
+  await startServices(installation, { valkey: images.valkey.id, store: images.store.id }, services, progress);
+  await furnishStore(installation);
   // Short, since sockets lie in it, and nobody else's: whatever is in it afterwards, a test left.
   const temporary = await mkdtemp(join(tmpdir(), 'hotcell-'));
   // What the tests tell their runner.

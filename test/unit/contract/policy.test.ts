@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { policyDigest } from '@hotcell/contract/policy.ts';
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
 import { resolvePolicy } from '@hotcell/contract/policy-merge.ts';
-import { queueOf, queuesOf } from '@hotcell/contract/policy-queue.ts';
+import { queueOf } from '@hotcell/contract/policy-queue.ts';
 import { admitted, builtHere, policyOf, refused } from '../../support/policies.ts';
 
 function problems(said: unknown, name = 'tried'): string[] {
@@ -172,10 +172,5 @@ describe('the queue of a policy', () => {
       queueOf(policyOf({ runtime: 'gvisor', worker: { labels: ['ssd', 'acme', 'ssd'] } })),
       'gvisor-acme-ssd',
     );
-  });
-
-  test('is served by workers that have these labels, and theirs serve nobody else', () => {
-    assert.deepEqual(queuesOf(['runc', 'gvisor'], []), ['runc', 'gvisor']);
-    assert.deepEqual(queuesOf(['runc'], ['ssd', 'acme']).toSorted(), ['runc-acme', 'runc-acme-ssd', 'runc-ssd']);
   });
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { decodeName, encodeName, representable } from '@hotcell/executor-worker/outputs/output-names.ts';
+import { encodeName, representable } from '@hotcell/executor-worker/outputs/output-names.ts';
+import { decodeName } from '../../../support/decode-name.ts';
 
 describe('the names of outputs', () => {
   test('are encoded reversibly, and no two alike', () => {

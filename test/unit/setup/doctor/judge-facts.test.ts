@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Facts } from '@hotcell/setup/doctor/doctor-facts.ts';
-import { isHealthy, judge } from '@hotcell/setup/doctor/judge.ts';
+import { isHealthy, judge } from '@hotcell/setup/doctor/judge-facts.ts';
 import { runscFlags, withRunsc } from '@hotcell/setup/engine/daemon-json.ts';
 import type { EngineInfo } from '@hotcell/setup/engine/info.ts';
 
