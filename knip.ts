@@ -10,7 +10,7 @@ export default {
     '.': {
       entry: [
         'test/**/*.test.ts',
-        'test/{,check/,soak/}main.ts',
+        'test/{,check/,mutate/,soak/}main.ts',
         'test/docs/generate.ts',
         'test/faults/victims/*.ts',
         'test/hostile/attacks/*.ts',
