@@ -38,7 +38,7 @@ const rows = {
     unit: 'seconds',
     min: 1,
     max: week,
-    enforcedIn: 'executor-worker/cell/hand-over.ts',
+    enforcedIn: 'executor-worker/execute/job.ts',
     help: 'time limit of one block',
   },
   graceSeconds: {

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { judgeInputs } from '@hotcell/contract/admission.ts';
-import { HotcellError } from '@hotcell/contract/errors.ts';
 import { Contents, loadSources } from '@hotcell/record/contents.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { openEnding } from '@hotcell/outside/process/ending.ts';
@@ -17,13 +15,13 @@ import { InputCache } from './inputs/cache.ts';
 import { scrub } from './inputs/scrub.ts';
 import { judgePinned } from './pull/judge.ts';
 import { serve } from './pull/serve.ts';
-import { stageInputs } from './inputs/stage.ts';
+import { stageJudged } from './inputs/stage.ts';
 import type { Steps } from './worker.ts';
 
 const settings = readWorkerSettings(process.env);
 armCrashPoint(settings.HOTCELL_CRASH_AT);
 const log = openLog('executor-worker', settings.HOTCELL_LOG_LEVEL);
-/** After the grace there are cells to be destroyed and attempts to be written down. */
+/** After the grace, cells are still to be destroyed and attempts to be recorded. */
 const afterGraceMs = 10_000;
 using ending = openEnding(log, settings.HOTCELL_DRAIN_SECONDS * 1000 + afterGraceMs);
 const ends = ending.asked;
@@ -43,14 +41,7 @@ await using cells = await openCells({ dockerHost, installation, worker, stateDir
 
 const steps: Steps = {
   judge: async (spec) => judgePinned(await policies.get(spec.policy.digest), spec),
-  async stage(spec, effective, signal) {
-    const staged = await stageInputs({ store, inputs }, spec, { signal, ...effective.inputs });
-    const issues = judgeInputs((await policies.get(spec.policy.digest)).policy, staged.inputs);
-    if (issues.length === 0) return staged;
-    await staged[Symbol.asyncDispose]();
-    const shown = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    throw new HotcellError('policy_refused', `the policy does not let these inputs in: ${shown}`, { issues });
-  },
+  stage: (spec, effective, signal) => stageJudged({ store, inputs, policies }, spec, effective, signal),
   ready: () => cells.ready(),
   seal: (plan) => cells.open(plan),
 };
@@ -58,5 +49,5 @@ const steps: Steps = {
 const uploads = new HalfUploads(store, live);
 const house = keepHouse({ live, log, uploads, reap: (isAlive) => cells.reap(isAlive) }, ends);
 const scrubbing = scrub(inputs, log, ends);
-await serve({ settings, store, live, log, steps, left: () => cells.left() }, ends);
+await serve({ settings, store, live, log, steps, stuck: () => cells.stuck() }, ends);
 await Promise.all([house, scrubbing]);

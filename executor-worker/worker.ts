@@ -8,8 +8,10 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { Capacity } from './pull/capacity.ts';
 import type { Heartbeat } from './pull/heartbeat.ts';
-import type { CellPlan, SealedCell, StagedInputs } from './hand-offs.ts';
-import type { Watch } from './pull/run-control.ts';
+import type { CellPlan } from './cell/cell-plan.ts';
+import type { SealedCell } from './cell/sealed-cell.ts';
+import type { StagedInputs } from './inputs/stage.ts';
+import type { RunControl } from './pull/run-control.ts';
 
 /** The steps of a run that touch this host: given in, so that what is around them can be measured without a cell. */
 export interface Steps {
@@ -35,7 +37,7 @@ export interface Worker {
   steps: Steps;
   log: Logger;
   /** The runs that are here now. */
-  runs: Map<RunId, Watch>;
+  runs: Map<RunId, RunControl>;
   cells: Map<string, CellBeat>;
   /** Cells on their way out, behind their runs' results. */
   leaving: Set<Promise<void>>;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder, noInputs } from '@hotcell/executor-worker/cell/folder.ts';
 import { containerOptions, initPath } from '@hotcell/executor-worker/cell/options.ts';
-import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
+import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import type { Bed } from '../../test/support/bed.ts';
 import type { TestCells } from '../../test/support/cells.ts';
 import { plainContainer } from './cells.ts';

@@ -1,7 +1,7 @@
 import type { JobLimits, Rlimit, RlimitName } from '@hotcell/contract/frames.ts';
 import { frameLimits } from '@hotcell/contract/frames.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
-import type { CellPlan } from '../hand-offs.ts';
+import type { CellPlan } from './cell-plan.ts';
 
 /** From a run's limits to the numbers that the kernel, the engine and init are given. Pure: no clock, no machine. */
 

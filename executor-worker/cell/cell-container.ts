@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
-import type { CellPlan, Mount } from '../hand-offs.ts';
+import type { CellPlan, Mount } from './cell-plan.ts';
 import type { CellDeps } from './deps.ts';
 import { makeFolder, noInputs, removeFolder } from './folder.ts';
 import type { VettedImage } from './cell-image.ts';
@@ -22,7 +22,7 @@ function nextUid(): number {
 }
 
 /** A container that was created for a cell and holds its uid by its name. */
-export interface Leased {
+export interface CellContainer {
   id: string;
   uid: number;
   name: string;
@@ -35,9 +35,14 @@ export interface Leased {
 /** How often the name may be taken before something else is wrong than many cells. */
 const tries = 1000;
 
-export async function lease(plan: CellPlan, image: VettedImage, seccomp: string, deps: CellDeps): Promise<Leased> {
+export async function createContainer(
+  plan: CellPlan,
+  image: VettedImage,
+  seccomp: string,
+  deps: CellDeps,
+): Promise<CellContainer> {
   const id = randomBytes(8).toString('hex');
-  deps.live.set(id, undefined);
+  deps.ownCells.set(id, undefined);
   try {
     for (let attempt = 0; attempt < tries; attempt++) {
       const uid = nextUid();
@@ -50,11 +55,11 @@ export async function lease(plan: CellPlan, image: VettedImage, seccomp: string,
   } catch (error) {
     // Nothing was created, or an answer was lost: then the reaper finds the container by its labels.
     removeFolder(deps.stateDir, id);
-    deps.live.delete(id);
+    deps.ownCells.delete(id);
     throw error;
   }
   removeFolder(deps.stateDir, id);
-  deps.live.delete(id);
+  deps.ownCells.delete(id);
   throw new HotcellError('cell_failed', `no uid is free: the engine has ${tries} containers named hotcell-cell-…`);
 }
 

@@ -1,12 +1,8 @@
-import {
-  type BlockEnd as FrameEnd,
-  type CellFrame,
-  type RefusalReason,
-  type StartStage,
-} from '@hotcell/contract/frames.ts';
+import { type BlockEnd, type CellFrame, type RefusalReason, type StartStage } from '@hotcell/contract/frames.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { constants } from 'node:os';
-import type { BlockEnd, CellEvent, PreparedBlock } from '../hand-offs.ts';
+import type { EndedBlock, CellEvent } from './sealed-cell.ts';
+import type { PreparedBlock } from '../execute/job.ts';
 
 /** From init's words to the worker's. Pure. */
 
@@ -35,7 +31,7 @@ function startErrorOf(stage: StartStage, errno: number, program: string): string
 export function blockEndOf(
   frame: Extract<CellFrame, { type: 'blockEnded' }>,
   block: PreparedBlock | undefined,
-): BlockEnd {
+): EndedBlock {
   const { account, cause } = frame;
   return {
     index: frame.index,
@@ -49,7 +45,7 @@ export function blockEndOf(
   };
 }
 
-function howEnded(end: FrameEnd, program: string): Pick<BlockEnd, 'exitCode' | 'signal' | 'startError'> {
+function howEnded(end: BlockEnd, program: string): Pick<EndedBlock, 'exitCode' | 'signal' | 'startError'> {
   switch (end.how) {
     case 'exited':
       return { exitCode: end.exitCode, signal: null, startError: null };

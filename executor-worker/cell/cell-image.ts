@@ -3,7 +3,7 @@ import { isNeverVariable } from '@hotcell/contract/job-variables.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { matches } from '@hotcell/contract/policy.ts';
 import type { Engine, InspectedImage } from '@hotcell/outside/engine/engine.ts';
-import type { CellPlan } from '../hand-offs.ts';
+import type { CellPlan } from './cell-plan.ts';
 import { initPath } from './options.ts';
 
 /** An image that was looked at: nothing of it stands in the way of what a cell mounts. */

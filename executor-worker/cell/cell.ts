@@ -1,20 +1,15 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { KillReason as FrameKillReason, HostFrame } from '@hotcell/contract/frames.ts';
+import type { HostFrame, KillReason } from '@hotcell/contract/frames.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';
-import type { CellEvent, Job, KillReason, SealedCell } from '../hand-offs.ts';
+import type { CellEvent, SealedCell } from './sealed-cell.ts';
+import { type Job, jobFrames } from '../execute/job.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell } from './destroy.ts';
 import { cellEvents } from './event-stream.ts';
-import { jobFrames } from './hand-over.ts';
-import type { Leased } from './cell-container.ts';
+import type { CellContainer } from './cell-container.ts';
 import { patrol, type Patrol, type Watched } from './patrol.ts';
 import type { Talk } from './talk.ts';
 
-const frameReasons: Readonly<Record<KillReason, FrameKillReason>> = {
-  cancelled: 'cancelled',
-  lost_claim: 'claimLost',
-  draining: 'draining',
-};
 /** The engine sees a container's end up to a second after its stream's. */
 const deathMs = 20_000;
 
@@ -24,7 +19,7 @@ export class Cell implements SealedCell {
   readonly container: string;
   readonly posture: Posture;
   readonly warm = false;
-  readonly #leased: Leased;
+  readonly #made: CellContainer;
   readonly #talk: Talk;
   readonly #deps: CellDeps;
   #used = false;
@@ -35,11 +30,11 @@ export class Cell implements SealedCell {
   #destroyed: Promise<void> | undefined;
   #patrol: Patrol | undefined;
 
-  constructor(leased: Leased, talk: Talk, posture: Posture, deps: CellDeps) {
-    this.id = leased.id;
-    this.container = leased.name;
+  constructor(made: CellContainer, talk: Talk, posture: Posture, deps: CellDeps) {
+    this.id = made.id;
+    this.container = made.name;
     this.posture = posture;
-    this.#leased = leased;
+    this.#made = made;
     this.#talk = talk;
     this.#deps = deps;
   }
@@ -56,14 +51,14 @@ export class Cell implements SealedCell {
       if (!isUnheard(error)) this.#talk.close();
     });
     try {
-      const { log } = this.#leased.plan;
+      const { log } = this.#made.plan;
       const heard = {
         talk: this.#talk,
         blocks: job.blocks,
         startedAt: () => this.#startedAt ?? new Date(),
         logLimitEnds: log.pastLimit === 'stop',
-        killedForMemory: () => killedForMemory(this.#leased, this.#deps),
-        killedSoFar: () => killedSoFar(this.#leased, this.#deps),
+        killedForMemory: () => killedForMemory(this.#made, this.#deps),
+        killedSoFar: () => killedSoFar(this.#made, this.#deps),
       };
       if (yield* cellEvents(heard)) return;
       if (watched.gaveUp)
@@ -71,7 +66,7 @@ export class Cell implements SealedCell {
       await handedOver;
       if (failure !== undefined && !isUnheard(failure)) throw failure;
       if (this.#destroyed) throw new HotcellError('cell_failed', 'the cell was destroyed while its job ran');
-      yield await howItDied(this.#leased, this.#deps);
+      yield await howItDied(this.#made, this.#deps);
     } finally {
       this.#talk.close();
     }
@@ -92,7 +87,7 @@ export class Cell implements SealedCell {
     this.#talk.close();
     // Who listens to the end may be nobody: then it is over with the cell.
     this.#patrol?.[Symbol.dispose]();
-    this.#destroyed ??= destroyCell(this.#leased, this.#deps);
+    this.#destroyed ??= destroyCell(this.#made, this.#deps);
     return this.#destroyed;
   }
 
@@ -103,14 +98,14 @@ export class Cell implements SealedCell {
       container: this.container,
       silentMs: () => this.#talk.silentMs(),
       overAt: () => this.#overAt,
-      kill: () => engine.kill(this.#leased.container),
+      kill: () => engine.kill(this.#made.container),
       close: () => this.#talk.close(),
     };
     return patrol(cell, patience);
   }
 
   async #handOver(job: Job): Promise<void> {
-    await this.#talk.send(this.#withStart(jobFrames(this.#leased.plan, job)));
+    await this.#talk.send(this.#withStart(jobFrames(this.#made.plan, job)));
   }
 
   /** Nothing is awaited between START's making and its writing: a kill from then on comes behind it. */
@@ -118,7 +113,7 @@ export class Cell implements SealedCell {
     for (const frame of frames) {
       if (frame.type === 'start') {
         this.#startedAt = new Date();
-        this.#mustEndWithin(this.#leased.plan.limits.timeoutSeconds);
+        this.#mustEndWithin(this.#made.plan.limits.timeoutSeconds);
       }
       const before = this.#killed;
       yield frame;
@@ -128,12 +123,12 @@ export class Cell implements SealedCell {
 
   #killFrame(reason: KillReason): HostFrame {
     this.#mustEndWithin(0);
-    return { type: 'kill', reason: frameReasons[reason] };
+    return { type: 'kill', reason };
   }
 
   /** And the grace. */
   #mustEndWithin(seconds: number): void {
-    const overAt = performance.now() + (seconds + this.#leased.plan.limits.graceSeconds) * 1000;
+    const overAt = performance.now() + (seconds + this.#made.plan.limits.graceSeconds) * 1000;
     this.#overAt = Math.min(overAt, this.#overAt ?? overAt);
   }
 }
@@ -147,28 +142,28 @@ function isUnheard(error: unknown): boolean {
  * Under gVisor the kernel's victim may be a process of the runtime's own that stands for one of the job's: the job's then
  * just ends with 1, and the sandbox lives. The engine is told of it behind our back: at the container's end it knows.
  */
-async function killedForMemory(leased: Leased, { engine }: CellDeps): Promise<boolean> {
-  if (leased.plan.runtime !== 'gvisor') return false;
-  await engine.wait(leased.container, deathMs);
-  return (await engine.inspect(leased.container))?.State.OOMKilled ?? false;
+async function killedForMemory(made: CellContainer, { engine }: CellDeps): Promise<boolean> {
+  if (made.plan.runtime !== 'gvisor') return false;
+  await engine.wait(made.container, deathMs);
+  return (await engine.inspect(made.container))?.State.OOMKilled ?? false;
 }
 
 /** A block that succeeded only gets a warning of it: an engine that does not answer costs the warning, not the run. */
-async function killedSoFar(leased: Leased, { engine, log }: CellDeps): Promise<boolean> {
-  if (leased.plan.runtime !== 'gvisor') return false;
+async function killedSoFar(made: CellContainer, { engine, log }: CellDeps): Promise<boolean> {
+  if (made.plan.runtime !== 'gvisor') return false;
   try {
-    return (await engine.inspect(leased.container))?.State.OOMKilled ?? false;
+    return (await engine.inspect(made.container))?.State.OOMKilled ?? false;
   } catch (err) {
-    log.warn({ err, container: leased.container }, 'not known whether the kernel killed for memory');
+    log.warn({ err, container: made.container }, 'not known whether the kernel killed for memory');
     return false;
   }
 }
 
 /** The stream ended before init's last word. */
-async function howItDied(leased: Leased, { engine }: CellDeps): Promise<CellEvent> {
-  const exitCode = await engine.wait(leased.container, deathMs);
+async function howItDied(made: CellContainer, { engine }: CellDeps): Promise<CellEvent> {
+  const exitCode = await engine.wait(made.container, deathMs);
   if (exitCode === undefined)
     throw new HotcellError('stream_broken', 'the connection to the cell was lost while it was running');
-  const inspected = await engine.inspect(leased.container);
+  const inspected = await engine.inspect(made.container);
   return { type: 'died', exitCode, engineSaysOom: inspected?.State.OOMKilled ?? false, oomKills: 0 };
 }

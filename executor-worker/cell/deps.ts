@@ -1,9 +1,9 @@
 import type { Engine } from '@hotcell/outside/engine/engine.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { SealedCell } from '../hand-offs.ts';
+import type { SealedCell } from './sealed-cell.ts';
 import type { Images } from './cell-image.ts';
 import type { InitFile } from './init.ts';
-import type { Left } from './stuck-cells.ts';
+import type { StuckCells } from './stuck-cells.ts';
 import type { Patience } from './patrol.ts';
 
 /** What making cells needs of the worker. */
@@ -18,9 +18,9 @@ export interface CellDeps {
   /** The kernel's name of the engine's machine. */
   machine: string;
   /** The cells this worker has, by their own ids, from before their folder is made until nothing of them is left. */
-  live: Map<string, SealedCell | undefined>;
+  ownCells: Map<string, SealedCell | undefined>;
   /** Those that could not be removed yet. */
-  left: Left;
+  stuck: StuckCells;
   patience: Patience;
   log: Logger;
 }

@@ -1,6 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunEnd } from '@hotcell/contract/frames.ts';
-import { type BlockEnd, type CellEvent, OutputLost, type PreparedBlock } from '../hand-offs.ts';
+import { type EndedBlock, type CellEvent, OutputLost } from './sealed-cell.ts';
+import type { PreparedBlock } from '../execute/job.ts';
 import { blockEndOf, errnoName, errorOf, outOfOrder, refusedOf } from './cell-events.ts';
 import type { Talk } from './talk.ts';
 
@@ -85,7 +86,7 @@ export async function* cellEvents(heard: Heard): AsyncGenerator<CellEvent, boole
   return false;
 }
 
-function isUnexplained(end: BlockEnd): boolean {
+function isUnexplained(end: EndedBlock): boolean {
   return !end.timedOut && end.startError === null && end.oomKills === 0 && end.exitCode !== 0;
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Mount } from '../hand-offs.ts';
+import type { Mount } from './cell-plan.ts';
 import { hostname } from './options.ts';
 
 /** The files that stand in for an image's: naming no host, no resolver, and the job's user. */

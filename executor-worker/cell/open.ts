@@ -2,12 +2,13 @@ import { mkdir } from 'node:fs/promises';
 import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { CellPlan, SealedCell } from '../hand-offs.ts';
+import type { CellPlan } from './cell-plan.ts';
+import type { SealedCell } from './sealed-cell.ts';
 import type { CellDeps } from './deps.ts';
 import { folderOfCells } from './folder.ts';
 import { Images } from './cell-image.ts';
 import { InitFile } from './init.ts';
-import { Left } from './stuck-cells.ts';
+import { StuckCells } from './stuck-cells.ts';
 import { type Patience, usualPatience } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
 import { openCell } from './seal.ts';
@@ -31,7 +32,7 @@ export interface Cells extends AsyncDisposable {
   open(plan: CellPlan): Promise<SealedCell>;
   reap(isAlive: Reaping['isAlive']): Promise<void>;
   /** Those that could not be removed yet, and why. */
-  left(): CellBeat[];
+  stuck(): CellBeat[];
 }
 
 export async function openCells(settings: CellSettings): Promise<Cells> {
@@ -49,8 +50,8 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
     stateDir,
     init,
     machine: machineOf(architecture),
-    live: new Map(),
-    left: new Left(),
+    ownCells: new Map(),
+    stuck: new StuckCells(),
     patience: settings.patience ?? usualPatience,
     log,
   };
@@ -58,9 +59,9 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
     ready: async () => void (await engine.ping()),
     open: (plan) => openCell(plan, deps),
     reap: (isAlive) => reap(deps, isAlive),
-    left: () => deps.left.beats,
+    stuck: () => deps.stuck.beats,
     async [Symbol.asyncDispose]() {
-      await Promise.all([...deps.live.values()].map(async (cell) => cell?.destroy()));
+      await Promise.all([...deps.ownCells.values()].map(async (cell) => cell?.destroy()));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
-import type { CellPlan, Mount } from '../hand-offs.ts';
+import type { CellPlan, Mount } from './cell-plan.ts';
 import { deadlineOf, memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
 
 /** Where a cell is made, and by whom. */

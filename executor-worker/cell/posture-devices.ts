@@ -1,4 +1,4 @@
-import type { CellPlan } from '../hand-offs.ts';
+import type { CellPlan } from './cell-plan.ts';
 import type { Records } from './posture-inside.ts';
 
 const kinds = { folder: 0o040000, character: 0o020000, fifo: 0o010000, link: 0o120000, mask: 0o170000 };

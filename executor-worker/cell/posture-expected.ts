@@ -1,8 +1,8 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import type { Rlimit } from '@hotcell/contract/frames.ts';
-import type { CellPlan } from '../hand-offs.ts';
+import type { CellPlan } from './cell-plan.ts';
 import { memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
-import type { Leased } from './cell-container.ts';
+import type { CellContainer } from './cell-container.ts';
 import { hostname } from './options.ts';
 
 /** What the kernel has to say inside a cell of this plan. */
@@ -24,12 +24,12 @@ export interface ExpectedPosture {
 }
 
 export function expectedPosture(
-  leased: Pick<Leased, 'plan' | 'uid' | 'options'>,
+  made: Pick<CellContainer, 'plan' | 'uid' | 'options'>,
   env: Readonly<Record<string, string>>,
   machine: string,
   init: Digest,
 ): ExpectedPosture {
-  const { plan, uid, options } = leased;
+  const { plan, uid, options } = made;
   const host = options.HostConfig ?? {};
   return {
     runtime: plan.runtime,

@@ -7,7 +7,7 @@ import { folderOfCells, removeFolder } from './folder.ts';
 /** Who is left of this installation: what its containers say of themselves, and what is known of their workers. */
 export interface Reaping {
   worker: string;
-  live: { has(id: string): boolean };
+  ownCells: { has(id: string): boolean };
   /** Whether this worker may still come for a cell of its own, that has ended or not. */
   isAlive: (worker: string, hasEnded: boolean) => boolean;
   now: Date;
@@ -24,7 +24,7 @@ export function reasonToReap(container: Pick<Listed, 'labels' | 'state'>, known:
   // A deadline that says nothing is one that is over.
   const isOver = !(deadline > known.now.getTime());
   if (worker === known.worker) {
-    if (!known.live.has(labels['hotcell.cell'] ?? '')) return 'its worker does not know it any more';
+    if (!known.ownCells.has(labels['hotcell.cell'] ?? '')) return 'its worker does not know it any more';
     return isOver ? 'its deadline is over' : undefined;
   }
   // Nobody's: it was made to look at an image.
@@ -40,9 +40,9 @@ const pausesMs = [100, 500];
 
 /** Take away what is left of cells: containers by their labels, and folders that no cell has. */
 export async function reap(deps: CellDeps, isAlive: Reaping['isAlive']): Promise<void> {
-  const { engine, installation, worker, live, left } = deps;
+  const { engine, installation, worker, ownCells, stuck } = deps;
   const found = await engine.list(['hotcell.managed=1', `hotcell.installation=${installation}`, 'hotcell.role=cell']);
-  const known: Reaping = { worker, live, isAlive, now: new Date() };
+  const known: Reaping = { worker, ownCells, isAlive, now: new Date() };
   const remain = new Set(found.map(cellOf));
   // Beside each other: one that a wedged runtime holds must not keep the others.
   await Promise.all(
@@ -51,7 +51,7 @@ export async function reap(deps: CellDeps, isAlive: Reaping['isAlive']): Promise
       if (reason !== undefined && (await removed(deps, container, reason))) remain.delete(cellOf(container));
     }),
   );
-  left.keepOnly(remain);
+  stuck.keepOnly(remain);
   await reapFolders(deps, remain);
 }
 
@@ -60,7 +60,7 @@ const cellOf = ({ labels }: Listed) => labels['hotcell.cell'] ?? '';
 async function removed(deps: CellDeps, container: Listed, reason: string): Promise<boolean> {
   const {
     log,
-    left: { removing },
+    stuck: { removing },
   } = deps;
   const { id, name } = container;
   // An earlier round still waits for the engine's answer.
@@ -79,10 +79,10 @@ async function removed(deps: CellDeps, container: Listed, reason: string): Promi
 }
 
 /** A state folder is one worker's: what is in it and not live was an earlier life's. */
-async function reapFolders({ stateDir, live }: CellDeps, hasContainer: ReadonlySet<string>): Promise<void> {
+async function reapFolders({ stateDir, ownCells }: CellDeps, hasContainer: ReadonlySet<string>): Promise<void> {
   const ids = await readdir(folderOfCells(stateDir)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  for (const id of ids) if (!live.has(id) && !hasContainer.has(id)) removeFolder(stateDir, id);
+  for (const id of ids) if (!ownCells.has(id) && !hasContainer.has(id)) removeFolder(stateDir, id);
 }

@@ -5,14 +5,15 @@ import type { CellFrame, HostFrame } from '@hotcell/contract/frames.ts';
 import { frameLimits } from '@hotcell/contract/frames.ts';
 import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';
-import type { CellPlan, SealedCell } from '../hand-offs.ts';
+import type { CellPlan } from './cell-plan.ts';
+import type { SealedCell } from './sealed-cell.ts';
 import { settableRlimits, waitingMs } from './cell-bounds.ts';
 import { Cell } from './cell.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell } from './destroy.ts';
 import { errorOf, outOfOrder } from './cell-events.ts';
 import { environmentOf } from './cell-image.ts';
-import { type Leased, lease } from './cell-container.ts';
+import { type CellContainer, createContainer } from './cell-container.ts';
 import { expectedPosture } from './posture-expected.ts';
 import { insideFacts, worthOf } from './posture-facts.ts';
 import { insideDifferences } from './posture-inside.ts';
@@ -31,23 +32,23 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
     deps.images.vetted(plan.image),
     seccompProfile(plan, deps.machine),
   ]);
-  const leased = await lease(plan, image, seccomp, deps);
+  const made = await createContainer(plan, image, seccomp, deps);
   let talk: Talk | undefined;
   try {
-    talk = new Talk(await deps.engine.attach(leased.container));
-    const started = deps.engine.start(leased.container);
+    talk = new Talk(await deps.engine.attach(made.container));
+    const started = deps.engine.start(made.container);
     // It is asked what it is while the engine is still busy starting it. Why it did not start comes before what it said.
-    const [start, proof] = await Promise.allSettled([started, proven(talk, leased, init, started, deps)]);
+    const [start, proof] = await Promise.allSettled([started, proven(talk, made, init, started, deps)]);
     if (start.status === 'rejected') throw start.reason;
     if (proof.status === 'rejected') throw proof.reason;
-    const cell = new Cell(leased, talk, proof.value, deps);
-    deps.live.set(leased.id, cell);
+    const cell = new Cell(made, talk, proof.value, deps);
+    deps.ownCells.set(made.id, cell);
     return cell;
   } catch (error) {
     talk?.close();
-    await destroyCell(leased, deps).catch((left: unknown) => {
+    await destroyCell(made, deps).catch((left: unknown) => {
       // Why there is no cell is what the caller has to hear; the reaper takes what is left of it.
-      deps.log.error({ container: leased.name, err: left }, 'a cell that could not be sealed is left');
+      deps.log.error({ container: made.name, err: left }, 'a cell that could not be sealed is left');
     });
     throw error;
   }
@@ -55,21 +56,21 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
 
 async function proven(
   talk: Talk,
-  leased: Leased,
+  made: CellContainer,
   init: Digest,
   started: Promise<void>,
   deps: CellDeps,
 ): Promise<Posture> {
   const nonce = randomBytes(frameLimits.nonceBytes);
-  const env = environmentOf(leased.plan, leased.image);
-  const [records, made, version] = await Promise.all([
-    within(sealMs, takePosture(talk, leased, env, nonce), leased, talk, deps),
-    started.then(() => deps.engine.inspect(leased.container)),
+  const env = environmentOf(made.plan, made.image);
+  const [records, inspected, version] = await Promise.all([
+    within(sealMs, takePosture(talk, made, env, nonce), made, talk, deps),
+    started.then(() => deps.engine.inspect(made.container)),
     deps.engine.ping(),
   ]);
-  if (made === undefined) throw new HotcellError('cell_failed', `the container ${leased.name} is gone`);
-  const expected = expectedPosture(leased, env, deps.machine, init);
-  const differences = [...outsideDifferences(leased.options, made), ...insideDifferences(records, expected)];
+  if (inspected === undefined) throw new HotcellError('cell_failed', `the container ${made.name} is gone`);
+  const expected = expectedPosture(made, env, deps.machine, init);
+  const differences = [...outsideDifferences(made.options, inspected), ...insideDifferences(records, expected)];
   if (differences.length > 0)
     throw new HotcellError(
       'posture_differs',
@@ -78,18 +79,18 @@ async function proven(
     );
   return {
     inside: insideFacts(records),
-    outside: outsideFacts(made, version),
-    worth: worthOf(leased.plan.runtime),
+    outside: outsideFacts(inspected, version),
+    worth: worthOf(made.plan.runtime),
   };
 }
 
 async function takePosture(
   talk: Talk,
-  leased: Leased,
+  made: CellContainer,
   env: Readonly<Record<string, string>>,
   nonce: Buffer,
 ): Promise<PostureRecord[]> {
-  await talk.send(helloFrames(leased, env, nonce));
+  await talk.send(helloFrames(made, env, nonce));
   const ready = await talk.next();
   if (ready?.type !== 'ready') throw unexpected(ready);
   const records: PostureRecord[] = [];
@@ -107,8 +108,8 @@ async function takePosture(
   }
 }
 
-function* helloFrames(leased: Leased, env: Readonly<Record<string, string>>, nonce: Buffer): Generator<HostFrame> {
-  const { uid, plan } = leased;
+function* helloFrames(made: CellContainer, env: Readonly<Record<string, string>>, nonce: Buffer): Generator<HostFrame> {
+  const { uid, plan } = made;
   yield { type: 'hello', uid, gid: uid, lifetimeMs: waitingMs, rlimits: settableRlimits(plan) };
   for (const [name, value] of Object.entries(env)) yield { type: 'env', name, value };
   yield { type: 'seal', nonce };
@@ -120,7 +121,7 @@ function unexpected(frame: CellFrame | undefined): HotcellError {
 }
 
 /** Bounded; and when it fails, with what the runtime says of a cell that never came to speak. */
-async function within<T>(ms: number, work: Promise<T>, leased: Leased, talk: Talk, deps: CellDeps): Promise<T> {
+async function within<T>(ms: number, work: Promise<T>, made: CellContainer, talk: Talk, deps: CellDeps): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(new HotcellError('cell_failed', `the cell said nothing of itself within ${ms / 1000} s`)),
@@ -130,7 +131,7 @@ async function within<T>(ms: number, work: Promise<T>, leased: Leased, talk: Tal
     return await Promise.race([work, late.promise]);
   } catch (error) {
     if (!(error instanceof HotcellError) || error.code !== 'cell_failed') throw error;
-    const exitCode = await deps.engine.wait(leased.container, 1000).catch(() => undefined);
+    const exitCode = await deps.engine.wait(made.container, 1000).catch(() => undefined);
     const how = exitCode === undefined ? '' : `; its init ended with exit code ${exitCode}`;
     const said = talk.stderr === '' ? '' : `: ${talk.stderr}`;
     throw new HotcellError('cell_failed', `${error.message}${how}${said}`, { cause: error });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { CellPlan } from '../hand-offs.ts';
+import type { CellPlan } from './cell-plan.ts';
 
 /** What the engine calls an architecture, and what the kernel does. */
 const machines: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };

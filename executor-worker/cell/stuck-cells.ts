@@ -2,7 +2,7 @@ import { messageOf } from '@hotcell/contract/errors.ts';
 import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 
 /** The cells that could not be removed, and why: tried again by every round of the reaper, and told to who operates us. */
-export class Left {
+export class StuckCells {
   /** The containers that the reaper is taking away now. */
   readonly removing = new Set<string>();
   readonly #beats = new Map<string, CellBeat>();

@@ -1,12 +1,13 @@
-import { signalName } from '@hotcell/contract/decide-outcome.ts';
 import type { Outcome } from '@hotcell/contract/outcomes.ts';
+import { signalName } from '@hotcell/contract/decide-outcome.ts';
 import type { BlockResult } from '@hotcell/contract/result.ts';
-import type { BlockEnd, PreparedBlock } from '../hand-offs.ts';
+import type { EndedBlock } from '../cell/sealed-cell.ts';
+import type { PreparedBlock } from './job.ts';
 
 /** What is told of each block: those that ran, and those that were never reached. */
 export class BlockBook {
   readonly #results: BlockResult[];
-  readonly ended: BlockEnd[] = [];
+  readonly ended: EndedBlock[] = [];
 
   constructor(blocks: readonly PreparedBlock[]) {
     this.#results = blocks.map(({ index, language, file }) => ({
@@ -30,7 +31,7 @@ export class BlockBook {
     if (result) result.startedAt = at.toISOString();
   }
 
-  end(end: BlockEnd, at: Date): void {
+  end(end: EndedBlock, at: Date): void {
     this.ended.push(end);
     const result = this.#results[end.index];
     if (!result) return;
@@ -63,7 +64,7 @@ export class BlockBook {
   }
 }
 
-function outcomeOf(end: BlockEnd): Outcome {
+function outcomeOf(end: EndedBlock): Outcome {
   if (end.timedOut) return 'timed_out';
   if (end.startError === null && end.exitCode === 0) return 'succeeded';
   return end.oomKills > 0 ? 'out_of_memory' : 'failed';

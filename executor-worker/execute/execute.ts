@@ -3,13 +3,17 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
+import type { KillReason } from '@hotcell/contract/frames.ts';
 import type { BlockResult, Usage } from '@hotcell/contract/result.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { LiveLog, type LiveSettings } from '../logs/log-feed.ts';
+import { LogFeed, type LogFeedSettings } from '../logs/log-feed.ts';
 import { LogRecorder } from '../logs/recorder.ts';
 import { OutputCollector } from '../outputs/output-collector.ts';
-import type { CellEvent, Collected, Job, KeptLog, SealedCell, Verdict } from '../hand-offs.ts';
+import type { CellEvent, SealedCell } from '../cell/sealed-cell.ts';
+import type { Collected } from '../outputs/output-collector.ts';
+import type { Job } from './job.ts';
+import type { KeptLog } from '../logs/recorder.ts';
 import { BlockBook } from './block-book.ts';
 
 export interface ExecuteContext {
@@ -19,11 +23,13 @@ export interface ExecuteContext {
   runtime: 'runc' | 'gvisor';
   limits: Limits;
   store: Buckets;
-  publishLog: LiveSettings['publish'];
+  publishLog: LogFeedSettings['publish'];
   /** Aborted with a Stop as its reason: the cell is killed, and what it was stopped for becomes the first cause. */
   stop: AbortSignal;
   log: Logger;
 }
+
+type Verdict = Omit<Extract<Decision, { kind: 'ended' }>, 'kind'>;
 
 export interface Execution {
   verdict: Verdict;
@@ -37,7 +43,7 @@ export interface Execution {
 /** Hand the code over and follow what comes out, until nothing of it is on its way any more. */
 export async function execute(cell: SealedCell, job: Job, context: ExecuteContext): Promise<Execution> {
   const { store, tenant, run, attempt, limits } = context;
-  const live = new LiveLog({
+  const live = new LogFeed({
     store,
     run,
     attempt,
@@ -75,6 +81,14 @@ function stopOf(signal: AbortSignal): Stop {
   return signal.reason as Stop;
 }
 
+/** Init itself ends a run whose log is too long. */
+const killReasons: Readonly<Record<Stop['kind'], KillReason | undefined>> = {
+  cancelled: 'cancelled',
+  lost_claim: 'claimLost',
+  draining: 'draining',
+  log_exceeded: undefined,
+};
+
 /** What was seen so far of one execution. */
 class Following {
   readonly #job: Job;
@@ -97,7 +111,8 @@ class Following {
   stopFor(stop: Stop, cell: SealedCell): void {
     if (this.#ended || this.stop) return;
     this.stop = stop;
-    if (stop.kind !== 'log_exceeded') cell.kill(stop.kind);
+    const reason = killReasons[stop.kind];
+    if (reason) cell.kill(reason);
   }
 
   async on(event: CellEvent): Promise<void> {

@@ -1,15 +1,33 @@
+import { createHash } from 'node:crypto';
 import { resolveBlocks } from '@hotcell/contract/blocks.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { frameLimits, type HostFrame } from '@hotcell/contract/frames.ts';
 import type { Language } from '@hotcell/contract/languages.ts';
-import type { Spec } from '@hotcell/contract/spec.ts';
-import type { Job } from '../hand-offs.ts';
+import type { Block, Spec } from '@hotcell/contract/spec.ts';
+import { jobLimitsOf } from '../cell/cell-bounds.ts';
+import type { CellPlan } from '../cell/cell-plan.ts';
 
-/** A spec's code, ready to be handed over. Admission has said the same before: what is refused here was never admitted. */
+/** A block ready to be handed over: where its file lies in /work, its bytes, and what runs it. */
+export interface PreparedBlock {
+  index: number;
+  block: Block;
+  language: string | null;
+  file: string | null;
+  code: Buffer | null;
+  argv: readonly string[];
+}
+
+export interface Job {
+  blocks: readonly PreparedBlock[];
+  files: readonly { path: string; bytes: Buffer }[];
+}
+
+/** A spec's code, ready to be handed over. Admission judges by the same rules: a spec that is refused here bypassed it. */
 export function prepareJob(spec: Pick<Spec, 'blocks' | 'files'>, languages: readonly Language[]): Job {
   const { resolved, issues } = resolveBlocks(spec.blocks, spec.files, languages);
   if (issues.length > 0) {
     const shown = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    throw new HotcellError('policy_refused', `the run cannot be prepared: ${shown}`, { issues });
+    throw new HotcellError('policy_refused', `The run can't be prepared: ${shown}`, { issues });
   }
   return {
     blocks: spec.blocks.map((block, index) => {
@@ -21,4 +39,39 @@ export function prepareJob(spec: Pick<Spec, 'blocks' | 'files'>, languages: read
       bytes: 'text' in file ? Buffer.from(file.text) : Buffer.from(file.base64, 'base64'),
     })),
   };
+}
+
+/** A job as frames: its limits, the bundled files, the blocks, the start. */
+export function* jobFrames(plan: Pick<CellPlan, 'limits' | 'log'>, job: Job): Generator<HostFrame> {
+  yield { type: 'job', limits: jobLimitsOf(plan) };
+  for (const { path, bytes } of job.files) {
+    yield { type: 'file', path, size: bytes.length, sha256: digest(bytes) };
+    for (const chunk of chunks(bytes)) yield { type: 'fileData', bytes: chunk };
+  }
+  const { blockTimeoutSeconds, timeoutSeconds } = plan.limits;
+  for (const { index, argv, file, code } of job.blocks) {
+    const bytes = code ?? Buffer.alloc(0);
+    const [program = '', ...args] = argv;
+    yield {
+      type: 'block',
+      index,
+      timeMs: blockTimeoutSeconds < timeoutSeconds ? blockTimeoutSeconds * 1000 : 0,
+      programs: [program],
+      args,
+      path: code === null ? '' : (file ?? ''),
+      size: bytes.length,
+      sha256: digest(bytes),
+    };
+    for (const chunk of chunks(bytes)) yield { type: 'blockData', bytes: chunk };
+  }
+  yield { type: 'start' };
+}
+
+function digest(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+function* chunks(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += frameLimits.chunkBytes)
+    yield bytes.subarray(at, at + frameLimits.chunkBytes);
 }

@@ -15,7 +15,7 @@ export interface Tree extends FoundTree {
 }
 
 /** The cache's account: what it holds, what is promised to fetches under way, and who goes when room is needed. */
-export class Room {
+export class CacheAccount {
   readonly trees = new Map<string, Tree>();
   /** Contents that a tree being built counts on, with how many builds do. */
   readonly counted = new Map<string, number>();

@@ -12,7 +12,7 @@ import { Flights } from './flight.ts';
 import { fullDisk } from './full-disk.ts';
 import { lockFolder } from './cache-lock.ts';
 import { Places } from './places.ts';
-import { Room, type Tree, treeKey } from './cache-account.ts';
+import { CacheAccount, type Tree, treeKey } from './cache-account.ts';
 import { takeOver } from './scan-cache.ts';
 import { type MovedTree, makeSpares, moveTree } from './spares.ts';
 import { buildTree } from './tree.ts';
@@ -39,18 +39,18 @@ export interface HeldTree extends Disposable {
  */
 export class InputCache implements AsyncDisposable {
   readonly places: Places;
-  readonly #room: Room;
+  readonly #account: CacheAccount;
   readonly #log: Logger;
   readonly #lock: Disposable;
   readonly #treeFlights = new Flights<Tree>();
   readonly #arrivals: Arrivals;
 
-  private constructor(places: Places, contents: Contents, room: Room, log: Logger, lock: Disposable) {
+  private constructor(places: Places, contents: Contents, account: CacheAccount, log: Logger, lock: Disposable) {
     this.places = places;
     this.#arrivals = new Arrivals(places, contents, (entry) => {
-      room.bytes += entry.size;
+      account.bytes += entry.size;
     });
-    this.#room = room;
+    this.#account = account;
     this.#log = log;
     this.#lock = lock;
   }
@@ -60,10 +60,10 @@ export class InputCache implements AsyncDisposable {
     const lock = lockFolder(settings.folder);
     try {
       const { trees, bytes } = await takeOver(places);
-      const room = new Room(places, settings.maxBytes, bytes);
+      const account = new CacheAccount(places, settings.maxBytes, bytes);
       for (const tree of trees)
-        room.trees.set(treeKey(tree.tenant, tree.snapshot), { ...tree, held: 0, verifiedAt: 0, spares: [] });
-      return new InputCache(places, contents, room, log, lock);
+        account.trees.set(treeKey(tree.tenant, tree.snapshot), { ...tree, held: 0, verifiedAt: 0, spares: [] });
+      return new InputCache(places, contents, account, log, lock);
     } catch (error) {
       lock[Symbol.dispose]();
       throw error;
@@ -76,7 +76,7 @@ export class InputCache implements AsyncDisposable {
   }
 
   get bytes(): number {
-    return this.#room.bytes;
+    return this.#account.bytes;
   }
 
   /**
@@ -92,10 +92,10 @@ export class InputCache implements AsyncDisposable {
     const key = treeKey(tenant, snapshot);
     for (let round = 1; ; round++) {
       const tree =
-        this.#room.trees.get(key) ??
+        this.#account.trees.get(key) ??
         (await this.#treeFlights.join(key, (signal) => this.#make(tenant, snapshot, load, signal), options.signal));
       // Between the end of the flight and us somebody may have needed the room.
-      if (this.#room.trees.get(key) !== tree) continue;
+      if (this.#account.trees.get(key) !== tree) continue;
       const held = this.#use(tree);
       if (!options.verifyFirst) return held;
       if (await this.#verifyHeld(tree, held, options.signal)) return held;
@@ -116,13 +116,13 @@ export class InputCache implements AsyncDisposable {
     signal?: AbortSignal,
   ): Promise<void> {
     using _held = await this.hold(tenant, snapshot, load, { signal });
-    const tree = this.#room.trees.get(treeKey(tenant, snapshot));
+    const tree = this.#account.trees.get(treeKey(tenant, snapshot));
     if (tree) await makeSpares(this.places, tree, await this.#entriesOf(tree), copies, signal);
   }
 
   /** Verify the tree whose bytes have not been looked at for longest. False when there is none to look at. */
   async verifyOldest(signal?: AbortSignal): Promise<boolean> {
-    const [tree] = [...this.#room.trees.values()].toSorted((a, b) => a.verifiedAt - b.verifiedAt);
+    const [tree] = [...this.#account.trees.values()].toSorted((a, b) => a.verifiedAt - b.verifiedAt);
     if (!tree) return false;
     const held = this.#hold(tree);
     if (await this.#verifyHeld(tree, held, signal)) held[Symbol.dispose]();
@@ -147,7 +147,7 @@ export class InputCache implements AsyncDisposable {
       moveTo: async (path) => {
         // What is made here may be taken by somebody else while we look.
         while (tree.spares.length === 0) await makeSpares(this.places, tree, await this.#entriesOf(tree), 1);
-        const stands = () => this.#room.trees.get(treeKey(tree.tenant, tree.snapshot)) === tree;
+        const stands = () => this.#account.trees.get(treeKey(tree.tenant, tree.snapshot)) === tree;
         return moveTree(this.places, tree, path, stands);
       },
       [Symbol.dispose]: () => {
@@ -169,7 +169,7 @@ export class InputCache implements AsyncDisposable {
     using _counted = this.#count(unique.map((entry) => this.places.content(tenant, entry.sha256)));
     for (let round = 1; ; round++) {
       const missing = unique.filter((entry) => !this.#has(tenant, entry));
-      using _room = await this.#room.promise(missing.reduce((sum, entry) => sum + entry.size, 0));
+      using _room = await this.#account.promise(missing.reduce((sum, entry) => sum + entry.size, 0));
       try {
         await this.#arrivals.bring(tenant, missing, signal);
         // Awaited here: the room and the contents are ours until the tree stands.
@@ -178,7 +178,7 @@ export class InputCache implements AsyncDisposable {
         const full = fullDisk(error);
         if (!full) throw error;
         // Others write to this disk as well: what no run uses makes way, and what came stays for the second try.
-        if (round === 2 || !(await this.#room.makeWay())) throw full;
+        if (round === 2 || !(await this.#account.makeWay())) throw full;
         this.#log.warn({ error }, 'the disk is full: all inputs that no run uses were removed');
       }
     }
@@ -186,7 +186,7 @@ export class InputCache implements AsyncDisposable {
 
   /** While a tree is being made, nobody takes the contents away that it is going to link. */
   #count(paths: readonly string[]): Disposable {
-    const { counted } = this.#room;
+    const { counted } = this.#account;
     for (const path of paths) counted.set(path, (counted.get(path) ?? 0) + 1);
     return {
       [Symbol.dispose]: () => {
@@ -211,7 +211,7 @@ export class InputCache implements AsyncDisposable {
 
   #drop(path: string, size: number): void {
     rmSync(path, { force: true });
-    this.#room.bytes -= size;
+    this.#account.bytes -= size;
   }
 
   /** The tree gets its name last: whoever sees it sees all of it. */
@@ -236,7 +236,7 @@ export class InputCache implements AsyncDisposable {
     crashPoint('tree-stands');
     const now = Date.now();
     const tree: Tree = { tenant, snapshot, ...size, usedAt: now, verifiedAt: now, held: 0, spares: [] };
-    this.#room.trees.set(treeKey(tenant, snapshot), tree);
+    this.#account.trees.set(treeKey(tenant, snapshot), tree);
     return tree;
   }
 
@@ -278,11 +278,11 @@ export class InputCache implements AsyncDisposable {
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (stat) this.#drop(path, stat.size);
     }
-    const { trees } = this.#room;
+    const { trees } = this.#account;
     for (const [key, other] of [...trees].filter(([, t]) => t.tenant === tree.tenant)) {
       const links = other === tree || (await this.#entriesOf(other)).some((entry) => damaged.includes(entry.sha256));
       // While we read, somebody else may have taken it out.
-      if (links && trees.get(key) === other) await this.#room.remove(other);
+      if (links && trees.get(key) === other) await this.#account.remove(other);
     }
   }
 

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { MovedTree } from './spares.ts';
-import { seal } from './tree.ts';
-import type { Mount, StagedInputs } from '../hand-offs.ts';
+import { makeReadOnly } from './tree.ts';
+import type { Mount } from '../cell/cell-plan.ts';
+import type { StagedInputs } from './stage.ts';
 import { holdAll, type StageDeps, writeParams } from './stage.ts';
 
 /** A cell's own, still empty `/inputs`: the cell is made with it and started before anybody knows what for. */
@@ -29,7 +30,7 @@ export interface LateInputs extends AsyncDisposable {
 export function openLateInputs(deps: StageDeps): LateInputs {
   const folder = join(deps.inputs.places.runs, randomUUID());
   mkdirSync(folder, { mode: 0o755 });
-  seal(folder, 0o555);
+  makeReadOnly(folder, 0o555);
   const moved: MovedTree[] = [];
   let held: Awaited<ReturnType<typeof holdAll>> = [];
   return {
@@ -39,7 +40,7 @@ export function openLateInputs(deps: StageDeps): LateInputs {
       chmodSync(folder, 0o755);
       for (const { name, tree } of held) moved.push(await tree.moveTo(join(folder, name)));
       writeParams(folder, spec.params);
-      seal(folder, 0o555);
+      makeReadOnly(folder, 0o555);
       crashPoint('inputs-moved');
       return held.map(({ name, tree: { files, bytes } }) => ({ name, files, bytes }));
     },

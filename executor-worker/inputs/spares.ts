@@ -4,7 +4,7 @@ import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Places } from './places.ts';
 import type { Tree } from './cache-account.ts';
-import { buildTree, seal } from './tree.ts';
+import { buildTree, makeReadOnly } from './tree.ts';
 
 /** A copy of a tree that was moved into a cell's folder. */
 export interface MovedTree {
@@ -54,5 +54,5 @@ export function moveTree(places: Places, tree: Tree, to: string, stands: () => b
 function move(from: string, to: string): void {
   chmodSync(from, 0o755);
   renameSync(from, to);
-  seal(to, 0o555);
+  makeReadOnly(to, 0o555);
 }

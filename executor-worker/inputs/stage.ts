@@ -1,16 +1,26 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { type Effective, judgeInputs } from '@hotcell/contract/admission.ts';
 import { canonical } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import { locatedAt } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { HeldTree, InputCache } from './cache.ts';
 import { fullDisk } from './full-disk.ts';
 import type { Places } from './places.ts';
-import { seal } from './tree.ts';
-import type { Mount, StagedInputs } from '../hand-offs.ts';
+import { makeReadOnly } from './tree.ts';
+import type { Mount } from '../cell/cell-plan.ts';
+
+/** Inputs, presented as read-only trees; they are held in the cache until released. */
+export interface StagedInputs extends AsyncDisposable {
+  mounts: readonly Mount[];
+  /** How much each input is, for the policy to judge now that it is known. */
+  inputs: readonly { name: string; files: number; bytes: number }[];
+}
 
 export interface StageDeps {
   store: Buckets;
@@ -46,6 +56,22 @@ export async function stageInputs(
   };
 }
 
+/** Once the inputs are staged their sizes are known, and the policy judges those as well. */
+export async function stageJudged(
+  deps: StageDeps & { policies: Pick<PinnedPolicies, 'get'> },
+  spec: Spec,
+  effective: Effective,
+  signal: AbortSignal,
+): Promise<StagedInputs> {
+  const { policy } = await deps.policies.get(spec.policy.digest);
+  const staged = await stageInputs(deps, spec, { signal, ...effective.inputs });
+  const issues = judgeInputs(policy, staged.inputs);
+  if (issues.length === 0) return staged;
+  await staged[Symbol.asyncDispose]();
+  const shown = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  throw new HotcellError('policy_refused', `The policy ${policy.name} refuses these inputs: ${shown}`, { issues });
+}
+
 /** All of them, or none is held. */
 export async function holdAll(
   { store, inputs }: StageDeps,
@@ -71,10 +97,10 @@ function layOut(places: Places, { inputs, params }: Pick<Spec, 'inputs' | 'param
     mkdirSync(folder, { mode: 0o755 });
     for (const { name } of inputs) {
       mkdirSync(join(folder, name));
-      seal(join(folder, name), 0o555);
+      makeReadOnly(join(folder, name), 0o555);
     }
     writeParams(folder, params);
-    seal(folder, 0o555);
+    makeReadOnly(folder, 0o555);
     return folder;
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
@@ -85,5 +111,5 @@ function layOut(places: Places, { inputs, params }: Pick<Spec, 'inputs' | 'param
 export function writeParams(folder: string, params: Spec['params']): void {
   const file = join(folder, 'params.json');
   writeFileSync(file, canonical(params), { flag: 'wx' });
-  seal(file, 0o444);
+  makeReadOnly(file, 0o444);
 }

@@ -29,8 +29,8 @@ export async function buildTree(
     if (cut > 0) makeFolders(root, entry.path.slice(0, cut), folders);
     linkContent(contentOf(entry), `${root}/${entry.path}`);
   }
-  for (const folder of [...folders].toSorted((a, b) => b.length - a.length)) seal(`${root}/${folder}`, 0o555);
-  seal(root, 0o555);
+  for (const folder of [...folders].toSorted((a, b) => b.length - a.length)) makeReadOnly(`${root}/${folder}`, 0o555);
+  makeReadOnly(root, 0o555);
   crashPoint('tree-linked');
 }
 
@@ -49,12 +49,12 @@ function linkContent(content: string, path: string): void {
     // A file system has an end to how often one file can be linked: the same empty file in every folder gets there.
     if (!(error instanceof Error && 'code' in error && error.code === 'EMLINK')) throw error;
     copyFileSync(content, path);
-    seal(path, 0o444);
+    makeReadOnly(path, 0o444);
   }
 }
 
 /** Read-only and without an age of its own, whatever mask this process was started with. */
-export function seal(path: string, mode: number): void {
+export function makeReadOnly(path: string, mode: number): void {
   utimesSync(path, inputTime, inputTime);
   chmodSync(path, mode);
 }

@@ -3,7 +3,7 @@ import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 
-export interface LiveSettings {
+export interface LogFeedSettings {
   store: Buckets;
   run: RunId;
   attempt: number;
@@ -20,8 +20,8 @@ const segmentMs = 5_000;
  * who comes late has everything from the start although the stream is capped. Neither may hold up or fail the run:
  * what counts is the stored log.
  */
-export class LiveLog {
-  readonly #settings: LiveSettings;
+export class LogFeed {
+  readonly #settings: LogFeedSettings;
   #pending: string[] = [];
   #pendingBytes = 0;
   #segments = 0;
@@ -31,7 +31,7 @@ export class LiveLog {
   #waitingBytes = 0;
   #putting: Promise<void> = Promise.resolve();
 
-  constructor(settings: LiveSettings) {
+  constructor(settings: LogFeedSettings) {
     this.#settings = settings;
   }
 

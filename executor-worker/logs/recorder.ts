@@ -3,16 +3,22 @@ import { createZstdCompress } from 'node:zlib';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import type { KeptLog } from '../hand-offs.ts';
-import type { LiveLog } from './log-feed.ts';
+import type { LogFeed } from './log-feed.ts';
 import { budgetOf, LogWindow } from './window.ts';
+
+export interface KeptLog {
+  sha256: string | null;
+  /** As the job wrote them, also those that were not kept. */
+  bytes: number;
+  truncated: boolean;
+}
 
 export interface RecorderSettings {
   store: Buckets;
   /** Where the whole log comes to lie. */
   key: string;
   limitBytes: number;
-  live: LiveLog;
+  live: LogFeed;
 }
 
 /**
@@ -21,7 +27,7 @@ export interface RecorderSettings {
  */
 export class LogRecorder {
   readonly #window: LogWindow;
-  readonly #live: LiveLog;
+  readonly #live: LogFeed;
   readonly #zstd = createZstdCompress();
   readonly #hash = createHash('sha256');
   readonly #stored: Promise<unknown>;

@@ -1,7 +1,7 @@
 import { chunkOf, cutTail, type LogRow } from '@hotcell/contract/log-rows.ts';
 
 type Stream = 'stdout' | 'stderr';
-interface Held {
+interface Piece {
   block: number;
   stream: Stream;
   at: Date;
@@ -23,10 +23,10 @@ export class LogWindow {
   readonly #tailBytes: number;
   #seq = 0;
   #kept = 0;
-  #tail: Held[] = [];
+  #tail: Piece[] = [];
   #tailSize = 0;
   #dropped = 0;
-  readonly #cut = new Map<Stream, Held>();
+  readonly #cut = new Map<Stream, Piece>();
   /** What the job wrote, kept or not. */
   written = 0;
 
@@ -90,7 +90,7 @@ export class LogWindow {
     return rows;
   }
 
-  #keep(held: Held): LogRow[] {
+  #keep(held: Piece): LogRow[] {
     const room = this.#headBytes - this.#kept;
     const head = held.bytes.subarray(0, Math.max(0, room));
     const rest = held.bytes.subarray(head.length);
@@ -99,7 +99,7 @@ export class LogWindow {
     return head.length > 0 ? [this.#row({ ...held, bytes: head })] : [];
   }
 
-  #toTail(held: Held): void {
+  #toTail(held: Piece): void {
     this.#tail.push(held);
     this.#tailSize += held.bytes.length;
     while (this.#tailSize > this.#tailBytes) {
@@ -113,7 +113,7 @@ export class LogWindow {
     }
   }
 
-  #row(held: Held): LogRow {
+  #row(held: Piece): LogRow {
     return {
       seq: this.#seq++,
       at: held.at.toISOString(),

@@ -5,9 +5,17 @@ import type { OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { putSnapshot } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { type Collected, OutputLost } from '../hand-offs.ts';
+import { OutputLost } from '../cell/sealed-cell.ts';
 import { ContentSink } from './output-content.ts';
 import { encodeName, representable } from './output-names.ts';
+
+/** The outputs that a run leaves: where their bytes went, and what was refused. */
+export interface Collected {
+  files: OutputFile[];
+  refused: RefusedOutput[];
+  snapshot: string | null;
+  bytes: number;
+}
 
 /** How many refusals are told by name; the rest by their number. */
 const toldRefusals = 1000;

@@ -1,9 +1,14 @@
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
-import type { Pulled } from '@hotcell/outside/queue/queue.ts';
+import type { Pulled, Served } from '@hotcell/outside/queue/queue.ts';
+import { committed, follow } from '../commit.ts';
+import { readHistory } from '../history.ts';
+import type { Ticketed } from '../stages.ts';
 import type { Worker } from '../worker.ts';
+import type { RunControl } from './run-control.ts';
 
-/** After so long, whether the run was finished meanwhile is asked of the bucket, not of Valkey. */
+/** From this age on, the bucket is asked whether the run has finished meanwhile: Valkey may have forgotten. */
 const freshMs = 30 * 60_000;
+const lookAgainMs = 1_000;
 
 export interface Believed {
   ticket: TicketBody;
@@ -11,15 +16,36 @@ export interface Believed {
   again: boolean;
 }
 
-/** What came from the queue, believed or not: a ticket that is not ours is `ticket_refused`, and nothing is done for it. */
+/** A ticket that is not ours is `ticket_refused`, and nothing is done for it. */
 export function believe(worker: Worker, queue: string, pulled: Pulled): Believed {
   const now = new Date();
-  const ticket = worker.tickets.read(pulled.data, {
-    installation: worker.installation,
-    queue,
-    run: pulled.id,
-    now,
-  });
+  const { installation } = worker;
+  const ticket = worker.tickets.read(pulled.data, { installation, queue, run: pulled.id, now });
   const old = now.getTime() - Date.parse(ticket.issuedAt) > freshMs;
   return { ticket, again: pulled.before || old };
+}
+
+/** Whether there is anything left to do: the run may be finished, alive on another worker, or cancelled before it began. */
+export async function look(
+  worker: Worker,
+  ticketed: Ticketed,
+  control: RunControl,
+  again: boolean,
+): Promise<Ticketed | Served> {
+  const { store, live } = worker;
+  const { tenant, run } = ticketed.ticket;
+  const seen = await live.before(run).catch(() => undefined);
+  // A worker that only holds the ticket has not begun the run.
+  if (seen?.beat && seen.beat.status !== 'queued') return { kind: 'later', afterMs: lookAgainMs };
+  let { history } = ticketed;
+  if (again || !seen || seen.finished) {
+    const result = await committed(store, tenant, run);
+    if (result) {
+      await follow(worker, result, undefined);
+      return { kind: 'done' };
+    }
+    history = await readHistory(store, tenant, run);
+  }
+  if (again || !seen || seen.cancel) await control.look();
+  return { ...ticketed, history };
 }

@@ -1,23 +1,21 @@
 import type { Room } from '@hotcell/contract/heartbeats.ts';
+import type { Limits } from '@hotcell/contract/limits.ts';
 
-export interface Taken extends Disposable {
-  /** The room that was taken. */
+/** Room that a run has, until it is disposed of. */
+export interface Reservation extends Disposable {
   readonly room: Room;
 }
 
-interface Asked {
-  cpus: number;
-  memoryBytes: number;
-}
+export type Needs = Pick<Limits, 'cpus' | 'memoryBytes'>;
 
 interface Waiter {
   needs: Room;
-  go: (taken: Taken) => void;
+  go: (reserved: Reservation) => void;
 }
 
 /**
- * CPU, memory and a number of runs, given out in the order they were asked for: who needs much is not overtaken for
- * ever by those who need little.
+ * CPU, memory and a number of runs, given out in the order they were asked for: small runs can't keep a big one waiting
+ * for ever.
  */
 export class Capacity {
   readonly total: Room;
@@ -25,7 +23,7 @@ export class Capacity {
   readonly #waiting: Waiter[] = [];
   readonly #onWaiting: (waiting: boolean) => void;
 
-  /** `onWaiting` hears when the first begins to wait and when the last does not wait any more. */
+  /** `onWaiting` is called when the first run begins to wait and when the last one stops. */
   constructor(total: Room, onWaiting: (waiting: boolean) => void) {
     this.total = total;
     this.#onWaiting = onWaiting;
@@ -35,25 +33,31 @@ export class Capacity {
     return { ...this.#used };
   }
 
-  /** Whether it could fit if nothing else was here. A run that wants more CPU than there is takes all there is. */
-  everFits(asked: Asked): boolean {
-    return asked.memoryBytes <= this.total.memoryBytes;
+  get free(): Room {
+    const { total } = this;
+    const { cpus, memoryBytes, runs } = this.#used;
+    return { cpus: total.cpus - cpus, memoryBytes: total.memoryBytes - memoryBytes, runs: total.runs - runs };
   }
 
-  fitsNow(asked: Asked): boolean {
-    return this.#waiting.length === 0 && this.#fits(this.#needs(asked));
+  /** Whether the run would fit on an idle worker. A run that wants more CPUs than the worker has takes all of them. */
+  everFits({ memoryBytes }: Needs): boolean {
+    return memoryBytes <= this.total.memoryBytes;
   }
 
-  async take(asked: Asked, signal: AbortSignal): Promise<Taken> {
-    const needs = this.#needs(asked);
+  fitsNow(needs: Needs): boolean {
+    return this.#waiting.length === 0 && this.#fits(this.#roomFor(needs));
+  }
+
+  async take(needs: Needs, signal: AbortSignal): Promise<Reservation> {
+    const room = this.#roomFor(needs);
     signal.throwIfAborted();
-    if (this.fitsNow(asked)) return this.#give(needs);
+    if (this.fitsNow(needs)) return this.#reserve(room);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        needs,
-        go: (taken) => {
+        needs: room,
+        go: (reserved) => {
           signal.removeEventListener('abort', leave);
-          resolve(taken);
+          resolve(reserved);
         },
       };
       const leave = () => {
@@ -67,29 +71,24 @@ export class Capacity {
     });
   }
 
-  #needs({ cpus, memoryBytes }: Asked): Room {
+  #roomFor({ cpus, memoryBytes }: Needs): Room {
     return { cpus: Math.min(cpus, this.total.cpus), memoryBytes, runs: 1 };
   }
 
   #fits(needs: Room): boolean {
-    const { total } = this;
-    const used = this.#used;
-    return (
-      used.runs + needs.runs <= total.runs &&
-      // Fractions of CPUs are added up and taken away again: what is left over is no CPU.
-      used.cpus + needs.cpus <= total.cpus + 1e-9 &&
-      used.memoryBytes + needs.memoryBytes <= total.memoryBytes
-    );
+    const { cpus, memoryBytes, runs } = this.free;
+    // Adding and subtracting fractions of CPUs leaves rounding errors behind.
+    return needs.runs <= runs && needs.cpus <= cpus + 1e-9 && needs.memoryBytes <= memoryBytes;
   }
 
-  #give(room: Room): Taken {
+  #reserve(room: Room): Reservation {
     this.#add(room, 1);
-    let given = true;
+    let held = true;
     return {
       room,
       [Symbol.dispose]: () => {
-        if (!given) return;
-        given = false;
+        if (!held) return;
+        held = false;
         this.#add(room, -1);
         this.#next();
       },
@@ -108,7 +107,7 @@ export class Capacity {
     const waited = this.#waiting.length > 0;
     for (let first = this.#waiting[0]; first && this.#fits(first.needs); first = this.#waiting[0]) {
       this.#waiting.shift();
-      first.go(this.#give(first.needs));
+      first.go(this.#reserve(first.needs));
     }
     if (waited && this.#waiting.length === 0) this.#onWaiting(false);
   }

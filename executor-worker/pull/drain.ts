@@ -8,7 +8,7 @@ export async function drain(worker: Worker, pulls: readonly Pull[], graceMs: num
   const over = new AbortController();
   const late = pause(graceMs, undefined, { signal: over.signal }).then(
     () => {
-      for (const watch of worker.runs.values()) watch.drain();
+      for (const control of worker.runs.values()) control.drain();
     },
     () => {
       // Everything ended before.

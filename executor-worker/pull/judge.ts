@@ -1,18 +1,38 @@
-import { judge, type Effective } from '@hotcell/contract/admission.ts';
+import { type Effective, judge as judgeSpec } from '@hotcell/contract/admission.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { PinnedPolicy } from '@hotcell/record/pinned-policies.ts';
+import { readSpec } from '../commit.ts';
+import type { Judged, Specified, Ticketed } from '../stages.ts';
+import type { Worker } from '../worker.ts';
 
-/** The worker's own word about a spec: what the pinned policy makes of it, or every reason why it may not run. */
+export async function specify({ store }: Worker, ticketed: Ticketed): Promise<Specified> {
+  const { tenant, run, spec } = ticketed.ticket;
+  return { ...ticketed, at: 'specified', spec: await readSpec(store, tenant, run, spec) };
+}
+
+/** The worker judges for itself: it believes neither the producer's judgement nor the queue that the run was put into. */
+export async function judge(worker: Worker, specified: Specified): Promise<Judged> {
+  const effective = await worker.steps.judge(specified.spec);
+  const { queue } = specified.ticket;
+  if (effective.queue !== queue)
+    throw new HotcellError(
+      'record_damaged',
+      `The run was accepted for the queue ${queue}, but its policy requires ${effective.queue}. Submit it again.`,
+    );
+  return { ...specified, at: 'judged', effective };
+}
+
+/** What the pinned policy lets this run have; `policy_refused` with every reason if it may not run. */
 export function judgePinned({ policy, revoked }: PinnedPolicy, spec: Spec): Effective {
-  const judged = judge(spec, policy);
+  const judged = judgeSpec(spec, policy);
   const issues: Issue[] = judged.admitted ? [] : [...judged.reasons];
   if (revoked)
     issues.unshift({
       path: 'policy',
-      message: `this text of policy ${policy.name} was revoked at ${revoked.at}: ${revoked.reason}; submit the run again under another`,
+      message: `this version of the policy ${policy.name} was revoked at ${revoked.at}: ${revoked.reason}. Submit the run again under another one`,
     });
   if (judged.admitted && issues.length === 0) return judged.effective;
   const reasons = issues.map((issue) => `${issue.path}: ${issue.message}`).join('; ');
-  throw new HotcellError('policy_refused', `the policy ${policy.name} does not let this run: ${reasons}`, { issues });
+  throw new HotcellError('policy_refused', `The policy ${policy.name} refuses this run: ${reasons}`, { issues });
 }

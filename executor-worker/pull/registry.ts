@@ -16,7 +16,7 @@ export function register(
     queues: readonly string[];
     state: () => WorkerBeat['state'];
     askedToDrain: () => void;
-    left: () => CellBeat[];
+    stuck: () => CellBeat[];
   },
 ): Registered {
   const startedAt = new Date().toISOString();
@@ -31,7 +31,7 @@ export function register(
       used: capacity.used,
       runs: [...worker.runs.keys()],
       // What is told of a cell that could not be removed comes last, and counts.
-      cells: [...new Map([...worker.cells.values(), ...about.left()].map((cell) => [cell.id, cell])).values()],
+      cells: [...new Map([...worker.cells.values(), ...about.stuck()].map((cell) => [cell.id, cell])).values()],
       startedAt,
       at: new Date().toISOString(),
     };

@@ -9,12 +9,12 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { Heartbeat, Listener } from './heartbeat.ts';
 
-export interface WatchDeps {
+export interface RunControlDeps {
   store: Buckets;
   live: Live;
   heartbeat: Heartbeat;
   log: Logger;
-  runs: Map<RunId, Watch>;
+  runs: Map<RunId, RunControl>;
 }
 
 const lookAgainMs = 2_000;
@@ -23,9 +23,9 @@ const lookAgainMs = 2_000;
  * Everything that may end a run from outside while it is here: a cancel, another attempt that took it over, this
  * worker's own end. The first cause counts. Valkey only ever says where to look: what is believed stands in the bucket.
  */
-export class Watch implements Listener, Disposable {
+export class RunControl implements Listener, Disposable {
   beat: RunBeat;
-  readonly #deps: WatchDeps;
+  readonly #deps: RunControlDeps;
   readonly #stop = new AbortController();
   readonly #gone = new AbortController();
   readonly #listening: Disposable;
@@ -33,7 +33,7 @@ export class Watch implements Listener, Disposable {
   #looking: Promise<void> | undefined;
   #lockLost = false;
 
-  constructor(deps: WatchDeps, beat: RunBeat) {
+  constructor(deps: RunControlDeps, beat: RunBeat) {
     this.#deps = deps;
     this.beat = beat;
     this.#listening = deps.heartbeat.add(this);

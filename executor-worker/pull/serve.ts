@@ -18,19 +18,19 @@ import type { Steps, Worker } from '../worker.ts';
 /** As long as it takes another worker to be given a ticket, and to say so. */
 const passOnMs = 3_000;
 
-export interface ServeParts {
+export interface ServeOptions {
   settings: WorkerSettings;
   store: Buckets;
   live: Live;
   log: Logger;
   steps: Steps;
   /** Cells that could not be removed yet. */
-  left?: () => CellBeat[];
+  stuck?: () => CellBeat[];
 }
 
 /** Take tickets and run them, until `ends` is aborted; then drain, and return when nothing is left here. */
 export async function serve(
-  { settings, store, live, log, steps, left = () => [] }: ServeParts,
+  { settings, store, live, log, steps, stuck = () => [] }: ServeOptions,
   ends: AbortSignal,
 ): Promise<void> {
   const pulls: Pull[] = [];
@@ -83,7 +83,7 @@ export async function serve(
     queues: settings.HOTCELL_QUEUES,
     state: () => (state === 'draining' && worker.runs.size === 0 ? 'drained' : state),
     askedToDrain: stopTaking,
-    left,
+    stuck,
   });
   using _events = await live.onEvent((event) => {
     if (event.type === 'cancel') worker.runs.get(event.run)?.cancelled();
@@ -91,7 +91,7 @@ export async function serve(
   });
   // Nudges may have been missed, and copies lost: everything is looked up where it stands.
   using _back = live.onReconnected(() => {
-    for (const watch of worker.runs.values()) watch.doubt();
+    for (const control of worker.runs.values()) control.doubt();
   });
   const taking = () => state === 'ready';
   for (const queue of settings.HOTCELL_QUEUES) pulls.push(pullFrom(worker, queue, settings, taking));

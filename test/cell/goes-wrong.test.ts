@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
 import { openCells } from '@hotcell/executor-worker/cell/open.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
-import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
+import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { must } from '@hotcell/setup/command.ts';

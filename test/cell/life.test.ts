@@ -5,7 +5,7 @@ import { after, before, suite, test } from 'node:test';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
-import type { CellEvent, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
+import type { CellEvent, SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { ends, follow, openTestCells, runIn, type TestCells } from '../support/cells.ts';
 import { testLimits } from '../support/limits.ts';

@@ -5,11 +5,11 @@ import { after, before, test } from 'node:test';
 import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { Images } from '@hotcell/executor-worker/cell/cell-image.ts';
 import { InitFile } from '@hotcell/executor-worker/cell/init.ts';
-import { Left } from '@hotcell/executor-worker/cell/stuck-cells.ts';
+import { StuckCells } from '@hotcell/executor-worker/cell/stuck-cells.ts';
 import { usualPatience } from '@hotcell/executor-worker/cell/patrol.ts';
 import { openCell } from '@hotcell/executor-worker/cell/seal.ts';
 import { machineOf } from '@hotcell/executor-worker/cell/seccomp.ts';
-import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
+import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
@@ -43,8 +43,8 @@ async function depsWith(init: InitFile) {
     stateDir: made.stateDir,
     init,
     machine: machineOf((await engine.version()).architecture),
-    live: new Map(),
-    left: new Left(),
+    ownCells: new Map(),
+    stuck: new StuckCells(),
     patience: usualPatience,
     log: openLog('refusals', 'silent'),
   };
@@ -67,7 +67,7 @@ for (const runtime of ['runc', 'gvisor'] as const) {
       assert.match(error.message, /init is [0-9a-f]{64} and should be/);
       return true;
     });
-    assert.equal(deps.live.size, 0);
+    assert.equal(deps.ownCells.size, 0);
     await nothingIsLeft();
   });
 

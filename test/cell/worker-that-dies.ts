@@ -1,7 +1,7 @@
 import { languages } from '@hotcell/contract/languages.ts';
 import { openCells } from '@hotcell/executor-worker/cell/open.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
-import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
+import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 
 /** A program of the tests: makes a cell, says its name when its job runs, and goes on until somebody kills it. */

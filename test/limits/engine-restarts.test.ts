@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
-import type { SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
+import type { SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { openTestCells, runIn, type TestCells } from '../support/cells.ts';
 import { openOwnEngine, type OwnEngine } from '../support/own-engine.ts';

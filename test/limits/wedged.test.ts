@@ -67,13 +67,13 @@ test('a cell that cannot be removed keeps no other from it, is told with the rea
   await made.cells.reap(() => false);
   assert.equal(await engine.inspect(other.Id), undefined);
   assert.deepEqual(
-    made.cells.left().map(({ container, state }) => [`/${container}`, state]),
+    made.cells.stuck().map(({ container, state }) => [`/${container}`, state]),
     [[stuck.Name, 'destroying']],
   );
-  assert.match(made.cells.left()[0]?.problem ?? '', /could not be asked to remove/);
+  assert.match(made.cells.stuck()[0]?.problem ?? '', /could not be asked to remove/);
   proxy.tears = () => false;
   await made.cells.reap(() => false);
-  assert.deepEqual([made.cells.left(), await engine.inspect(stuck.Id)], [[], undefined]);
+  assert.deepEqual([made.cells.stuck(), await engine.inspect(stuck.Id)], [[], undefined]);
 });
 
 test('status names a cell that its worker cannot remove, and the run has its result all the same', async () => {

@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Effective } from '@hotcell/contract/admission.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
-import type { CellEvent, CellPlan, Job, KillReason, SealedCell } from '@hotcell/executor-worker/hand-offs.ts';
+import type { CellEvent, SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
+import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
+import type { Job } from '@hotcell/executor-worker/execute/job.ts';
+import type { KillReason } from '@hotcell/contract/frames.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { testLimits } from './limits.ts';
 

@@ -6,7 +6,7 @@ import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { bytesOf, LogRow } from '@hotcell/contract/log-rows.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { LiveLog } from '@hotcell/executor-worker/logs/log-feed.ts';
+import { LogFeed } from '@hotcell/executor-worker/logs/log-feed.ts';
 import { LogRecorder } from '@hotcell/executor-worker/logs/recorder.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';
@@ -23,7 +23,7 @@ function open(limitBytes: number, publish: (rows: readonly LogRow[]) => Promise<
   const run = newRunId();
   const key = recordKeys.log(bed.tenant(), run, 1);
   const troubles: string[] = [];
-  const live = new LiveLog({ store, run, attempt: 1, publish, onError: (what) => troubles.push(what) });
+  const live = new LogFeed({ store, run, attempt: 1, publish, onError: (what) => troubles.push(what) });
   return { run, key, troubles, recorder: new LogRecorder({ store, key, limitBytes, live }) };
 }
 async function stored(key: string) {

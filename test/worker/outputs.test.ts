@@ -6,7 +6,7 @@ import { recordKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { OutputCollector } from '@hotcell/executor-worker/outputs/output-collector.ts';
-import { OutputLost } from '@hotcell/executor-worker/hand-offs.ts';
+import { OutputLost } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 
 let bed: Bed;

@@ -7,7 +7,7 @@ import { makeFolder, removeFolder } from '@hotcell/executor-worker/cell/folder.t
 import { containerName, containerOptions, initPath } from '@hotcell/executor-worker/cell/options.ts';
 import { settableRlimits } from '@hotcell/executor-worker/cell/cell-bounds.ts';
 import { Talk } from '@hotcell/executor-worker/cell/talk.ts';
-import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
+import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { type Attached, Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket } from '../../support/bed.ts';
 import { testLimits } from '../../support/limits.ts';

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CellPlan, Job, PreparedBlock } from '@hotcell/executor-worker/hand-offs.ts';
+import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
+import type { Job, PreparedBlock } from '@hotcell/executor-worker/execute/job.ts';
 import { follow, runIn, type TestCells } from '../../support/cells.ts';
 import type { Runtime } from './attack.ts';
 import { helpers, type NamedAttack } from './load.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fitWorkers, unfit } from '@hotcell/executor-worker/pull/other-workers.ts';
+import { fitWorkers, unfitWorkers } from '@hotcell/executor-worker/pull/other-workers.ts';
 
 const worker = (name: string, more: { state?: 'ready' | 'draining' | 'drained'; queues?: string[] } = {}) => ({
   name,
@@ -11,7 +11,7 @@ const failed = (name: string, code: string) => ({ worker: name, error: { code, m
 
 test('a worker whose cell was not what the policy says is unfit for the run; any other failure makes none', () => {
   const attempts = [failed('a', 'posture_differs'), failed('b', 'cell_failed'), { worker: 'c' }];
-  assert.deepEqual([...unfit(attempts)], ['a']);
+  assert.deepEqual([...unfitWorkers(attempts)], ['a']);
 });
 
 test('fit is who takes the queue, is ready, and has not failed the run so', () => {

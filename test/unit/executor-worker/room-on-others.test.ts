@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
-import { hasRoom } from '@hotcell/executor-worker/room-on-others.ts';
+import { hasRoom } from '@hotcell/executor-worker/pull/other-workers.ts';
 
 const at = '2026-11-18T10:00:00.000Z';
 const idle: WorkerBeat = {

@@ -5,7 +5,7 @@ import { type Limits, limitNames, limitTable } from '@hotcell/contract/limits.ts
 import { newRunId } from '@hotcell/contract/names.ts';
 import { jobLimitsOf, memoryOf, settableRlimits, tmpfsOf } from '@hotcell/executor-worker/cell/cell-bounds.ts';
 import { type CellSite, containerOptions } from '@hotcell/executor-worker/cell/options.ts';
-import type { CellPlan } from '@hotcell/executor-worker/hand-offs.ts';
+import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { testLimits } from '../../../support/limits.ts';
 
 const mib = 1024 * 1024;

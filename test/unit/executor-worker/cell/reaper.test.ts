@@ -5,7 +5,7 @@ import { type Reaping, reasonToReap } from '@hotcell/executor-worker/cell/reaper
 const now = new Date('2026-01-01T12:00:00Z');
 const known: Reaping = {
   worker: 'me',
-  live: new Set(['mine']),
+  ownCells: new Set(['mine']),
   isAlive: (worker) => worker === 'other',
   now,
 };

@@ -1,14 +1,15 @@
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { Taken } from './pull/capacity.ts';
-import type { SealedCell, StagedInputs } from './hand-offs.ts';
+import type { SealedCell } from './cell/sealed-cell.ts';
+import type { StagedInputs } from './inputs/stage.ts';
+import type { Reservation } from './pull/capacity.ts';
 import type { Worker } from './worker.ts';
 
 /**
- * What a run holds of this host. It is let go behind the result, and in this order: the inputs only when no cell sees
- * them any more, the room only when the cell is gone.
+ * What a run holds of this host. It is released behind the result, in this order: the inputs only when no cell sees them
+ * any more, the room only when the cell is gone.
  */
-export class Held implements Disposable {
-  room: Taken | undefined;
+export class Holdings implements Disposable {
+  room: Reservation | undefined;
   staged: StagedInputs | undefined;
   #cell: SealedCell | undefined;
   #sealing: Promise<SealedCell> | undefined;
@@ -18,10 +19,7 @@ export class Held implements Disposable {
     this.#worker = worker;
   }
 
-  /**
-   * The cell that is being made, as soon as it is sealed. A run that is ended meanwhile does not wait for an engine that
-   * hangs: its cell is taken away when it comes.
-   */
+  /** The cell, once it is sealed. A run that is stopped meanwhile doesn't wait for it: its cell is destroyed when it comes. */
   async holdCell(sealing: Promise<SealedCell>, run: RunId, stop: AbortSignal): Promise<SealedCell> {
     this.#sealing = sealing;
     const cell = await unlessStopped(sealing, stop);
@@ -32,13 +30,13 @@ export class Held implements Disposable {
 
   [Symbol.dispose](): void {
     const { leaving } = this.#worker;
-    const gone = this.#letGo().finally(() => leaving.delete(gone));
-    leaving.add(gone);
+    const released = this.#release().finally(() => leaving.delete(released));
+    leaving.add(released);
   }
 
-  async #letGo(): Promise<void> {
+  async #release(): Promise<void> {
     const { cells, log } = this.#worker;
-    // One that could not be made left nothing that we could take away.
+    // A cell that could not be made left nothing to destroy.
     const cell = this.#cell ?? (await this.#sealing?.catch(() => undefined));
     try {
       if (cell) {
@@ -47,7 +45,7 @@ export class Held implements Disposable {
       }
       await this.staged?.[Symbol.asyncDispose]();
     } catch (error) {
-      log.error({ cell: cell?.container, error }, 'a cell or its inputs could not be removed: the reaper will');
+      log.error({ cell: cell?.container, error }, 'failed to remove a cell or its inputs; the reaper will');
     } finally {
       if (cell) cells.delete(cell.id);
       this.room?.[Symbol.dispose]();

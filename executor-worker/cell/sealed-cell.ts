@@ -1,0 +1,46 @@
+import type { BlockFacts } from '@hotcell/contract/decide-outcome.ts';
+import type { KillReason } from '@hotcell/contract/frames.ts';
+import type { Posture } from '@hotcell/contract/posture.ts';
+import type { Job } from '../execute/job.ts';
+
+/** A cell that has shown its posture. It is used once. */
+export interface SealedCell {
+  readonly id: string;
+  readonly container: string;
+  readonly posture: Posture;
+  readonly warm: boolean;
+  /** Hand the code over. The consumer sets the pace: what it does not read stays in the job's pipes. */
+  run(job: Job): AsyncIterable<CellEvent>;
+  /** TERM, the policy's grace, KILL to everything; `docker kill` if init does not answer. The first reason wins. */
+  kill(reason: KillReason): void;
+  /** Leaves nothing behind. Retries; rejects only after the last try. */
+  destroy(): Promise<void>;
+}
+
+export interface EndedBlock extends BlockFacts {
+  cpuMs: number;
+  logBytes: number;
+}
+
+export type CellEvent =
+  | { type: 'block_started'; index: number; at: Date }
+  | { type: 'log'; block: number; stream: 'stdout' | 'stderr'; at: Date; bytes: Buffer }
+  /** Init dropped this many bytes past the head; the tail it kept follows as log chunks. */
+  | { type: 'log_gap'; droppedBytes: number }
+  /** The job wrote past the log limit; `ends` if the policy ends such a run, which init then does. */
+  | { type: 'log_limit'; at: Date; ends: boolean }
+  | { type: 'block_ended'; at: Date; end: EndedBlock }
+  /** The kernel killed for memory while this block ran. Under gVisor only the engine sees it, after the block's end. */
+  | { type: 'killed_for_memory'; index: number }
+  /** The consumer reads `data` to its end before it asks for the next event. `data` may throw an OutputLost. */
+  | { type: 'output'; path: Buffer; size: number; data: AsyncIterable<Buffer> }
+  /** `limit`: the limit that kept it back, if one did. */
+  | { type: 'output_refused'; path: Buffer; reason: string; limit: 'outputBytes' | 'outputFiles' | null }
+  | { type: 'end'; usage: { wallMs: number; cpuMs: number; peakMemoryBytes: number } }
+  /** The whole cell died before init's last word: what the engine and the kernel say of it. */
+  | { type: 'died'; exitCode: number | null; engineSaysOom: boolean; oomKills: number };
+
+/** An output that could not be read to its end: the job's own doing (its memory was full), not the platform's failure. */
+export class OutputLost extends Error {
+  override readonly name = 'OutputLost';
+}

@@ -1,0 +1,25 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { claimNext } from '../claim.ts';
+import { committed } from '../commit.ts';
+import type { Claimed, Judged } from '../stages.ts';
+import type { Worker } from '../worker.ts';
+import type { RunControl } from './run-control.ts';
+
+/** `again`: the run's history was read. A ticket that comes for the first time has none. */
+export async function claim({ store, name }: Worker, judged: Judged, again: boolean): Promise<Claimed> {
+  const claimed = await claimNext(store, judged.ticket, name, again ? judged.history : undefined);
+  return { ...judged, at: 'claimed', ...claimed };
+}
+
+export async function begin(worker: Worker, claimed: Claimed, control: RunControl, again: boolean): Promise<void> {
+  const {
+    ticket,
+    claim: { attempt },
+  } = claimed;
+  control.claimed(attempt);
+  // An earlier attempt that nothing had told us of: it may have finished the run.
+  if (!again && attempt > 1 && (await committed(worker.store, ticket.tenant, ticket.run)))
+    throw new HotcellError('lost_claim', 'Another attempt finished the run.');
+  control.goOn();
+  await control.tell('staging');
+}
