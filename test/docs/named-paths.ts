@@ -22,7 +22,7 @@ export function pagesAt(root: string): string[] {
   return globSync(['*.md', '*/**/*.md', '.github/**/*.md'], { cwd: root, exclude: notOurs }).toSorted();
 }
 
-const isSource = /\.(?:ts|c|h|go|mjs)$/;
+const isSource = /\w\.(?:ts|c|h|go|mjs)$/;
 /** `NAME.yaml` stands for any name. */
 const isPlaceholder = (path: string) => /^[A-Z]{3,}(?:-[A-Z]+)*\.(?!md$)/.test(basename(path));
 
