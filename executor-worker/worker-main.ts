@@ -5,7 +5,7 @@ import { openEnding } from '@hotcell/outside/process/ending.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
-import { probeAtStart } from '@hotcell/outside/process/probe.ts';
+import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { openCells } from './cell/open.ts';
 import { readWorkerSettings } from './worker-config.ts';

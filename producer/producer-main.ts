@@ -7,7 +7,7 @@ import { Contents, loadSources } from '@hotcell/record/contents.ts';
 import { openEnding } from '@hotcell/outside/process/ending.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { type Logger, openLog } from '@hotcell/outside/process/log.ts';
-import { probeAtStart } from '@hotcell/outside/process/probe.ts';
+import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { Queues } from '@hotcell/outside/queue/queue.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { buildServer } from './api/server.ts';

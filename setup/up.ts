@@ -1,4 +1,4 @@
-import { probeAtStart } from '@hotcell/outside/process/probe.ts';
+import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { ensureEngine } from './engine/ensure-engine.ts';
 import { preflight } from './preflight.ts';
 import type { Progress } from './progress.ts';

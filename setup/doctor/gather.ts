@@ -1,5 +1,6 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { probeQueue, probeStore } from '@hotcell/outside/process/probe.ts';
+import { probeQueue } from '@hotcell/outside/queue/probe-queue.ts';
+import { probeStore } from '@hotcell/outside/store/probe-store.ts';
 import { gatherEngineFacts } from '../engine/engine-facts.ts';
 import { presentImages } from '../images/image-engine.ts';
 import { readImagesLock } from '../images/images-lock-file.ts';
