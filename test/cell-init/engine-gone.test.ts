@@ -29,7 +29,7 @@ test('when the engine is killed, cells of both runtimes end at init’s own dead
   );
   const forever = { programs: ['/bin/minimal'], args: ['cat', '/dev/zero'] };
   for (const { busy } of begun) {
-    await busy.talk.send(jobFrames({ blocks: [forever], limits: { lifetimeMs: 8_000 } }));
+    await busy.talk.send(jobFrames({ blocks: [forever], limits: { lifetimeMs: 20_000 } }));
     await busy.until((frame) => frame.type === 'blockStarted');
   }
   await own.crash();

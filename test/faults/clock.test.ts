@@ -5,7 +5,7 @@ import { type Bed, openBed } from '../support/bed.ts';
 import { type Child, spawnNode } from '../support/child.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { clockWrongBy } from '../support/load-kinds.ts';
-import { resultOf, settled } from '../support/promise.ts';
+import { resultOf, running, settled } from '../support/promise.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
@@ -33,9 +33,6 @@ async function jump(child: Child): Promise<void> {
   await child.saying('the clock is wrong');
 }
 
-const isRunning = async (house: House, run: string) =>
-  (await house.producer.live.statusesOf([run]))[0]?.status === 'running';
-
 const codes = ['print hello\noutput something', 'exit 3', 'print hello\nbig 10000000'];
 
 describe('clocks', { concurrency: 3 }, () => {
@@ -52,7 +49,10 @@ describe('clocks', { concurrency: 3 }, () => {
       for (const code of codes) runs.push((await house.submit(code)).run);
       // Further behind than clocks may differ, all tickets are still to come: it says so until somebody looks after it.
       if (ms < -5 * minute) {
-        await until('it refuses', async () => (await house.producer.live.refusedTickets()).count >= codes.length);
+        await until('the worker refuses every ticket', async (note) => {
+          const { count } = note(await house.producer.live.refusedTickets());
+          return count >= codes.length;
+        });
         await wrong.stop();
       }
       if (Math.abs(ms) > 5 * minute) await house.worker('right');
@@ -73,8 +73,8 @@ describe('clocks', { concurrency: 3 }, () => {
       await using house = await openHouse(bed);
       await using wrong = await wrongWorker(house, ms, true);
       const { run: long } = await house.submit('print begun\nhold');
-      const { run: other } = await house.submit('print begun\nlast 3000\noutput late');
-      for (const run of [long, other]) await until(`${run} runs`, () => isRunning(house, run));
+      const { run: other } = await house.submit('print begun\nlast 10000\noutput late');
+      await Promise.all([long, other].map((run) => running(house, run)));
       await jump(wrong);
       const ended = await resultOf(house, other);
       assert.equal(ended.outcome, 'succeeded', ended.reason);

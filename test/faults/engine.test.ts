@@ -7,7 +7,7 @@ import { must } from '@hotcell/setup/command.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { openOwnEngine } from '../support/own-engine.ts';
-import { resultOf, settled } from '../support/promise.ts';
+import { resultOf, running, settled } from '../support/promise.ts';
 import { holds, pinSmallest, type RealRuns, smallest, spawnWorker } from '../support/real-worker.ts';
 import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -26,12 +26,6 @@ const say = ['echo', 'hello'];
 async function submit(house: House, real: RealRuns, argv: readonly string[]): Promise<string> {
   return (await house.submit('', smallest(real, argv))).run;
 }
-
-const running = (house: House, run: string, attempt: number) =>
-  until(`${run} runs`, async () => {
-    const [beat] = await house.producer.live.statusesOf([run]);
-    return beat?.status === 'running' && beat.attempt === attempt;
-  });
 
 interface Hurt {
   house: House;
@@ -67,7 +61,7 @@ async function behindProxy(work: (hurt: Hurt) => Promise<string[]>): Promise<voi
     ...(await readdir(join(stateDir, 'cells'))),
     ...(await readdir(join(stateDir, 'cache', 'runs'))),
   ];
-  await until('nothing of a cell is left', async () => (await left()).length === 0);
+  await until('nothing of a cell is left', async (note) => note(await left()).length === 0);
   await worker.stop();
 }
 
@@ -135,8 +129,8 @@ describe('an engine', { concurrency: 7 }, () => {
     await running(house, held, 1);
     await own.crash();
     const meanwhile = await submit(house, real, say);
-    await until('it says what it waits for', async () => {
-      const [beat] = await house.producer.live.statusesOf([meanwhile]);
+    await until('the run that waits says for what', async (note) => {
+      const [beat] = note(await house.producer.live.statusesOf([meanwhile]));
       return beat?.waiting?.code === 'engine_unavailable';
     });
     await own.start();
@@ -148,7 +142,7 @@ describe('an engine', { concurrency: 7 }, () => {
     const waited = await resultOf(house, meanwhile);
     assert.deepEqual([waited.outcome, waited.attempts.length], ['succeeded', 1], waited.reason);
     await settled(house, [held, meanwhile]);
-    await until('no cell is left', async () => (await own.engine.list(['hotcell.managed=1'])).length === 0);
+    await until('no cell is left', async (note) => note(await own.engine.list(['hotcell.managed=1'])).length === 0);
     await worker.stop();
   });
 });

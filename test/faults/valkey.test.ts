@@ -3,9 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import { type Bed, openBed } from '../support/bed.ts';
-import { type House, openHouse } from '../support/house.ts';
-import { resultOf, settled } from '../support/promise.ts';
-import { until } from '../support/until.ts';
+import { openHouse } from '../support/house.ts';
+import { resultOf, running, settled } from '../support/promise.ts';
 import { type OwnValkey, startValkey } from '../support/valkey.ts';
 
 let bed: Bed;
@@ -33,20 +32,15 @@ async function keptPromises(
     for (const code of mixed) runs.push((await house.submit(code)).run);
   };
   const { run: long } = await house.submit('print begun\nhold');
-  await until('the long one runs', () => isRunning(house, long));
+  await running(house, long);
   await submit();
   await happens(valkey, submit);
   await submit();
   for (const run of runs) await resultOf(house, run);
-  await until('the long one runs', () => isRunning(house, long));
+  await running(house, long);
   await cancelRun(house.producer, { tenant: house.tenant, run: long, by: 'anna', reason: 'enough' });
   assert.equal((await resultOf(house, long)).reason, 'cancelled by anna: enough');
   await settled(house, [long, ...runs]);
-}
-
-async function isRunning(house: House, run: string): Promise<boolean> {
-  const [beat] = await house.producer.live.statusesOf([run]);
-  return beat?.status === 'running';
 }
 
 // The longest first: the others go by beside it.

@@ -12,7 +12,7 @@ import type { Child } from '../support/child.ts';
 import { freezeTree } from '../support/freezing.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { type NetworkHost, openNetworkHost } from '../support/network-host.ts';
-import { resultOf, settled } from '../support/promise.ts';
+import { resultOf, running, settled } from '../support/promise.ts';
 import { pinPolicy, type RealRuns, spawnWorker } from '../support/real-worker.ts';
 import { until } from '../support/until.ts';
 
@@ -57,15 +57,7 @@ async function submit(code: string, tree: Record<string, string>) {
 }
 
 /** On which of the two it runs. */
-const runsAt = (run: string, attempt = 1) =>
-  until(
-    `attempt ${attempt} of ${run} runs`,
-    async () => {
-      const [beat] = await house.producer.live.statusesOf([run]);
-      return beat?.status === 'running' && beat.attempt === attempt ? (beat.worker as 'left' | 'right') : undefined;
-    },
-    120_000,
-  );
+const runsAt = async (run: string, attempt = 1) => (await running(house, run, attempt)) as 'left' | 'right';
 
 async function cellsOf(worker: string): Promise<string[]> {
   const labels = [`hotcell.installation=${house.id}`, 'hotcell.role=cell', `hotcell.worker=${worker}`];

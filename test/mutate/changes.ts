@@ -8,6 +8,7 @@ import {
   isNumericLiteral,
   isPrefixUnaryExpression,
   isPropertyAccessExpression,
+  isPropertyAssignment,
   isReturnStatement,
   isTypeNode,
   isVariableStatement,
@@ -78,7 +79,8 @@ export function changesOf(file: string, source: SourceFile): Change[] {
     if (node.kind === SyntaxKind.FalseKeyword) replace(node, 'true', `${firstLine(textOf(node.parent))}: true`);
     if (isPrefixUnaryExpression(node) && node.operator === SyntaxKind.ExclamationToken)
       replace(node, textOf(node.operand));
-    if (isNumericLiteral(node)) replace(node, otherNumber(textOf(node), startOf(node)), numberWords(node));
+    if (isNumericLiteral(node) && !isName(node))
+      replace(node, otherNumber(textOf(node), startOf(node)), numberWords(node));
     if (isExpressionStatement(node) && !isSilent(awaited(node.expression))) replace(node, ';', drops(node));
     if (isIfStatement(node) && !node.elseStatement && leaves(node.thenStatement)) replace(node, ';', drops(node));
     const statements = isBlock(node) ? [...node.statements] : [];
@@ -108,6 +110,9 @@ function otherNumber(text: string, at: number): string {
   if (Number(text) === 0) return '1';
   return at % 2 === 0 ? '0' : `(${text} * 60)`;
 }
+
+/** Of a property: the statuses in a table of answers are no numbers that anything is done with. */
+const isName = (node: Node) => isPropertyAssignment(node.parent) && node.parent.name === node;
 
 const awaited = (node: Node): Node => (isAwaitExpression(node) ? node.expression : node);
 

@@ -25,7 +25,7 @@ const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const wanted = Number(values.n);
 const lanes = 2;
 /** How many system test files a mutant has to survive. */
-const systemFiles = 4;
+const systemFiles = 5;
 
 interface Survivor extends Change {
   ran: string[];
@@ -93,7 +93,7 @@ async function bySystemTests(scratch: Scratch, tests: TestFiles, survivors: read
   const left: Survivor[] = [];
   for (const change of survivors) {
     const near: string[] = [];
-    for (const file of tests.system(change.file).slice(0, 2 * systemFiles))
+    for (const file of tests.system(change).slice(0, 2 * systemFiles))
       if (near.length < systemFiles && (await isSound(file))) near.push(file);
     const survived = await scratch.changed(change, async () => {
       for (const file of near) if (!(await passes(scratch.root, [file], 'system'))) return false;
@@ -120,6 +120,11 @@ async function inBed(work: () => Promise<Survivor[]>): Promise<Survivor[]> {
 }
 
 using stack = new DisposableStack();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    stack.dispose();
+    process.exit(130);
+  });
 const scratches: Scratch[] = [];
 while (scratches.length < lanes) scratches.push(stack.use(await Scratch.copyOf(root)));
 const [scratch] = scratches;

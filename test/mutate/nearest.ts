@@ -1,18 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** Rooms whose sources are changed. */
-export const rooms = [
-  'contract',
-  'outside',
-  'record',
-  'policies',
-  'producer',
-  'executor-worker',
-  'notary',
-  'setup',
-  'clients',
-] as const;
+/** Rooms whose sources are changed. `setup` is left out: what installs a machine shows on a fresh one alone. */
+export const rooms = ['contract', 'outside', 'record', 'policies', 'producer', 'executor-worker', 'notary', 'clients'];
 
 /** Those that would build images, start whole installations, or take minutes: too much for one mutant. */
 const tooLong = /^test\/(unit|e2e|images|soak)\/|^test\/faults\/(engine|valkey|store|disk|mixed-load)|up-and-down/;
@@ -22,8 +12,8 @@ const ofTheTree = /^test\/unit\/(check|docs)\//;
 export interface TestFiles {
   /** Unit tests that reach a source file, the closest first. */
   unit: (source: string) => string[];
-  /** System tests that reach it, the closest first. */
-  system: (source: string) => string[];
+  /** System tests that reach it, those first that speak most of what was changed. */
+  system: (change: { file: string; what: string }) => string[];
 }
 
 /** Which tests reach a source file by imports, or by starting a process from it. */
@@ -37,22 +27,39 @@ export function testFilesOf(root: string): TestFiles {
   for (const file of files)
     for (const to of leadsTo(root, file, text.get(file) ?? '', packages))
       importers.set(to, [...(importers.get(to) ?? []), file]);
-  const reach = (source: string, wanted: (file: string) => boolean): string[] => {
+  /** The test files that reach a source, and in how many steps. */
+  const reach = (source: string): [file: string, steps: number][] => {
     const distance = new Map([[source, 0]]);
     for (const [file, steps] of distance)
       for (const importer of importers.get(file) ?? []) if (!distance.has(importer)) distance.set(importer, steps + 1);
-    const words = source.replace(/\.ts$/, '').split(/[/-]/);
-    const kin = (file: string) => words.filter((word) => file.includes(word)).length;
-    return [...distance]
-      .filter(([file]) => file.endsWith('.test.ts') && wanted(file))
-      .toSorted(([a, near], [b, far]) => near - far || kin(b) - kin(a) || a.localeCompare(b))
-      .map(([file]) => file);
+    return [...distance].filter(([file]) => file.endsWith('.test.ts'));
   };
   return {
-    unit: (source) => reach(source, (file) => file.startsWith('test/unit/') && !ofTheTree.test(file)),
-    system: (source) => reach(source, (file) => !tooLong.test(file)),
+    unit: (source) =>
+      reach(source)
+        .filter(([file]) => file.startsWith('test/unit/') && !ofTheTree.test(file))
+        .toSorted(([a, near], [b, far]) => near - far || a.localeCompare(b))
+        .map(([file]) => file),
+    system({ file: source, what }) {
+      const texts = reach(source)
+        .filter(([file]) => !tooLong.test(file))
+        .map(([file, steps]) => ({ file, steps, text: `${file} ${text.get(file) ?? ''}`.toLowerCase() }));
+      const rare = (word: string) => Math.log(texts.length / texts.filter((one) => one.text.includes(word)).length);
+      const words = wordsIn(`${source} ${what}`).map((word) => ({ word, weight: rare(word) }));
+      const score = (said: string) =>
+        words.reduce((sum, { word, weight }) => sum + (said.includes(word) ? weight : 0), 0);
+      return texts
+        .map((one) => ({ ...one, score: score(one.text) - one.steps }))
+        .toSorted((a, b) => b.score - a.score || a.file.localeCompare(b.file))
+        .map(({ file }) => file);
+    },
   };
 }
+
+/** The words that a path and a piece of code are made of. */
+const wordsIn = (text: string) => [
+  ...new Set([...text.matchAll(/[A-Z]?[a-z]{3,}/g)].map(([word]) => word.toLowerCase())),
+];
 
 function packagesOf(root: string): ReadonlyMap<string, string> {
   const read = (path: string) => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')) as Package;

@@ -22,12 +22,14 @@ export async function passes(root: string, files: readonly string[], kind: 'unit
       // It has ended already.
     }
   };
+  process.once('exit', stop);
   const late = setTimeout(stop, kind === 'unit' ? unitMs : systemMs);
   tests.stdout.setEncoding('utf8').on('data', (dots: string) => {
     if (dots.includes('X')) stop();
   });
   const [code] = (await ended) as [number | null];
   clearTimeout(late);
+  process.off('exit', stop);
   stop();
   return code === 0;
 }

@@ -55,14 +55,21 @@ test('everything that happens comes in order: how far the run is, what it writes
 test('who follows sees rows while the run goes on, and its end when it is cancelled', async () => {
   const run = await submit('print before\nhold');
   const seen: RunEvent[] = [];
+  const isRow = (event: RunEvent) => event.type === 'log';
+  const isRunning = (event: RunEvent) => event.type === 'status' && event.status === 'running';
+  let cancelled = false;
   for await (const event of run.events()) {
     seen.push(event);
-    if (event.type === 'log') await run.cancel('seen enough');
+    // Rows and statuses come by different ways: either may be first.
+    if (!cancelled && seen.some(isRow) && seen.some(isRunning)) {
+      cancelled = true;
+      await run.cancel('seen enough');
+    }
   }
   const last = seen.at(-1);
   assert.ok(last?.type === 'result');
   assert.equal(last.result.outcome, 'cancelled');
-  assert.ok(seen.some((event) => event.type === 'status' && event.status === 'running'));
+  assert.ok(cancelled, 'both were seen before the end');
 });
 
 test('aborting ends the waiting and leaves the run alone', async () => {

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { messageOf } from '@hotcell/contract/errors.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
@@ -7,10 +9,33 @@ import { echoQueue } from './echo.ts';
 import type { House } from './house.ts';
 import { until } from './until.ts';
 
+const committed = ({ store, tenant }: House, run: string) =>
+  store.getJson(Result, store.record, recordKeys.result(tenant, run));
+
 /** The run's result, as soon as it is there. */
 export function resultOf(house: House, run: string, boundMs?: number): Promise<Result> {
-  const key = recordKeys.result(house.tenant, run);
-  return until(`a result of ${run}`, () => house.store.getJson(Result, house.store.record, key), boundMs);
+  return until(`${run} has a result`, () => committed(house, run), boundMs).catch(async (cause: unknown) => {
+    throw new Error(`${run} has no result: ${await whereabouts(house, run).catch(messageOf)}`, { cause });
+  });
+}
+
+/** Waits until an attempt of a run is at work, and returns its worker. A run that ends instead fails at once. */
+export function running(house: House, run: string, attempt?: number, status = 'running'): Promise<string> {
+  return until(`attempt ${attempt ?? 'any'} of ${run} is ${status}`, async (note) => {
+    const [beat] = note(await house.producer.live.statusesOf([run]));
+    if (beat?.status === status && (attempt ?? beat.attempt) === beat.attempt) return beat.worker;
+    const result = await committed(house, run);
+    if (result) assert.fail(`${run} ended instead, as ${result.outcome}: ${result.reason}`);
+    return undefined;
+  });
+}
+
+/** Where a run is that should have ended: its ticket, its heartbeat, and its keys in the work bucket. */
+async function whereabouts({ producer, store }: House, run: string): Promise<string> {
+  const places = await Promise.all([echoQueue, 'runc', 'gvisor'].map((queue) => producer.queues.place(queue, run)));
+  const beats = await producer.live.statusesOf([run]);
+  const keys = (await keysOf(store, store.work)).filter((key) => key.includes(run));
+  return JSON.stringify({ places, beats, keys, refused: await producer.live.refusedTickets() });
 }
 
 /** Everything in a bucket under a prefix. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { workKeys } from '@hotcell/record/layout.ts';
-import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
 import { Claim } from '@hotcell/contract/records.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
@@ -12,7 +11,7 @@ import { type Bed, openBed } from '../support/bed.ts';
 import { asleep, spawnNode } from '../support/child.ts';
 import { echoQueue, echoSteps } from '../support/echo.ts';
 import { type House, openHouse } from '../support/house.ts';
-import { resultOf, settled } from '../support/promise.ts';
+import { resultOf, running, settled } from '../support/promise.ts';
 import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
@@ -33,16 +32,6 @@ async function cancelWorking(house: House, run: string, deps = house.producer) {
   const asked = { tenant: house.tenant, run, by: 'anna', reason: 'not needed' };
   assert.match(await cancelRun(deps, asked), /^cancell(ing|ed)$/);
 }
-
-/** Until a worker is so far with this attempt, and says so. */
-async function at(house: House, run: string, status: RunBeat['status'], attempt = 1): Promise<string> {
-  const beat = await until(`${run} is ${status}`, async () => {
-    const [found] = await house.producer.live.statusesOf([run]);
-    return found?.status === status && found.attempt === attempt ? found : undefined;
-  });
-  return beat.worker;
-}
-const running = (house: House, run: string, attempt = 1) => at(house, run, 'running', attempt);
 
 test('a run that nobody has begun is cancelled at once, and its ticket goes', async () => {
   await using house = await openHouse(bed);
@@ -77,7 +66,7 @@ test('a run whose inputs are being fetched is cancelled, and nothing of it is ex
   };
   await house.worker('one', { steps: { ...echoSteps, stage } });
   const { run } = await house.submit('print hello');
-  await at(house, run, 'staging');
+  await running(house, run, 1, 'staging');
   await cancelWorking(house, run);
   const result = await resultOf(house, run);
   assert.deepEqual([result.outcome, result.reason], ['cancelled', 'cancelled by anna: not needed']);

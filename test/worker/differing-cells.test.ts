@@ -6,7 +6,7 @@ import { must } from '@hotcell/setup/command.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { openBentEngine } from '../support/bent-engine.ts';
 import { type House, openHouse } from '../support/house.ts';
-import { resultOf, settled } from '../support/promise.ts';
+import { resultOf, running, settled } from '../support/promise.ts';
 import { pinPolicy, type RealRuns, spawnWorker } from '../support/real-worker.ts';
 import { until } from '../support/until.ts';
 
@@ -62,11 +62,7 @@ test('where there is another worker, the run waits for that one, which says why'
   // The good one has its hands full, so that the other one has to try first.
   await using good = await spawnWorker(bed, house, 'good', { HOTCELL_RUNS: '1' });
   const { run: first } = await submit('import time; time.sleep(600)');
-  const runsAt = (name: string) => async () => {
-    const beat = await statusOf(first);
-    return beat?.status === 'running' && beat.worker === name;
-  };
-  await until('the good one is busy', runsAt('good'), 120_000);
+  assert.equal(await running(house, first), 'good');
   await using bent = await bentWorker('bent');
   const { run } = await submit('print("hello")');
   const waiting = await until(

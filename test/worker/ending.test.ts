@@ -6,10 +6,9 @@ import { type Bed, openBed } from '../support/bed.ts';
 import type { Child } from '../support/child.ts';
 import { openHouse } from '../support/house.ts';
 import { startProducer } from '../support/producer.ts';
-import { resultOf, settled } from '../support/promise.ts';
+import { resultOf, running, settled } from '../support/promise.ts';
 import { pinPolicy, spawnWorker } from '../support/real-worker.ts';
 import { openTcpProxy } from '../support/tcp-proxy.ts';
-import { until } from '../support/until.ts';
 
 let bed: Bed;
 
@@ -46,16 +45,7 @@ test('who is asked to end while neither Valkey nor the store answers ends all th
   const real = await pinPolicy(bed, house, 'sealed');
   const blocks = [{ language: 'python', code: 'import time; time.sleep(600)' }];
   const { run } = await house.submit('', { spec: { ...real.spec, blocks }, queue: real.queue });
-  const runs = (attempt: number) =>
-    until(
-      `attempt ${attempt} of ${run} runs`,
-      async () => {
-        const [beat] = await house.producer.live.statusesOf([run]);
-        return beat?.status === 'running' && beat.attempt === attempt;
-      },
-      120_000,
-    );
-  await runs(1);
+  await running(house, run, 1);
   valkey.freeze();
   bucket.freeze();
   const asked = producer.ask('GET', `/v1/runs/${run}`).then(
@@ -66,7 +56,7 @@ test('who is asked to end while neither Valkey nor the store answers ends all th
   assert.ok([503, 'broken off'].includes(await asked));
   await using again = await spawnWorker(bed, house, 'one', place);
   house.reconciler();
-  await runs(2);
+  await running(house, run, 2);
   await cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'enough' });
   assert.equal((await resultOf(house, run)).outcome, 'cancelled');
   await settled(house, [run]);

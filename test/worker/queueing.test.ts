@@ -62,8 +62,7 @@ test('a full queue says when to come again, and a key that was accepted still an
     house.submit('print 3').then(
       () => false,
       (error: { code?: string; extra?: object }) => {
-        assert.equal(error.code, 'queue_full');
-        assert.deepEqual(error.extra, { retryAfterSeconds: 5 });
+        assert.deepEqual([error.code, error.extra], ['queue_full', { retryAfterSeconds: 5 }]);
         return true;
       },
     ),
@@ -99,7 +98,7 @@ test('every wait says why, and how many are before', async () => {
   assert.match(waits.message, /2999-01-01T00:00:00/);
   const big = await house.submit('print', { spec: { limits: { memoryBytes: 2 ** 40 } } });
   await house.worker('one');
-  await until('it says that it is too big', async () => (await ask(big)).code === 'too_big');
+  await until('the run that is too big says so', async (note) => note(await ask(big)).code === 'too_big');
   await producer.queues.remove(echoQueue, later.run);
   assert.equal((await ask(later)).code, 'recovering');
 });

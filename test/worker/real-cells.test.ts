@@ -6,7 +6,7 @@ import { must } from '@hotcell/setup/command.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import type { Child } from '../support/child.ts';
 import { type House, openHouse } from '../support/house.ts';
-import { resultOf, settled } from '../support/promise.ts';
+import { resultOf, running, settled } from '../support/promise.ts';
 import { pinPolicy, type RealRuns, spawnWorker } from '../support/real-worker.ts';
 import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -33,15 +33,6 @@ const cells = async () => {
   const filters = ['--filter', `label=hotcell.installation=${house.id}`, '--filter', 'label=hotcell.role=cell'];
   return (await must(['docker', 'ps', '--all', ...filters, '--format', '{{.Names}}'])).split('\n').filter(Boolean);
 };
-const running = (run: string, worker: string) =>
-  until(
-    `${run} runs on ${worker}`,
-    async () => {
-      const [beat] = await house.producer.live.statusesOf([run]);
-      return beat?.status === 'running' && beat.worker === worker;
-    },
-    120_000,
-  );
 
 async function goneBy(worker: Child): Promise<void> {
   await worker.stop();
@@ -64,11 +55,11 @@ test('a worker process runs code in a sealed cell and commits what came of it', 
 test('a worker that is killed with a cell leaves none running, and its run is taken up', async () => {
   await using killed = await spawnWorker(bed, house, 'killed');
   const { run } = await house.submit('', python('import time; print("begun", flush=True); time.sleep(600)'));
-  await running(run, 'killed');
+  assert.equal(await running(house, run), 'killed');
   killed.kill('SIGKILL');
   await killed.ended;
   await using rescuer = await spawnWorker(bed, house, 'rescuer');
-  await running(run, 'rescuer');
+  assert.equal(await running(house, run, 2), 'rescuer');
   await cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'enough' });
   const result = await resultOf(house, run, 120_000);
   assert.equal(result.outcome, 'cancelled');

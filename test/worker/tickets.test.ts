@@ -78,20 +78,23 @@ function of(ticket: Ticket): { run: string; ticket: Ticket } {
   return { run: ticket.body.run, ticket };
 }
 
-test('a ticket of the version before is understood', async () => {
+/** An accepted run whose ticket is in no queue yet. */
+async function held() {
   const { run, spec } = await house.submit('print hello', { spec: { notBefore: '2999-01-01T00:00:00Z' } });
   await house.producer.queues.remove(echoQueue, run);
   const { tickets, installation } = house.producer;
   const { tenant } = house;
-  const bytes = await house.store.getBytes(house.store.record, recordKeys.spec(tenant, spec.run));
+  const bytes = await house.store.getBytes(house.store.record, recordKeys.spec(tenant, run));
+  const about = { installation, run, tenant, spec: sha256(bytes ?? ''), queue: echoQueue };
+  return { run, spec, about, ticket: tickets.issue(about, new Date()) };
+}
+
+test('a ticket of the version before is understood', async () => {
+  const { run, about } = await held();
   const now = Date.now();
-  const ticket = tickets.sign({
+  const ticket = house.producer.tickets.sign({
     version: 1,
-    installation,
-    run,
-    tenant,
-    spec: sha256(bytes ?? ''),
-    queue: echoQueue,
+    ...about,
     issuedAt: new Date(now).toISOString(),
     expiresAt: new Date(now + 60_000).toISOString(),
   });
@@ -119,12 +122,12 @@ test('the ticket of a finished run, put into the queue again, runs nothing', asy
 
 test('a spec that was altered or is missing is not run: the run is lost, with that as its reason', async () => {
   const { store, tenant } = house;
-  const later = { spec: { notBefore: new Date(Date.now() + 3_000).toISOString() } };
-  const altered = await house.submit('print hello', later);
-  const missing = await house.submit('print hello', later);
+  const altered = await held();
+  const missing = await held();
   const key = recordKeys.spec(tenant, altered.run);
   await store.put(store.record, key, JSON.stringify({ ...altered.spec, env: { A: 'altered' } }));
   await store.delete(store.record, recordKeys.spec(tenant, missing.run));
+  for (const { ticket, run } of [altered, missing]) await put(run, { ticket });
   const lost = await resultOf(house, altered.run);
   assert.equal(lost.outcome, 'lost');
   assert.match(lost.reason, /was altered/);
