@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { canonical, hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { workKeys } from '@hotcell/record/layout.ts';
 import { newRunId, type RunId } from '@hotcell/contract/names.ts';
-import type { OpenMarker } from '@hotcell/contract/records.ts';
+import type { OpenMarker } from '@hotcell/record/schemas.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import { enqueue } from '@hotcell/producer/enqueue.ts';
 import { ReadModel } from '@hotcell/producer/readmodel/read-model.ts';

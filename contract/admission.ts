@@ -16,7 +16,7 @@ import type { Language } from './languages.ts';
 import type { Limits } from './limits.ts';
 import type { Policy } from './policy.ts';
 import { queueOf } from './policy-queue.ts';
-import type { Role } from './records.ts';
+import type { Role } from './apikey.ts';
 import { screen } from './screening.ts';
 import type { RunRequest, Spec } from './spec.ts';
 

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { hexOf, sha256 } from './digest.ts';
-import type { ApiKeyRecord, Role } from './records.ts';
+import { TenantName } from './names.ts';
 
 /** 32 random bytes with a prefix, so that a key that leaked into a log or a repository is recognised as one. */
 export const ApiKey = z.string().regex(/^hc_[A-Za-z0-9_-]{43}$/, 'an API key is hc_ and 43 letters, digits, _ and -');
@@ -11,25 +10,18 @@ export function apiKeyIdOf(key: string): string {
   return hexOf(sha256(key)).slice(0, 16);
 }
 
-export interface NewApiKey {
-  tenant: string;
-  role: Role;
-  label: string;
-  expiresAt?: Date | undefined;
-}
+/** What a caller may do; each includes the ones before it. */
+export const Role = z.enum(['admin', 'submitter', 'reader']);
+export type Role = z.infer<typeof Role>;
 
-/** The key is shown once and kept nowhere; the record, with its hash, is what is stored. */
-export function newApiKey(asked: NewApiKey, now: Date = new Date()): { key: string; record: ApiKeyRecord } {
-  const key = `hc_${randomBytes(32).toString('base64url')}`;
-  const record: ApiKeyRecord = {
-    version: 1,
-    id: apiKeyIdOf(key),
-    sha256: sha256(key),
-    tenant: asked.tenant,
-    role: asked.role,
-    label: asked.label,
-    createdAt: now.toISOString(),
-    ...(asked.expiresAt ? { expiresAt: asked.expiresAt.toISOString() } : {}),
-  };
-  return { key, record };
-}
+/** An API key as lists show it. `id` is the first 16 hex digits of the key's sha256. */
+export const ApiKeyView = z.strictObject({
+  id: z.string().regex(/^[0-9a-f]{16}$/),
+  tenant: TenantName,
+  role: Role,
+  label: z.string().max(128),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().optional(),
+  revokedAt: z.iso.datetime().optional(),
+});
+export type ApiKeyView = z.infer<typeof ApiKeyView>;

@@ -67,3 +67,14 @@ export type LiveEvent = z.infer<typeof LiveEvent>;
 /** A ticket that was not believed, for `status`: what it claimed to be, and why it was refused. */
 export const RefusedTicket = z.strictObject({ at: time, queue: z.string(), id: z.string(), why: z.string() });
 export type RefusedTicket = z.infer<typeof RefusedTicket>;
+
+/** Who cancels a run, and why: what counts is the one in the bucket, and Valkey has a copy. */
+export const CancelMark = z.strictObject({
+  version: z.literal(1),
+  run: RunId,
+  tenant: TenantName,
+  by: z.string(),
+  reason: z.string(),
+  at: time,
+});
+export type CancelMark = z.infer<typeof CancelMark>;

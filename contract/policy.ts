@@ -89,3 +89,13 @@ export type Policy = z.infer<typeof Policy>;
 export function policyDigest(policy: Policy): Digest {
   return digestOf(policy);
 }
+
+/** A policy's text that may not be used any more, and why: put once, in force from then on. */
+export const PolicyRevocation = z.strictObject({
+  version: z.literal(1),
+  policy: DigestText,
+  reason: z.string().min(1).max(1000),
+  by: z.string(),
+  at: z.iso.datetime(),
+});
+export type PolicyRevocation = z.infer<typeof PolicyRevocation>;

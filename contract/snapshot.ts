@@ -78,3 +78,6 @@ export function readLines<S extends z.ZodType<{ path: string }>>(
       return entry;
     });
 }
+
+export const SnapshotMode = z.enum(['copy', 'reference']);
+export type SnapshotMode = z.infer<typeof SnapshotMode>;

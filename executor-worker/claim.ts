@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { canonical } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { workKeys } from '@hotcell/record/layout.ts';
-import { Claim } from '@hotcell/contract/records.ts';
+import { Claim } from '@hotcell/record/schemas.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { type History, noHistory, readHistory } from './history.ts';

@@ -1,6 +1,6 @@
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { AttemptRecord, Claim } from '@hotcell/contract/records.ts';
+import { AttemptRecord, Claim } from '@hotcell/record/schemas.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 

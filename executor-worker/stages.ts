@@ -1,5 +1,5 @@
 import type { Effective } from '@hotcell/contract/admission.ts';
-import type { Claim } from '@hotcell/contract/records.ts';
+import type { Claim } from '@hotcell/record/schemas.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
 import type { SealedCell } from './cell/sealed-cell.ts';

@@ -1,4 +1,4 @@
-import { IdempotencyMark } from '@hotcell/contract/records.ts';
+import { IdempotencyMark } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 
 /** How long an idempotency key is remembered: far longer than any client repeats a request. */

@@ -2,7 +2,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { markerOf, recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import { DoneMarker } from '@hotcell/contract/records.ts';
+import { DoneMarker } from '@hotcell/record/schemas.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';

@@ -3,7 +3,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId, type RunId } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
-import { IdempotencyMark, OpenMarker } from '@hotcell/contract/records.ts';
+import { IdempotencyMark, OpenMarker } from '@hotcell/record/schemas.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';

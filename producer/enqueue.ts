@@ -1,4 +1,4 @@
-import type { OpenMarker } from '@hotcell/contract/records.ts';
+import type { OpenMarker } from '@hotcell/record/schemas.ts';
 import type { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
 import { turnPriority } from '@hotcell/contract/turns.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';

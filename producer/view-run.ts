@@ -1,7 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { RunId } from '@hotcell/contract/names.ts';
-import { OpenMarker } from '@hotcell/contract/records.ts';
+import { OpenMarker } from '@hotcell/record/schemas.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
 import type { RunView, Waiting } from '@hotcell/contract/run-view.ts';

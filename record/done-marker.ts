@@ -1,5 +1,5 @@
 import { digestOf } from '@hotcell/contract/digest.ts';
-import type { DoneMarker } from '@hotcell/contract/records.ts';
+import type { DoneMarker } from './schemas.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 
 /** What says that a result is there and its run's markers can go: always the same words for the same result. */

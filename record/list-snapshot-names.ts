@@ -1,5 +1,5 @@
 import { recordKeys } from './layout.ts';
-import { SnapshotNameRecord } from '@hotcell/contract/records.ts';
+import { SnapshotNameRecord } from './schemas.ts';
 import { pointsTo } from './snapshot-name.ts';
 import type { Buckets } from './buckets.ts';
 

@@ -3,7 +3,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from './layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { Policy } from '@hotcell/contract/policy.ts';
-import { PolicyRevocation } from '@hotcell/contract/records.ts';
+import { PolicyRevocation } from '@hotcell/contract/policy.ts';
 import type { Buckets } from './buckets.ts';
 
 export interface PinnedPolicy {

@@ -3,7 +3,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from './layout.ts';
 import { SnapshotName } from '@hotcell/contract/names.ts';
 import { parseAs, parseJsonAs } from '@hotcell/contract/parse.ts';
-import { SnapshotNameRecord } from '@hotcell/contract/records.ts';
+import { SnapshotNameRecord } from './schemas.ts';
 import type { z } from 'zod';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from './buckets.ts';

@@ -11,7 +11,8 @@ import {
 } from '@hotcell/contract/snapshot.ts';
 import { casLocation, type LocatedEntry, locationsOf, readLocations } from './snapshot-locations.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
-import { type SnapshotMode, SnapshotRecord } from './snapshot-records.ts';
+import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
+import { SnapshotRecord } from './schemas.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, keep, youngEnough } from './keep.ts';
 import type { Buckets } from './buckets.ts';

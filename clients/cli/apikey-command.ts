@@ -1,4 +1,4 @@
-import { ApiKeyRecord, Role } from '@hotcell/contract/records.ts';
+import { ApiKeyView, Role } from '@hotcell/contract/apikey.ts';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { openClient } from './client.ts';
@@ -7,7 +7,7 @@ import { examples, globalsOf, printJson } from './globals.ts';
 import { aNumber } from './run-options.ts';
 import { reporterFor } from './reporter.ts';
 
-const Shown = ApiKeyRecord.omit({ version: true, sha256: true }).loose();
+const Shown = ApiKeyView.loose();
 
 interface NewKey {
   role: Role;

@@ -1,7 +1,7 @@
 import { Digest } from '@hotcell/contract/digest.ts';
 import { counted, formatBytes } from '@hotcell/contract/format.ts';
 import { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
-import { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
+import { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { openClient } from './client.ts';

@@ -3,7 +3,7 @@ import { type ErrorCode, errorCodes, HotcellError } from '@hotcell/contract/erro
 import { counted, formatBytes } from '@hotcell/contract/format.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { SnapshotName } from '@hotcell/contract/names.ts';
-import { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
+import { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import type { Http } from '@hotcell/client/http.ts';

@@ -1,6 +1,6 @@
 import { canonical } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import type { AttemptRecord } from '@hotcell/contract/records.ts';
+import type { AttemptRecord } from '@hotcell/record/schemas.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { claimNext } from '../claim.ts';

@@ -1,5 +1,5 @@
 import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
-import type { CancelMark } from '@hotcell/contract/records.ts';
+import type { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 

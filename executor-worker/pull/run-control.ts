@@ -3,7 +3,7 @@ import { workKeys } from '@hotcell/record/layout.ts';
 import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Stop } from '@hotcell/contract/decide-outcome.ts';
-import { CancelMark } from '@hotcell/contract/records.ts';
+import { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';

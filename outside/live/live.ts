@@ -1,6 +1,6 @@
 import { type LiveEvent, RefusedTicket, RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { CancelMark } from '@hotcell/contract/records.ts';
+import { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import { type ChainableCommander, Redis } from 'ioredis';
 import { all, LiveDoor, read } from './live-door.ts';
 import { LiveEvents } from './live-events.ts';

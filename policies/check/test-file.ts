@@ -1,7 +1,7 @@
 import { explain, type Vocabulary } from '@hotcell/contract/explain-issues.ts';
 import { forEachLimit, limitNames } from '@hotcell/contract/limits.ts';
 import { PolicyName } from '@hotcell/contract/names.ts';
-import { Role } from '@hotcell/contract/records.ts';
+import { Role } from '@hotcell/contract/apikey.ts';
 import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { z } from 'zod';
 import { type Problem, readYaml } from '../yaml.ts';

@@ -1,15 +1,15 @@
-import { newApiKey } from '@hotcell/contract/apikey.ts';
+import { newApiKey } from '@hotcell/record/api-keys.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { TenantName } from '@hotcell/contract/names.ts';
-import { ApiKeyRecord, Role } from '@hotcell/contract/records.ts';
+import { ApiKeyRecord } from '@hotcell/record/schemas.ts';
+import { ApiKeyView, Role } from '@hotcell/contract/apikey.ts';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
 import { type App, callerOf } from './app.ts';
 import { Problem } from './problem.ts';
 
-const Shown = ApiKeyRecord.omit({ version: true, sha256: true });
 const NewKey = z.strictObject({
   role: Role,
   label: z.string().max(128).default(''),
@@ -28,7 +28,7 @@ export function apiKeyRoutes(app: App, producer: Producer): void {
         summary: 'Make a key; it is shown this once and kept nowhere',
         tags: ['apikeys'],
         body: NewKey,
-        response: { 201: Shown.extend({ key: z.string() }), 403: Problem },
+        response: { 201: ApiKeyView.extend({ key: z.string() }), 403: Problem },
       },
     },
     async (request, reply) => {
@@ -53,12 +53,12 @@ export function apiKeyRoutes(app: App, producer: Producer): void {
       schema: {
         summary: 'The keys, without what opens anything',
         tags: ['apikeys'],
-        response: { 200: z.strictObject({ keys: z.array(Shown) }) },
+        response: { 200: z.strictObject({ keys: z.array(ApiKeyView) }) },
       },
     },
     async (request) => {
       const caller = callerOf(request, 'admin');
-      const keys: z.output<typeof Shown>[] = [];
+      const keys: ApiKeyView[] = [];
       for await (const { key } of store.list(store.record, 'apikeys/')) {
         const record = await store.getJson(ApiKeyRecord, store.record, key);
         if (record && mayManage(caller, record.tenant)) keys.push(shown(record));
@@ -74,7 +74,7 @@ export function apiKeyRoutes(app: App, producer: Producer): void {
         summary: 'Revoke a key: in force everywhere within two seconds',
         tags: ['apikeys'],
         params: z.strictObject({ id: z.string() }),
-        response: { 200: Shown, 404: Problem, 409: Problem },
+        response: { 200: ApiKeyView, 404: Problem, 409: Problem },
       },
     },
     async (request) => {
@@ -100,7 +100,7 @@ function mayManage(caller: Caller, tenant: string): boolean {
   return caller.operator || caller.tenant === tenant;
 }
 
-function shown({ id, tenant, role, label, createdAt, expiresAt, revokedAt }: ApiKeyRecord): z.output<typeof Shown> {
+function shown({ id, tenant, role, label, createdAt, expiresAt, revokedAt }: ApiKeyRecord): ApiKeyView {
   return { id, tenant, role, label, createdAt, ...(expiresAt && { expiresAt }), ...(revokedAt && { revokedAt }) };
 }
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/caller.ts';
 import { mayActAs } from '../auth/caller.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Role } from '@hotcell/contract/records.ts';
+import type { Role } from '@hotcell/contract/apikey.ts';
 import type {
   FastifyBaseLogger,
   FastifyInstance,

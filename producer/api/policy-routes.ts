@@ -2,7 +2,7 @@ import { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { PolicyName } from '@hotcell/contract/names.ts';
 import { Policy } from '@hotcell/contract/policy.ts';
-import { PolicyRevocation } from '@hotcell/contract/records.ts';
+import { PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';

@@ -4,7 +4,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { SnapshotName } from '@hotcell/contract/names.ts';
 import { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { diffOf } from '@hotcell/contract/snapshot-diff.ts';
-import { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
+import { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { type KeptSnapshot, manifestAt, snapshotRecord, useSnapshot } from '@hotcell/record/snapshot-store.ts';
 import type { FastifyReply } from 'fastify';

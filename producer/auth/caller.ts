@@ -1,7 +1,8 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { TenantName } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
-import type { ApiKeyRecord, Role } from '@hotcell/contract/records.ts';
+import type { ApiKeyRecord } from '@hotcell/record/schemas.ts';
+import type { Role } from '@hotcell/contract/apikey.ts';
 
 /** Who asks, and for which tenant. */
 export interface Caller {

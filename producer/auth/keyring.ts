@@ -3,7 +3,7 @@ import { ApiKey, apiKeyIdOf } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import { ApiKeyRecord } from '@hotcell/contract/records.ts';
+import { ApiKeyRecord } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 
 /** How long a revoked key may still be believed; one that is in use is looked up again before, beside the asking. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { workKeys } from '@hotcell/record/layout.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
-import { FreezeLease, freezeLeaseMs, SweepMark } from '@hotcell/record/snapshot-records.ts';
+import { FreezeLease, freezeLeaseMs, SweepMark } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { refuseNames, snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
-import type { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
+import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
 import { Tally } from './tally.ts';
 

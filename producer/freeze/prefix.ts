@@ -1,6 +1,6 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { SnapshotMode } from '@hotcell/record/snapshot-records.ts';
+import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { type Source, sourceFor } from '@hotcell/contract/sources.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';

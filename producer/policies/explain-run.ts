@@ -1,7 +1,7 @@
 import { judge } from '@hotcell/contract/admission.ts';
 import { type LimitName, limitNames } from '@hotcell/contract/limits.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { PolicyRevocation } from '@hotcell/contract/records.ts';
+import type { PolicyRevocation } from '@hotcell/contract/policy.ts';
 import type { Issue } from '@hotcell/contract/errors.ts';
 import type { Producer } from '../producer.ts';
 import { specOf, viewOf } from '../view-run.ts';

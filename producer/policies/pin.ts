@@ -4,7 +4,7 @@ import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
-import type { PolicyRevocation } from '@hotcell/contract/records.ts';
+import type { PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { PinnedPolicies, type PinnedPolicy, putByDigest, putPolicy } from '@hotcell/record/pinned-policies.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { readSeccomp } from '@hotcell/policies/installation-here.ts';

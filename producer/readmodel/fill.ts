@@ -1,7 +1,7 @@
 import { allShards, markerOf, recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
-import { OpenMarker } from '@hotcell/contract/records.ts';
+import { OpenMarker } from '@hotcell/record/schemas.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';

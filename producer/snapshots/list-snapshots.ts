@@ -1,5 +1,5 @@
 import { recordKeys } from '@hotcell/record/layout.ts';
-import { SnapshotRecord } from '@hotcell/record/snapshot-records.ts';
+import { SnapshotRecord } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { namesOf } from '@hotcell/record/list-snapshot-names.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '../layout.ts';
-import { freezeLeaseMs } from '../snapshot-records.ts';
+import { freezeLeaseMs } from '../schemas.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, garbageGraceMs } from '../keep.ts';
 import type { Buckets } from '../buckets.ts';

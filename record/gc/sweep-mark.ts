@@ -1,6 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { workKeys } from '../layout.ts';
-import { SweepMark } from '../snapshot-records.ts';
+import { SweepMark } from '../schemas.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from '../buckets.ts';
 

@@ -3,7 +3,7 @@ import { apiKeyIdOf, ApiKey } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
-import type { ApiKeyRecord } from '@hotcell/contract/records.ts';
+import type { ApiKeyRecord } from '@hotcell/record/schemas.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { type Installation, placesIn } from '../settings/installation.ts';
 

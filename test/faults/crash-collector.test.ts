@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
-import type { SweepMark } from '@hotcell/record/snapshot-records.ts';
+import type { SweepMark } from '@hotcell/record/schemas.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
 import { verifySnapshot } from '@hotcell/producer/snapshots/verify-snapshot.ts';

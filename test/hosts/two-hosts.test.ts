@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import { AttemptRecord } from '@hotcell/contract/records.ts';
+import { AttemptRecord } from '@hotcell/record/schemas.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import { type Bed, openBed } from '../support/bed.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { newApiKey } from '@hotcell/contract/apikey.ts';
+import { newApiKey } from '@hotcell/record/api-keys.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import type { CancelMark } from '@hotcell/contract/records.ts';
+import type { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { StoreAdmin } from '@hotcell/outside/store/store-admin.ts';
 import { type Account, findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
-import type { SweepMark } from '@hotcell/record/snapshot-records.ts';
+import type { SweepMark } from '@hotcell/record/schemas.ts';
 import type { Source } from '@hotcell/contract/sources.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
 import type { Put, PutOptions } from '@hotcell/outside/store/store.ts';

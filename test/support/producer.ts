@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { newApiKey } from '@hotcell/contract/apikey.ts';
+import { newApiKey } from '@hotcell/record/api-keys.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import type { Role } from '@hotcell/contract/records.ts';
+import type { Role } from '@hotcell/contract/apikey.ts';
 import { Hotcell } from '@hotcell/client/index.ts';
 import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';

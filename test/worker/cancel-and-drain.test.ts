@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { workKeys } from '@hotcell/record/layout.ts';
-import { Claim } from '@hotcell/contract/records.ts';
+import { Claim } from '@hotcell/record/schemas.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { Queues } from '@hotcell/outside/queue/queue.ts';

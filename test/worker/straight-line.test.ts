@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import { AttemptRecord } from '@hotcell/contract/records.ts';
+import { AttemptRecord } from '@hotcell/record/schemas.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { resultOf, settled } from '../support/promise.ts';

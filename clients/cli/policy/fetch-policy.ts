@@ -1,5 +1,5 @@
 import { Policy } from '@hotcell/contract/policy.ts';
-import { PolicyRevocation } from '@hotcell/contract/records.ts';
+import { PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { z } from 'zod';
 import { openClient } from '../client.ts';
 import type { Globals } from '../globals.ts';

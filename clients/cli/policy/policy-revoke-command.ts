@@ -1,4 +1,4 @@
-import { PolicyRevocation } from '@hotcell/contract/records.ts';
+import { PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { openClient } from '../client.ts';
 import { type Globals, printJson } from '../globals.ts';
 import { reporterFor } from '../reporter.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newRunId } from '@hotcell/contract/names.ts';
-import type { AttemptRecord, Claim } from '@hotcell/contract/records.ts';
+import type { AttemptRecord, Claim } from '@hotcell/record/schemas.ts';
 import { historyOf } from '@hotcell/executor-worker/history.ts';
 
 const run = newRunId();

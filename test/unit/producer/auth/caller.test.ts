@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiKey, apiKeyIdOf, newApiKey } from '@hotcell/contract/apikey.ts';
+import { ApiKey, apiKeyIdOf } from '@hotcell/contract/apikey.ts';
+import { newApiKey } from '@hotcell/record/api-keys.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { ApiKeyRecord, type Role } from '@hotcell/contract/records.ts';
+import { ApiKeyRecord } from '@hotcell/record/schemas.ts';
+import type { Role } from '@hotcell/contract/apikey.ts';
 import { callerFrom, mayActAs } from '@hotcell/producer/auth/caller.ts';
 
 const recordOf = (tenant: string, role: Role) => newApiKey({ tenant, role, label: '' }).record;

@@ -1,9 +1,11 @@
+import { ApiKeyView } from '@hotcell/contract/apikey.ts';
+import { Digest } from '@hotcell/contract/digest.ts';
+import { RunId, TenantName } from '@hotcell/contract/names.ts';
+import { Outcome } from '@hotcell/contract/outcomes.ts';
+import { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { z } from 'zod';
-import { Digest } from './digest.ts';
-import { RunId, TenantName } from './names.ts';
-import { Outcome } from './outcomes.ts';
 
-/** The small objects of the work bucket, and the API keys: each parsed whenever it is read. */
+/** The objects that no client sees: each is parsed whenever it is read. */
 const time = z.iso.datetime();
 
 export const OpenMarker = z.strictObject({
@@ -52,15 +54,6 @@ export const DoneMarker = z.strictObject({
   finishedAt: time,
 });
 export type DoneMarker = z.infer<typeof DoneMarker>;
-export const CancelMark = z.strictObject({
-  version: z.literal(1),
-  run: RunId,
-  tenant: TenantName,
-  by: z.string(),
-  reason: z.string(),
-  at: time,
-});
-export type CancelMark = z.infer<typeof CancelMark>;
 export const IdempotencyMark = z.strictObject({
   version: z.literal(1),
   run: RunId,
@@ -70,35 +63,38 @@ export const IdempotencyMark = z.strictObject({
 });
 export type IdempotencyMark = z.infer<typeof IdempotencyMark>;
 
-export const Role = z.enum(['admin', 'submitter', 'reader']);
-export type Role = z.infer<typeof Role>;
-
-/** `id` is the first 16 hex digits of the key's sha256: the key itself is kept nowhere. */
-export const ApiKeyRecord = z.strictObject({
-  version: z.literal(1),
-  id: z.string().regex(/^[0-9a-f]{16}$/),
-  sha256: Digest,
-  tenant: TenantName,
-  role: Role,
-  label: z.string().max(128),
-  createdAt: time,
-  expiresAt: time.optional(),
-  revokedAt: time.optional(),
-});
-export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
-
 export const SnapshotNameRecord = z.strictObject({
   version: z.literal(1),
   name: z.string(),
   history: z.array(z.strictObject({ snapshot: Digest, at: time, by: z.string() })).min(1),
 });
 
-/** A policy's text that may not be used any more, and why: put once, in force from then on. */
-export const PolicyRevocation = z.strictObject({
+/** The key itself is stored nowhere. */
+export const ApiKeyRecord = ApiKeyView.extend({ version: z.literal(1), sha256: Digest });
+export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
+
+/**
+ * What is known of a snapshot beside its manifest: which map of locations a run that names it is given, and where it
+ * came from. The only part of a snapshot that may be written again.
+ */
+export const SnapshotRecord = z.strictObject({
   version: z.literal(1),
-  policy: Digest,
-  reason: z.string().min(1).max(1000),
+  snapshot: Digest,
+  locations: Digest,
+  files: z.number().int().min(0),
+  bytes: z.number().int().min(0),
+  mode: SnapshotMode,
+  source: z.string(),
   by: z.string(),
-  at: time,
+  at: z.iso.datetime(),
 });
-export type PolicyRevocation = z.infer<typeof PolicyRevocation>;
+export type SnapshotRecord = z.infer<typeof SnapshotRecord>;
+
+/** How long a freeze may take. An abandoned one holds the collector up for so long. */
+export const freezeLeaseMs = 24 * 60 * 60 * 1000;
+export const FreezeLease = z.strictObject({ version: z.literal(1), at: z.iso.datetime() });
+export type FreezeLease = z.infer<typeof FreezeLease>;
+
+/** The collector is at work, at the latest until then. */
+export const SweepMark = z.strictObject({ version: z.literal(1), at: z.iso.datetime(), until: z.iso.datetime() });
+export type SweepMark = z.infer<typeof SweepMark>;
