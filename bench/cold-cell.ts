@@ -6,6 +6,26 @@ import { sameOptions } from './support/same-options.ts';
 
 const command = ['sh', '-c', 'echo hello'];
 
+class LostOutput extends Error {
+  constructor(said: string) {
+    super(`the container ended with exit code 0, and the engine passed on ${JSON.stringify(said)} of its output`);
+  }
+}
+
+/**
+ * The engine waits only 2 s for the streams of a container that has ended, so on a machine under load it can drop what a
+ * short one printed. Such a round measured nothing and is taken again; the error of the third one counts.
+ */
+async function again<T>(round: () => Promise<T>): Promise<T> {
+  for (let left = 2; ; left--)
+    try {
+      return await round();
+    } catch (error) {
+      if (left === 0 || !(error instanceof LostOutput)) throw error;
+      process.stderr.write(`${error.message}; the round is taken again\n`);
+    }
+}
+
 /** A cell from nothing to gone, beside the engine's calls alone for a container with the same options but its network. */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
@@ -19,17 +39,17 @@ export async function bench({ target, quick }: Bench): Promise<void> {
     const plain = await sameOptions(bed, made, plan());
     const bare = async () => {
       const said = await plain(command);
-      if (said !== 'hello\n') throw new Error(`the container said ${JSON.stringify(said)}`);
+      if (said !== 'hello\n') throw new LostOutput(said);
     };
     await ours();
-    await bare();
+    await again(bare);
     for (const parallel of [1, 4]) {
       const together = (work: () => Promise<void>) =>
         took(() => Promise.all(Array.from({ length: parallel }, work))).then((ms) => ms / parallel);
       const figures = { ours: [] as number[], bare: [] as number[] };
       for (let i = 0; i < (quick ? 3 : 20); i++) {
         figures.ours.push(await together(ours));
-        figures.bare.push(await together(bare));
+        figures.bare.push(await again(() => together(bare)));
       }
       target({
         name: `cold-cell/${runtime}-${parallel}`,

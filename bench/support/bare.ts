@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
+import { demux } from '@hotcell/outside/engine/demux.ts';
 import Docker from 'dockerode';
 import { engineSocket } from '../../test/support/bed.ts';
 
@@ -9,7 +8,7 @@ export interface Bare {
   labels: Record<string, string>;
 }
 
-/** The same cell by the engine's calls alone: what anybody would write first, and the least that is needed. */
+/** A cell from the engine's calls alone, with the fewest options that still limit it. */
 export function bareCells(): { run: (cell: Bare) => Promise<string> } {
   const docker = new Docker({ socketPath: engineSocket });
   return {
@@ -35,15 +34,14 @@ export function bareCells(): { run: (cell: Bare) => Promise<string> } {
           Tmpfs: { '/work': 'size=64m', '/outputs': 'size=64m', '/tmp': 'size=64m' },
         },
       });
-      const stream = await container.attach({ stream: true, stdout: true, stderr: true });
-      const out = new PassThrough();
-      const chunks: Buffer[] = [];
-      out.on('data', (chunk: Buffer) => chunks.push(chunk));
-      docker.modem.demuxStream(stream, out, out);
-      const ended = once(stream, 'end');
+      // Attached and hijacked before the start: a container this short is over before anyone else could listen.
+      const stream = await container.attach({ stream: true, stdout: true, stderr: true, hijack: true });
       await container.start();
-      await Promise.all([container.wait(), ended]);
+      const chunks: Buffer[] = [];
+      for await (const { bytes } of demux(stream as AsyncIterable<Buffer>)) chunks.push(bytes);
+      const { StatusCode: code } = (await container.wait()) as { StatusCode: number };
       await container.remove();
+      if (code !== 0) throw new Error(`the bare container ended with exit code ${code}`);
       return Buffer.concat(chunks).toString();
     },
   };

@@ -11,8 +11,8 @@ import { plainContainer } from './cells.ts';
 const profiles = join(import.meta.dirname, '../../images/seccomp');
 
 /**
- * A program in a container by the engine's calls alone: with a cell's options, but for the network, which is said as it is
- * usually said, by its mode. What it printed, once the container is gone.
+ * Runs a program in a container made by the engine's calls alone, with a cell's options; only the network is switched off
+ * the usual way, by its mode. Resolves to what the program printed, once the container is gone.
  */
 export async function sameOptions(
   bed: Bed,
@@ -36,7 +36,8 @@ export async function sameOptions(
     let said = '';
     await container.start();
     for await (const { bytes } of container.attached.output) said += bytes.toString();
-    await container.ended();
+    const code = await container.ended();
+    if (code !== 0) throw new Error(`the container ended with exit code ${String(code)}: ${said}`);
     return said;
   };
 }

@@ -125,8 +125,14 @@ test('runs are spread over both, each stages for itself, and no uid is leased tw
     () => house.store.getJson(AttemptRecord, house.store.record, record),
     120_000,
   );
-  // Either the store did not take what it had made, or somebody else's result was there when it could commit.
-  assert.ok(['store_unavailable', 'lost_claim'].includes(lost.error.code), lost.error.message);
+  // It gave up on the store while it was cut off and counts as failed, or it came back and found the other's result.
+  const gaveUp = lost.error.code === 'store_unavailable';
+  const { error, handedBack, outcome } = lost;
+  assert.deepEqual(
+    [lost.worker, error.code, handedBack, outcome],
+    [at, gaveUp ? 'store_unavailable' : 'lost_claim', !gaveUp, undefined],
+    error.message,
+  );
   // There is one version of the result still, and it is the other host's: `settled` looks at that.
   await settled(house, [long, held], 120_000);
   const again = await submit('print(1)', { 'in.txt': 'for the one after' });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Room } from '@hotcell/producer/api/body-room.ts';
 
-test('who finds no room waits in turn, and a small one does not slip past a large one', async () => {
+test('a body that finds no room waits its turn, a small one does not overtake a large one, and room is given back once', async () => {
   const room = new Room(10);
   const entered: string[] = [];
   const enter = async (name: string, bytes: number) => {
@@ -17,8 +17,12 @@ test('who finds no room waits in turn, and a small one does not slip past a larg
   await setImmediate();
   assert.deepEqual(entered, ['first']);
   first();
+  // Given back twice, six bytes too many would be free, and the small one would enter beside the large one.
   first();
-  (await large)();
+  const leaveLarge = await large;
+  await setImmediate();
+  assert.deepEqual(entered, ['first', 'large']);
+  leaveLarge();
   (await small)();
   assert.deepEqual(entered, ['first', 'large', 'small']);
   (await enter('all of it', 10))();
