@@ -1,7 +1,6 @@
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { SealedCell } from './cell/sealed-cell.ts';
 import type { StagedInputs } from './inputs/stage.ts';
-import type { Reservation } from './pull/capacity.ts';
 import type { Worker } from './worker.ts';
 
 /**
@@ -9,7 +8,7 @@ import type { Worker } from './worker.ts';
  * any more, the room only when the cell is gone.
  */
 export class Holdings implements Disposable {
-  room: Reservation | undefined;
+  room: Disposable | undefined;
   staged: StagedInputs | undefined;
   #cell: SealedCell | undefined;
   #sealing: Promise<SealedCell> | undefined;

@@ -79,7 +79,10 @@ async function removed(deps: CellDeps, container: Listed, reason: string): Promi
 }
 
 /** A state folder is one worker's: what is in it and not live was an earlier life's. */
-async function reapFolders({ stateDir, ownCells }: CellDeps, hasContainer: ReadonlySet<string>): Promise<void> {
+export async function reapFolders(
+  { stateDir, ownCells }: { stateDir: string; ownCells: Reaping['ownCells'] },
+  hasContainer: ReadonlySet<string>,
+): Promise<void> {
   const ids = await readdir(folderOfCells(stateDir)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
     throw error;

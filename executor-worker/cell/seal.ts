@@ -84,9 +84,9 @@ async function proven(
   };
 }
 
-async function takePosture(
+export async function takePosture(
   talk: Talk,
-  made: CellContainer,
+  made: Pick<CellContainer, 'uid' | 'plan'>,
   env: Readonly<Record<string, string>>,
   nonce: Buffer,
 ): Promise<PostureRecord[]> {
@@ -108,7 +108,11 @@ async function takePosture(
   }
 }
 
-function* helloFrames(made: CellContainer, env: Readonly<Record<string, string>>, nonce: Buffer): Generator<HostFrame> {
+function* helloFrames(
+  made: Pick<CellContainer, 'uid' | 'plan'>,
+  env: Readonly<Record<string, string>>,
+  nonce: Buffer,
+): Generator<HostFrame> {
   const { uid, plan } = made;
   yield { type: 'hello', uid, gid: uid, lifetimeMs: waitingMs, rlimits: settableRlimits(plan) };
   for (const [name, value] of Object.entries(env)) yield { type: 'env', name, value };

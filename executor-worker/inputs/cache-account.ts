@@ -37,7 +37,11 @@ export class CacheAccount {
     // The next in turn comes after us, however it went for us; we tell our caller ourselves.
     this.#turn = turn.catch(() => undefined);
     await turn;
-    return { [Symbol.dispose]: () => void (this.#promised -= bytes) };
+    const promised = new DisposableStack();
+    promised.defer(() => {
+      this.#promised -= bytes;
+    });
+    return promised;
   }
 
   /** The disk has less room than our account says: all goes that nobody holds. False when there was nothing. */

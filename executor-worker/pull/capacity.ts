@@ -1,16 +1,11 @@
 import type { Room } from '@hotcell/contract/heartbeats.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 
-/** Room that a run has, until it is disposed of. */
-export interface Reservation extends Disposable {
-  readonly room: Room;
-}
-
 export type Needs = Pick<Limits, 'cpus' | 'memoryBytes'>;
 
 interface Waiter {
   needs: Room;
-  go: (reserved: Reservation) => void;
+  go: (room: Disposable) => void;
 }
 
 /**
@@ -48,7 +43,8 @@ export class Capacity {
     return this.#waiting.length === 0 && this.#fits(this.#roomFor(needs));
   }
 
-  async take(needs: Needs, signal: AbortSignal): Promise<Reservation> {
+  /** The room is the caller's until it is disposed of. */
+  async take(needs: Needs, signal: AbortSignal): Promise<Disposable> {
     const room = this.#roomFor(needs);
     signal.throwIfAborted();
     if (this.fitsNow(needs)) return this.#reserve(room);
@@ -81,18 +77,15 @@ export class Capacity {
     return needs.runs <= runs && needs.cpus <= cpus + 1e-9 && needs.memoryBytes <= memoryBytes;
   }
 
-  #reserve(room: Room): Reservation {
+  #reserve(room: Room): Disposable {
     this.#add(room, 1);
-    let held = true;
-    return {
-      room,
-      [Symbol.dispose]: () => {
-        if (!held) return;
-        held = false;
-        this.#add(room, -1);
-        this.#next();
-      },
-    };
+    // A stack is disposed of once, however often that is asked for.
+    const reserved = new DisposableStack();
+    reserved.defer(() => {
+      this.#add(room, -1);
+      this.#next();
+    });
+    return reserved;
   }
 
   #add(room: Room, sign: 1 | -1): void {

@@ -12,8 +12,8 @@ export async function specify({ store }: Worker, ticketed: Ticketed): Promise<Sp
 }
 
 /** The worker judges for itself: it believes neither the producer's judgement nor the queue that the run was put into. */
-export async function judge(worker: Worker, specified: Specified): Promise<Judged> {
-  const effective = await worker.steps.judge(specified.spec);
+export async function judge({ steps }: Pick<Worker, 'steps'>, specified: Specified): Promise<Judged> {
+  const effective = await steps.judge(specified.spec);
   const { queue } = specified.ticket;
   if (effective.queue !== queue)
     throw new HotcellError(

@@ -5,7 +5,7 @@ import type { Served } from '@hotcell/outside/queue/queue.ts';
 import type { Holdings } from '../holdings.ts';
 import type { Judged } from '../stages.ts';
 import type { Worker } from '../worker.ts';
-import type { Capacity, Needs, Reservation } from './capacity.ts';
+import type { Capacity, Needs } from './capacity.ts';
 import { othersHaveRoom } from './other-workers.ts';
 import type { RunControl } from './run-control.ts';
 
@@ -54,7 +54,7 @@ async function roomFor(
   queue: string,
   needs: Needs,
   { stop }: RunControl,
-): Promise<Reservation | undefined> {
+): Promise<Disposable | undefined> {
   const passOn = new AbortController();
   const over = new AbortController();
   void othersHaveRoom(worker, queue, needs, over.signal).then((found) => found && passOn.abort());

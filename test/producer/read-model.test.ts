@@ -6,7 +6,8 @@ import { compareAll } from '@hotcell/producer/readmodel/fill.ts';
 import { ReadModel } from '@hotcell/producer/readmodel/read-model.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoQueue } from '../support/echo.ts';
-import { type House, openHouse, specFor } from '../support/house.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { specFor } from '../support/spec.ts';
 import { resultOf } from '../support/promise.ts';
 import { until } from '../support/until.ts';
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { digestOf, sha256 } from '@hotcell/contract/digest.ts';
+import { digestOf } from '@hotcell/contract/digest.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
 import { readWorkerSettings } from '@hotcell/executor-worker/worker-config.ts';
@@ -19,6 +19,7 @@ import { ensureBuckets } from '@hotcell/setup/store/ensure-buckets.ts';
 import type { Account } from '@hotcell/setup/settings/installation.ts';
 import { Redis } from 'ioredis';
 import type { Bed } from './bed.ts';
+import { specFor } from './spec.ts';
 import { echoQueue, echoSteps } from './echo.ts';
 
 export const logLevel = process.env['TEST_LOG'] ?? 'silent';
@@ -224,26 +225,4 @@ async function keysLeft(url: string, id: string): Promise<string[]> {
   } finally {
     redis.disconnect();
   }
-}
-
-const nothing = sha256('');
-
-export function specFor(tenant: string, code: string): Omit<Spec, 'run' | 'acceptedAt'> {
-  return {
-    version: 1,
-    tenant,
-    requester: { key: 'test', role: 'submitter' },
-    blocks: [{ language: 'sh', code }],
-    files: [],
-    params: null,
-    policy: { name: 'echo', digest: nothing },
-    image: { ref: 'echo', digest: nothing },
-    runtime: 'runc',
-    inputs: [],
-    limits: {},
-    env: {},
-    labels: {},
-    priority: 5,
-    warnings: [],
-  };
 }

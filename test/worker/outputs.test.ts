@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
@@ -7,6 +8,8 @@ import { newRunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { OutputCollector } from '@hotcell/executor-worker/outputs/output-collector.ts';
 import { OutputLost } from '@hotcell/executor-worker/cell/sealed-cell.ts';
+import { youngEnough } from '@hotcell/record/keep.ts';
+import { age } from '../support/aged.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 
 let bed: Bed;
@@ -22,8 +25,11 @@ async function* inChunks(bytes: Buffer, size = 65_536): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function collect(files: readonly (readonly [Buffer | string, Buffer])[], limits = wide) {
-  const tenant = bed.tenant();
+async function collect(
+  files: readonly (readonly [Buffer | string, Buffer])[],
+  limits = wide,
+  tenant: string = bed.tenant(),
+) {
   const collector = new OutputCollector(store, tenant, newRunId(), limits);
   for (const [path, bytes] of files) await collector.take(Buffer.from(path), bytes.length, inChunks(bytes));
   return { tenant, collector, collected: await collector.finish() };
@@ -52,6 +58,18 @@ describe('the outputs of a run', () => {
       collected.bytes,
       files.reduce((sum, [, bytes]) => sum + bytes.length, 0),
     );
+  });
+
+  test('are put again if the same content lies there, so old that it may be collected', async () => {
+    for (const size of [1000, 5 * 1024 * 1024]) {
+      const bytes = randomBytes(size);
+      const { tenant } = await collect([['one', bytes]]);
+      const key = recordKeys.cas(tenant, sha256(bytes));
+      await age(bed, store.record, dirname(key));
+      assert.equal(youngEnough((await store.head(store.record, key))?.modified), false);
+      await collect([['two', bytes]], wide, tenant);
+      assert.equal(youngEnough((await store.head(store.record, key))?.modified), true, `${size} bytes`);
+    }
   });
 
   test('leave no upload behind in the work bucket', async () => {

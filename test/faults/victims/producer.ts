@@ -12,7 +12,7 @@ import { cancelRun } from '@hotcell/producer/cancel.ts';
 import { Reconciler } from '@hotcell/producer/reconcile.ts';
 import { z } from 'zod';
 import { echoQueue } from '../../support/echo.ts';
-import { specFor } from '../../support/house.ts';
+import { specFor } from '../../support/spec.ts';
 
 /** A producer process that does one thing: accept, accept until it is ended, cancel, or recover until it is ended. */
 const [what = '', tenant = '', value = ''] = process.argv.slice(2);

@@ -51,6 +51,10 @@ describe('the outcome of a run', () => {
     assert.equal(ended({}).outcome, 'succeeded');
     assert.equal(ended({}).exitCode, 0);
   });
+  test('is not decided while a block never ran and nothing says why: the platform failed', () => {
+    for (const outputsExceeded of [null, 'outputBytes'] as const)
+      assert.equal(decide(facts({ blocks: 2, ended: [block()], outputsExceeded })).kind, 'platform');
+  });
   test('is failed with the program’s own exit code, also 137 and 124', () => {
     for (const exitCode of [1, 7, 124, 125, 137, 255]) {
       const decision = ended({ ended: [block({ exitCode })] });

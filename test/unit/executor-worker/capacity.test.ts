@@ -43,8 +43,8 @@ test('whoever stops waiting lets the next one in', async () => {
 
 test('more CPU than there is takes all there is; more memory never fits', async () => {
   const capacity = open();
-  using taken = await capacity.take({ cpus: 64, memoryBytes: 1 }, never);
-  assert.equal(taken.room.cpus, 2);
+  using _taken = await capacity.take({ cpus: 64, memoryBytes: 1 }, never);
+  assert.equal(capacity.used.cpus, 2);
   assert.equal(capacity.everFits({ cpus: 64, memoryBytes: 100 }), true);
   assert.equal(capacity.everFits({ cpus: 1, memoryBytes: 101 }), false);
 });
@@ -65,4 +65,13 @@ test('whatever is taken and given back, never more is out than there is, and all
       assert.equal(capacity.used.memoryBytes, 0);
     }),
   );
+});
+
+test('room that is given back twice comes back once', async () => {
+  const capacity = open();
+  const taken = await capacity.take({ cpus: 1, memoryBytes: 60 }, never);
+  using _other = await capacity.take({ cpus: 1, memoryBytes: 40 }, never);
+  taken[Symbol.dispose]();
+  taken[Symbol.dispose]();
+  assert.deepEqual(capacity.used, { cpus: 1, memoryBytes: 40, runs: 1 });
 });

@@ -135,6 +135,11 @@ const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true
     said: /\/work holds 0 files/,
     runcOnly: true,
   },
+  'a mask that can be written to': {
+    change: edit('mount', mountAt('/proc/acpi'), { options: 'rw', root: '/', fstype: 'tmpfs' }),
+    said: /\/proc\/acpi is not masked/,
+    runcOnly: true,
+  },
   'something unmasked': {
     change: edit('mount', mountAt('/proc/keys'), { root: '/', fstype: 'ext4' }),
     said: /\/proc\/keys is not masked/,

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Reaping, reasonToReap } from '@hotcell/executor-worker/cell/reaper.ts';
+import { type Reaping, reapFolders, reasonToReap } from '@hotcell/executor-worker/cell/reaper.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const known: Reaping = {
@@ -49,4 +52,12 @@ describe('a cell goes', () => {
     for (const deadline of ['', 'soon'])
       assert.match(reasonToReap(cell('', { 'hotcell.deadline': deadline }), known) ?? '', /deadline/);
   });
+});
+
+test('a folder goes unless its cell is one of ours, or its container is still there', async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), 'reaper-'));
+  for (const id of ['ours', 'contained', 'left']) await mkdir(join(stateDir, 'cells', id), { recursive: true });
+  await reapFolders({ stateDir, ownCells: new Set(['ours']) }, new Set(['contained']));
+  assert.deepEqual((await readdir(join(stateDir, 'cells'))).toSorted(), ['contained', 'ours']);
+  await rm(stateDir, { recursive: true });
 });

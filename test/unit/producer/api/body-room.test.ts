@@ -27,3 +27,17 @@ test('a body that finds no room waits its turn, a small one does not overtake a 
   assert.deepEqual(entered, ['first', 'large', 'small']);
   (await enter('all of it', 10))();
 });
+
+test('room that is given back twice comes back once', async () => {
+  const room = new Room(10);
+  const leave = await room.take(6);
+  leave();
+  leave();
+  await room.take(10);
+  let entered = false;
+  void room.take(1).then(() => {
+    entered = true;
+  });
+  await setImmediate();
+  assert.equal(entered, false);
+});
