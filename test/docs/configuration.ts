@@ -3,13 +3,13 @@ import { client, installation, notary, producer, worker } from './settings.ts';
 const parts = [
   [
     'An installation',
-    'Given to `./hotcell up` in the environment and kept in `config.env`; everything has a default or is generated.',
+    'Read by `./hotcell up` from the environment and kept in `config.env`. Every setting has a default or is generated.',
     installation,
   ],
-  ['The command line', 'Read from the environment alone.', client],
-  ['The producer', 'Set by `docker-compose.yml`; for those who start it by other means.', producer],
-  ['A worker', 'Set by `docker-compose.yml`; for worker hosts of your own.', worker],
-  ['The notary', 'Set by `docker-compose.yml`.', notary],
+  ['The command line', 'Read from the environment only.', client],
+  ['The producer', '`docker-compose.yml` sets these. You need them only to start a producer by other means.', producer],
+  ['A worker', '`docker-compose.yml` sets these. You need them for worker hosts of your own.', worker],
+  ['The notary', '`docker-compose.yml` sets these.', notary],
 ] as const;
 
 /** docs/configuration.md, whole. */
@@ -22,7 +22,7 @@ export function configuration(): string {
   });
   return `${[
     '# Configuration',
-    'Every setting of every process, made from the schemas that parse them (`node test/docs/generate.ts`). A secret may come as a file: `NAME_FILE` instead of `NAME`. A `HOTCELL_` variable that the process does not know is refused, with the name that was probably meant.',
+    'Every setting of every process, generated from the schemas that parse them (`sh setup/node.sh test/docs/generate.ts`). A secret may come from a file: set `NAME_FILE` instead of `NAME`. A process refuses a `HOTCELL_` variable that it does not know, and suggests the name that was probably meant.',
     ...sections,
   ].join('\n\n')}\n`;
 }
