@@ -103,6 +103,10 @@ function warningsOf(facts: OutcomeFacts): string[] {
   return warnings;
 }
 
+export function cancelledBy({ by, reason }: { by: string; reason: string }): string {
+  return `cancelled by ${by}: ${reason}`;
+}
+
 /** Exactly one outcome for every combination of facts, from what the kernel says, never from guessing at 137. */
 export function decide(facts: OutcomeFacts): Decision {
   const warnings = warningsOf(facts);
@@ -119,7 +123,7 @@ export function decide(facts: OutcomeFacts): Decision {
   if (facts.stop) {
     switch (facts.stop.kind) {
       case 'cancelled':
-        return end('cancelled', `cancelled by ${facts.stop.by}: ${facts.stop.reason}`);
+        return end('cancelled', cancelledBy(facts.stop));
       case 'log_exceeded':
         return end(
           'output_exceeded',

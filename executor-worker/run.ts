@@ -5,7 +5,7 @@ import type { Pulled, Served } from '@hotcell/outside/queue/queue.ts';
 import { cellPlanOf } from './cell/cell-plan.ts';
 import { execute } from './execute/execute.ts';
 import { prepareJob } from './execute/job.ts';
-import { noHistory } from './history.ts';
+import { noHistory } from '@hotcell/record/attempt-history.ts';
 import { Holdings } from './holdings.ts';
 import { failedTooOften, fallBack, giveUp } from './publish/fall-back.ts';
 import { publish, tryAgain, unlessCancelled } from './publish/publish.ts';

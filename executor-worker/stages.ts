@@ -4,7 +4,7 @@ import type { Spec } from '@hotcell/contract/spec.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
 import type { SealedCell } from './cell/sealed-cell.ts';
 import type { Execution } from './execute/execute.ts';
-import type { History } from './history.ts';
+import type { History } from '@hotcell/record/attempt-history.ts';
 import type { StagedInputs } from './inputs/stage.ts';
 
 /**

@@ -1,9 +1,8 @@
-import { sha256 } from '@hotcell/contract/digest.ts';
-import { markerOf, recordKeys, workKeys } from '@hotcell/record/layout.ts';
+import { storedResult } from '@hotcell/record/commit.ts';
+import { markerOf, workKeys } from '@hotcell/record/layout.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { DoneMarker } from '@hotcell/record/schemas.ts';
-import { Result } from '@hotcell/contract/result.ts';
+import type { Result } from '@hotcell/contract/result.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
@@ -43,14 +42,12 @@ async function finishedRun({ store, log }: SequenceDeps, key: string): Promise<F
   }
   try {
     const marker = await store.getJson(DoneMarker, store.work, key);
-    const where = recordKeys.result(named.tenant, named.run);
-    const bytes = marker && (await store.getBytes(store.record, where));
-    if (!marker || !bytes || sha256(bytes) !== marker.result) {
-      log.error({ key }, 'this done marker names no result that is there: nothing of the run is removed');
+    const found = marker && (await storedResult(store, named.tenant, named.run));
+    if (found?.digest !== marker?.result) {
+      log.error({ key }, 'a done marker names a result that is not there; nothing of the run is removed');
       return [];
     }
-    const result = parseJsonAs(Result, bytes.toString('utf8'), where, 'record_damaged');
-    return result.run === named.run && result.tenant === named.tenant ? [{ result, marker: key }] : [];
+    return found ? [{ result: found.value, marker: key }] : [];
   } catch (error) {
     log.error({ key, error }, 'this done marker could not be followed: it is looked at again');
     return [];

@@ -1,7 +1,7 @@
-import { recordKeys } from '@hotcell/record/layout.ts';
+import { readResult } from '@hotcell/record/commit.ts';
 import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { Result } from '@hotcell/contract/result.ts';
+import type { Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
@@ -83,7 +83,7 @@ export class News implements Disposable {
 
   async resultOf(tenant: string, run: RunId): Promise<Result | undefined> {
     const { store } = this.#deps;
-    return await store.getJson(Result, store.record, recordKeys.result(tenant, run));
+    return await readResult(store, tenant, run);
   }
 
   /** The result as soon as there is one, or nothing when the signal ends the waiting. */

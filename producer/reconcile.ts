@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { allShards, markerOf, workKeys } from '@hotcell/record/layout.ts';
+import { allShards } from '@hotcell/record/layout.ts';
 import { type RunId, timeOf } from '@hotcell/contract/names.ts';
-import { CancelMark } from '@hotcell/contract/heartbeats.ts';
-import { OpenMarker } from '@hotcell/record/schemas.ts';
+import { cancelMarks, openRuns, readOpenMarker } from '@hotcell/record/run-marks.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { type EnqueueDeps, enqueue } from './enqueue.ts';
@@ -19,8 +18,6 @@ const heartbeatsMs = 2_500;
 /** A run this young is most likely still being queued by whoever accepted it. */
 const youngMs = 30_000;
 const page = 500;
-/** A page of a list is parsed in one go, and nobody is answered meanwhile. */
-const listedAtOnce = 200;
 /** Where much waits, looking after it is followed by so many times as long a rest, within the time in office. */
 const restTimes = 9;
 const atOnce = 16;
@@ -123,10 +120,9 @@ export class Reconciler implements AsyncDisposable {
   async #sweep(shard: string, bornBefore: number): Promise<void> {
     const { store } = this.#deps;
     let found = new Map<RunId, string>();
-    for await (const { key } of store.list(store.work, workKeys.openShard(shard), { pageSize: listedAtOnce })) {
-      const open = markerOf(key);
-      if (!open || timeOf(open.run).getTime() > bornBefore) continue;
-      found.set(open.run, key);
+    for await (const { tenant, run } of openRuns(store, shard)) {
+      if (timeOf(run).getTime() > bornBefore) continue;
+      found.set(run, tenant);
       if (found.size < page) continue;
       await this.#queueMissing(found);
       found = new Map();
@@ -141,15 +137,17 @@ export class Reconciler implements AsyncDisposable {
     for (const queue of asked) missing = await this.#deps.queues.missing(queue, missing);
     if (missing.length > 0) crashPoint('reconcile.found');
     for (let from = 0; from < missing.length && !this.#ends.signal.aborted; from += atOnce)
-      await Promise.all(missing.slice(from, from + atOnce).map((run) => this.#queueAgain(found.get(run) ?? '', asked)));
+      await Promise.all(
+        missing.slice(from, from + atOnce).map((run) => this.#queueAgain(found.get(run) ?? '', run, asked)),
+      );
   }
 
-  async #queueAgain(key: string, asked: ReadonlySet<string>): Promise<void> {
+  async #queueAgain(tenant: string, run: RunId, asked: ReadonlySet<string>): Promise<void> {
     const { store, queues, log } = this.#deps;
     // Read now, not when it was listed: a run that was finished meanwhile has none any more.
-    const marker = await store.getJson(OpenMarker, store.work, key).catch((error: unknown) => {
+    const marker = await readOpenMarker(store, tenant, run).catch((error: unknown) => {
       if (!(error instanceof HotcellError && error.code === 'record_damaged')) throw error;
-      log.error({ key, error }, 'this open marker cannot be read: its run cannot be queued again');
+      log.error({ run, error }, 'cannot read an open marker, so its run cannot be queued again');
       return undefined;
     });
     if (!marker) return;
@@ -162,11 +160,9 @@ export class Reconciler implements AsyncDisposable {
 
   async #copyCancels(since: number): Promise<void> {
     const { store, live } = this.#deps;
-    for await (const { key, modified } of store.list(store.work, 'cancel/')) {
+    for await (const mark of cancelMarks(store, since)) {
       if (this.#ends.signal.aborted) return;
-      if ((modified?.getTime() ?? since) < since) continue;
-      const mark = await store.getJson(CancelMark, store.work, key);
-      if (mark) await live.cancel(mark);
+      await live.cancel(mark);
     }
   }
 }

@@ -4,14 +4,14 @@ import { type Answered, ask } from './ask.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Producer } from './producer.ts';
 import { requestOf } from './policies/past.ts';
-import { noSuchRun, specOf } from './view-run.ts';
+import { noSuchRun, specOf, viewOf } from './view-run.ts';
 
 /** The same request again, judged anew against the policy of today; a label says which run it repeats. */
 export async function rerun(
   producer: Producer,
   { caller, run, latestInputs }: { caller: Caller; run: RunId; latestInputs: boolean },
 ): Promise<Answered> {
-  const spec = await specOf(producer, caller.tenant, run);
+  const spec = await specOf(producer, await viewOf(producer, caller.tenant, run));
   if (!spec) throw noSuchRun(run);
   const { policy } = await producer.pins.get(spec.policy.digest);
   // It is to run now, whenever the first one was to.

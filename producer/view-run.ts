@@ -1,8 +1,9 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
+import { readOpenMarker } from '@hotcell/record/run-marks.ts';
+import { readSpec } from '@hotcell/record/run-spec.ts';
 import { RunId } from '@hotcell/contract/names.ts';
-import { OpenMarker } from '@hotcell/record/schemas.ts';
-import { Spec } from '@hotcell/contract/spec.ts';
+import type { OpenMarker } from '@hotcell/record/schemas.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
 import type { RunView, Waiting } from '@hotcell/contract/run-view.ts';
 import type { Producer } from './producer.ts';
@@ -23,9 +24,10 @@ export function noSuchRun(run: string): HotcellError {
 export async function viewOf(producer: Producer, tenant: string, run: RunId): Promise<RunView> {
   const result = await producer.news.resultOf(tenant, run);
   if (result) return result;
-  const [marker, spec] = await Promise.all([openMarker(producer, tenant, run), specOf(producer, tenant, run)]);
+  const marker = await readOpenMarker(producer.store, tenant, run);
   // It may have been committed, and its marker removed, between the two looks.
-  if (!marker || !spec) return (await producer.news.resultOf(tenant, run)) ?? throwIt(noSuchRun(run));
+  if (!marker) return (await producer.news.resultOf(tenant, run)) ?? throwIt(noSuchRun(run));
+  const spec = await readSpec(producer.store, tenant, run, marker.spec);
   const { acceptedAt, policy, image, runtime, labels, requester, warnings } = spec;
   const { status, waiting } = await progressOf(producer, marker);
   return {
@@ -49,12 +51,9 @@ function throwIt(error: Error): never {
   throw error;
 }
 
-export async function specOf(producer: Producer, tenant: string, run: RunId): Promise<Spec | undefined> {
-  return await producer.store.getJson(Spec, producer.store.record, recordKeys.spec(tenant, run));
-}
-
-async function openMarker(producer: Producer, tenant: string, run: RunId): Promise<OpenMarker | undefined> {
-  return await producer.store.getJson(OpenMarker, producer.store.work, workKeys.open(tenant, run));
+/** What was asked; undefined for a refusal, which has no spec. */
+export async function specOf({ store }: Producer, view: RunView): Promise<Spec | undefined> {
+  return view.spec ? await readSpec(store, view.tenant, view.run, view.spec) : undefined;
 }
 
 export interface Progress {
@@ -77,6 +76,6 @@ async function progressOf(producer: Producer, marker: OpenMarker): Promise<Progr
 /** The same for one who follows it: undefined when there is nothing more to follow. */
 export async function progressNow(producer: Producer, tenant: string, run: RunId): Promise<Progress | undefined> {
   if (await producer.news.resultOf(tenant, run)) return undefined;
-  const marker = await openMarker(producer, tenant, run);
+  const marker = await readOpenMarker(producer.store, tenant, run);
   return marker ? await progressOf(producer, marker) : undefined;
 }

@@ -68,6 +68,7 @@ export const SnapshotNameRecord = z.strictObject({
   name: z.string(),
   history: z.array(z.strictObject({ snapshot: Digest, at: time, by: z.string() })).min(1),
 });
+export type SnapshotNameRecord = z.infer<typeof SnapshotNameRecord>;
 
 /** The key itself is stored nowhere. */
 export const ApiKeyRecord = ApiKeyView.extend({ version: z.literal(1), sha256: Digest });

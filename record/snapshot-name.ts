@@ -1,31 +1,21 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys } from './layout.ts';
 import { SnapshotName } from '@hotcell/contract/names.ts';
-import { parseAs, parseJsonAs } from '@hotcell/contract/parse.ts';
-import { SnapshotNameRecord } from './schemas.ts';
-import type { z } from 'zod';
+import { parseAs } from '@hotcell/contract/parse.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from './buckets.ts';
+import { recordKeys } from './layout.ts';
+import { objects } from './objects.ts';
+import type { SnapshotNameRecord } from './schemas.ts';
+import { read, readStored, swap } from './read-write.ts';
 
-/** A name as it stands: where it points, and where it pointed before. */
-export type NameHistory = z.infer<typeof SnapshotNameRecord>;
-
-export async function readName(
-  store: Buckets,
-  tenant: string,
-  name: string,
-): Promise<(NameHistory & { etag: string }) | undefined> {
+export async function readName(store: Buckets, tenant: string, name: string): Promise<SnapshotNameRecord | undefined> {
   parseAs(SnapshotName, name, `the name ${JSON.stringify(name)}`);
-  const key = recordKeys.name(tenant, name);
-  const found = await store.get(store.record, key);
-  if (!found) return undefined;
-  const text = Buffer.concat(await found.body.toArray()).toString('utf8');
-  return { ...parseJsonAs(SnapshotNameRecord, text, `${store.record}/${key}`, 'record_damaged'), etag: found.etag };
+  return await read(store, objects.name, tenant, name);
 }
 
 /** Where the name points: the latest entry by its time, not by when it was written; of equals the one written last. */
-export function pointsTo(name: NameHistory): Digest {
+export function pointsTo(name: SnapshotNameRecord): Digest {
   const latest = name.history.toSorted((a, b) => a.at.localeCompare(b.at)).at(-1);
   if (!latest) throw new HotcellError('record_damaged', `the name ${name.name} has no history`);
   return latest.snapshot;
@@ -43,24 +33,40 @@ export async function publishName(
   by: string,
   at: Date = new Date(),
 ): Promise<void> {
+  parseAs(SnapshotName, name, `the name ${JSON.stringify(name)}`);
   const entry = { snapshot, at: at.toISOString(), by };
   for (let tries = 1; ; tries++) {
-    const before = await readName(store, tenant, name);
-    const history = before?.history ?? [];
+    const before = await readStored(store, objects.name, tenant, name);
+    const history = before?.value.history ?? [];
     if (history.some((h) => h.by === by && h.at === entry.at && h.snapshot === snapshot)) return;
     const after = [...history, entry].toSorted((a, b) => a.at.localeCompare(b.at));
-    const body = JSON.stringify({ version: 1, name, history: after } satisfies NameHistory);
     try {
-      await store.put(
-        store.record,
-        recordKeys.name(tenant, name),
-        body,
-        before ? { ifMatch: before.etag } : { ifAbsent: true },
-      );
+      await swap(store, objects.name, { version: 1, name, history: after }, before, tenant, name);
       return;
     } catch (error) {
-      // Somebody else moved it in between: look again. So many losses in a row are no race.
+      // Another writer moved it in between: look again. This many losses in a row are not a race.
       if (!(error instanceof PreconditionFailed) || tries >= 50) throw error;
     }
+  }
+}
+
+export interface NameView {
+  name: string;
+  snapshot: string;
+  at: string;
+  by: string;
+  /** Oldest first. */
+  history: { snapshot: string; at: string; by: string }[];
+}
+
+/** All names of a tenant, where they point and where they pointed before. */
+export async function* namesOf(store: Buckets, tenant: string): AsyncGenerator<NameView> {
+  const prefix = recordKeys.names(tenant);
+  for await (const { key } of store.list(store.record, prefix)) {
+    const record = await read(store, objects.name, tenant, key.slice(prefix.length, -'.json'.length));
+    if (!record) continue;
+    const history = record.history.toSorted((a, b) => a.at.localeCompare(b.at));
+    const { at = '', by = '' } = history.at(-1) ?? {};
+    yield { name: record.name, snapshot: pointsTo(record), at, by, history };
   }
 }

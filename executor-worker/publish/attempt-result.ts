@@ -1,28 +1,15 @@
-import type { Outcome } from '@hotcell/contract/outcomes.ts';
 import { Digest } from '@hotcell/contract/digest.ts';
-import type { Issue } from '@hotcell/contract/errors.ts';
-import { timeOf } from '@hotcell/contract/names.ts';
-import { type Attempt, nothingUsed, type Result } from '@hotcell/contract/result.ts';
+import type { Attempt, Result } from '@hotcell/contract/result.ts';
+import { type Ending, emptyResult } from '@hotcell/record/empty-result.ts';
 import type { Executed, Stage } from '../stages.ts';
 
-export interface Ending {
-  outcome: Outcome;
-  reason: string;
-  errors?: readonly Issue[];
-  /** How the platform failed the attempt. */
-  error?: Attempt['error'];
-}
-
-/** The result of a run that no program ended: it was refused, cancelled before it began, or given up. */
-export function resultWithout(stage: Stage, ending: Ending, at: Date): Result {
-  const { outcome, reason, errors, error } = ending;
-  return { ...baseOf(stage, outcome, at, error), outcome, reason, ...(errors ? { errors: [...errors] } : {}) };
-}
+/** An ending, and how the platform failed the attempt if it did. */
+export type AttemptEnding = Ending & { error?: Attempt['error'] };
 
 export function resultOf(executed: Executed, at: Date): Result {
   const { spec, stagedMs, sealedMs, sealedAt, cell } = executed;
   const { verdict, blocks, usage, outputs, log, ranMs } = executed.execution;
-  const base = baseOf(executed, verdict.outcome, at);
+  const base = resultWithout(executed, verdict, at);
   // The commit is what is not the program since the cell was sealed: logs and outputs on their way.
   const committedMs = Math.max(0, Math.round(performance.now() - sealedAt) - ranMs);
   const warnings = [...base.warnings, ...verdict.warnings];
@@ -30,8 +17,6 @@ export function resultOf(executed: Executed, at: Date): Result {
     warnings.push(`Nothing was published as ${spec.publish}: the run wrote no files to /outputs.`);
   return {
     ...base,
-    outcome: verdict.outcome,
-    reason: verdict.reason,
     exitCode: verdict.exitCode,
     blocks: [...blocks],
     usage,
@@ -46,59 +31,29 @@ export function resultOf(executed: Executed, at: Date): Result {
   };
 }
 
-function baseOf(
-  stage: Stage,
-  outcome: Outcome,
-  at: Date,
-  error?: Attempt['error'],
-): Omit<Result, 'outcome' | 'reason'> {
+/** The result of a run that no program ended: it was refused, cancelled before it began, or given up. */
+export function resultWithout(stage: Stage, { error, ...ending }: AttemptEnding, at: Date): Result {
   const { ticket, history } = stage;
-  const spec = 'spec' in stage ? stage.spec : undefined;
   const claim = 'claim' in stage ? stage.claim : undefined;
-  const acceptedAt = spec?.acceptedAt ?? timeOf(ticket.run).toISOString();
-  const finishedAt = noEarlierThan(at, acceptedAt, claim?.startedAt);
+  const base = emptyResult(ticket, 'spec' in stage ? stage.spec : undefined, ending, at);
+  const finishedAt = noEarlierThan(new Date(base.timings.finishedAt), claim?.startedAt);
   const own = claim && {
     attempt: claim.attempt,
     worker: claim.worker,
     startedAt: claim.startedAt,
     finishedAt,
-    outcome,
+    outcome: ending.outcome,
     ...(error ? { error } : {}),
   };
   const until = Date.parse(claim?.startedAt ?? finishedAt);
+  // The clocks of two hosts may differ: never negative.
+  const queuedMs = Math.max(0, until - Date.parse(base.timings.acceptedAt));
   return {
-    version: 1,
-    run: ticket.run,
-    tenant: ticket.tenant,
-    status: 'finished',
-    exitCode: null,
-    blocks: [],
-    spec: ticket.spec,
-    policy: spec?.policy ?? null,
-    image: spec?.image ?? null,
-    runtime: spec?.runtime ?? null,
-    inputs: (spec?.inputs ?? []).map(({ name, snapshot, locations }) => ({ name, snapshot, locations })),
-    labels: spec?.labels ?? {},
-    // If the spec is gone, so is the requester's name.
-    requester: spec?.requester ?? { key: 'unknown', role: 'reader' },
+    ...base,
     limits: 'effective' in stage ? stage.effective.limits : null,
-    usage: nothingUsed,
-    outputs: { snapshot: null, files: [], refused: [] },
-    logs: { sha256: null, bytes: 0, truncated: false },
     posture: 'cell' in stage ? stage.cell.posture : null,
     attempts: [...history.attempts, ...(own ? [own] : [])],
-    timings: {
-      acceptedAt,
-      finishedAt,
-      // The clocks of two hosts may differ: never negative.
-      queuedMs: Math.max(0, until - Date.parse(acceptedAt)),
-      stagedMs: 0,
-      sealedMs: 0,
-      ranMs: 0,
-      committedMs: 0,
-      warm: false,
-    },
-    warnings: [...(spec?.warnings ?? [])],
+    timings: { ...base.timings, finishedAt, queuedMs },
   };
 }
 

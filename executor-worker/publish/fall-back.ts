@@ -1,16 +1,16 @@
-import { canonical } from '@hotcell/contract/digest.ts';
+import { cancelledBy } from '@hotcell/contract/decide-outcome.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { AttemptRecord } from '@hotcell/record/schemas.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
-import { claimNext } from '../claim.ts';
-import { commit, committed, follow } from '../commit.ts';
-import { patiently } from '../patience.ts';
+import { recordAttempt as putAttemptRecord } from '@hotcell/record/attempt-history.ts';
+import { claimNext } from '@hotcell/record/claim.ts';
+import { commit, followCommitted } from '@hotcell/record/commit.ts';
+import { patiently } from '@hotcell/record/patience.ts';
 import { anotherMayFit } from '../pull/other-workers.ts';
 import type { RunControl } from '../pull/run-control.ts';
 import type { Attempted, Stage } from '../stages.ts';
 import type { Worker } from '../worker.ts';
-import { type Ending, lostReason, noEarlierThan, resultWithout } from './attempt-result.ts';
+import { type AttemptEnding, lostReason, noEarlierThan, resultWithout } from './attempt-result.ts';
 
 /** How often the platform may fail a run before it is given up. */
 const mostFailures = 3;
@@ -24,7 +24,7 @@ export async function fallBack(worker: Worker, stage: Stage, control: RunControl
   try {
     const stop = control.stopped;
     if (stop?.kind === 'cancelled')
-      return await end(worker, stage, { outcome: 'cancelled', reason: `cancelled by ${stop.by}: ${stop.reason}` });
+      return await end(worker, stage, { outcome: 'cancelled', reason: cancelledBy(stop) });
     if (stop?.kind === 'draining') return await handBack(worker, stage);
     if (stop?.kind === 'lost_claim' || codeOf(error) === 'lost_claim') return await loseTo(worker, stage);
     if (error instanceof HotcellError && error.code === 'policy_refused')
@@ -69,7 +69,7 @@ export function failedTooOften({ history }: Stage): boolean {
   return history.failed >= mostFailures;
 }
 
-export function giveUp(worker: Worker, stage: Stage, error?: Ending['error']): Promise<Served> {
+export function giveUp(worker: Worker, stage: Stage, error?: AttemptEnding['error']): Promise<Served> {
   return end(worker, stage, { outcome: 'lost', reason: lostReason(stage, error), error });
 }
 
@@ -85,16 +85,13 @@ export async function loseTo(worker: Worker, stage: Stage): Promise<Served> {
   const { tenant, run } = stage.ticket;
   const message = 'Another attempt took the run over; nothing of this one counts.';
   await recordAttempt(worker, stage, { error: { code: 'lost_claim', message }, handedBack: true });
-  const result = await patiently(worker.log, `read the result of ${run}`, () => committed(worker.store, tenant, run));
-  if (result) await follow(worker, result, specOf(stage));
+  await followCommitted(worker, tenant, run);
   return { kind: 'done' };
 }
 
-async function end(worker: Worker, stage: Stage, ending: Ending): Promise<Served> {
+async function end(worker: Worker, stage: Stage, ending: AttemptEnding): Promise<Served> {
   const result = resultWithout(stage, ending, new Date());
-  if (!(await commit(worker, result))) return loseTo(worker, stage);
-  await follow(worker, result, specOf(stage));
-  return { kind: 'done' };
+  return (await commit(worker, result, specOf(stage))) ? { kind: 'done' } : loseTo(worker, stage);
 }
 
 /** Without a claim there was no attempt, and nothing is recorded. */
@@ -107,9 +104,8 @@ export async function recordAttempt(
   const { run, attempt, worker, startedAt } = stage.claim;
   const finishedAt = noEarlierThan(new Date(), startedAt);
   const record: AttemptRecord = { version: 1, run, attempt, worker, startedAt, finishedAt, ...how };
-  const key = recordKeys.attemptRecord(stage.ticket.tenant, run, attempt);
   await patiently(log, `record attempt ${attempt} of ${run}`, () =>
-    store.putIfAbsent(store.record, key, canonical(record)),
+    putAttemptRecord(store, stage.ticket.tenant, record),
   );
 }
 

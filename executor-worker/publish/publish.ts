@@ -1,7 +1,6 @@
-import type { Stop } from '@hotcell/contract/decide-outcome.ts';
-import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { cancelledBy, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
-import { commit, follow } from '../commit.ts';
+import { commit } from '@hotcell/record/commit.ts';
 import type { Executed } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 import { resultOf } from './attempt-result.ts';
@@ -11,8 +10,7 @@ import { loseTo, recordAttempt, retryMs } from './fall-back.ts';
 export function unlessCancelled(executed: Executed, stop: Stop | undefined): Executed {
   if (stop?.kind !== 'cancelled') return executed;
   const { execution } = executed;
-  const reason = `cancelled by ${stop.by}: ${stop.reason}`;
-  const verdict = { ...execution.verdict, outcome: 'cancelled', reason, exitCode: null } as const;
+  const verdict = { ...execution.verdict, outcome: 'cancelled', reason: cancelledBy(stop), exitCode: null } as const;
   return { ...executed, execution: { ...execution, verdict } };
 }
 
@@ -28,8 +26,5 @@ export async function tryAgain(worker: Worker, executed: Executed): Promise<Serv
 
 export async function publish(worker: Worker, executed: Executed): Promise<Served> {
   const result = resultOf(executed, new Date());
-  if (!(await commit(worker, result))) return loseTo(worker, executed);
-  crashPoint('worker.result');
-  await follow(worker, result, executed.spec);
-  return { kind: 'done' };
+  return (await commit(worker, result, executed.spec)) ? { kind: 'done' } : loseTo(worker, executed);
 }

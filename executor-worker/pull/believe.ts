@@ -1,7 +1,7 @@
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
 import type { Pulled, Served } from '@hotcell/outside/queue/queue.ts';
-import { committed, follow } from '../commit.ts';
-import { readHistory } from '../history.ts';
+import { followCommitted } from '@hotcell/record/commit.ts';
+import { readHistory } from '@hotcell/record/attempt-history.ts';
 import type { Ticketed } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 import type { RunControl } from './run-control.ts';
@@ -39,11 +39,7 @@ export async function look(
   if (seen?.beat && seen.beat.status !== 'queued') return { kind: 'later', afterMs: lookAgainMs };
   let { history } = ticketed;
   if (again || !seen || seen.finished) {
-    const result = await committed(store, tenant, run);
-    if (result) {
-      await follow(worker, result, undefined);
-      return { kind: 'done' };
-    }
+    if (await followCommitted(worker, tenant, run)) return { kind: 'done' };
     history = await readHistory(store, tenant, run);
   }
   if (again || !seen || seen.cancel) await control.look();

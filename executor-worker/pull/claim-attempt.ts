@@ -1,6 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { claimNext } from '../claim.ts';
-import { committed } from '../commit.ts';
+import { claimNext } from '@hotcell/record/claim.ts';
+import { isCommitted } from '@hotcell/record/commit.ts';
 import type { Claimed, Judged } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 import type { RunControl } from './run-control.ts';
@@ -18,7 +18,7 @@ export async function begin(worker: Worker, claimed: Claimed, control: RunContro
   } = claimed;
   control.claimed(attempt);
   // An earlier attempt that nothing had told us of: it may have finished the run.
-  if (!again && attempt > 1 && (await committed(worker.store, ticket.tenant, ticket.run)))
+  if (!again && attempt > 1 && (await isCommitted(worker.store, ticket.tenant, ticket.run)))
     throw new HotcellError('lost_claim', 'Another attempt finished the run.');
   control.goOn();
   await control.tell('staging');

@@ -2,7 +2,7 @@ import { type Effective, judge as judgeSpec } from '@hotcell/contract/admission.
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { PinnedPolicy } from '@hotcell/record/pinned-policies.ts';
-import { readSpec } from '../commit.ts';
+import { readSpec } from '@hotcell/record/run-spec.ts';
 import type { Judged, Specified, Ticketed } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 

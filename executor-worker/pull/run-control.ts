@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { workKeys } from '@hotcell/record/layout.ts';
+import { isTakenOver } from '@hotcell/record/claim.ts';
+import { readCancelMark } from '@hotcell/record/run-marks.ts';
 import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Stop } from '@hotcell/contract/decide-outcome.ts';
-import { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
@@ -129,12 +129,12 @@ export class RunControl implements Listener, Disposable {
     const { store, log } = this.#deps;
     const { run } = this.beat;
     try {
-      const [mark, next] = await Promise.all([
-        store.getJson(CancelMark, store.work, workKeys.cancel(run)),
-        this.#attempt > 0 ? store.head(store.work, workKeys.claim(run, this.#attempt + 1)) : undefined,
+      const [mark, takenOver] = await Promise.all([
+        readCancelMark(store, run),
+        this.#attempt > 0 && isTakenOver(store, run, this.#attempt),
       ]);
       if (mark) this.#end({ kind: 'cancelled', by: mark.by, reason: mark.reason });
-      if (next) this.#end({ kind: 'lost_claim' });
+      if (takenOver) this.#end({ kind: 'lost_claim' });
     } catch (error) {
       log.warn({ run, error }, 'the bucket could not be asked whether this run is still ours: asked again');
     }

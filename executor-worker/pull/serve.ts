@@ -7,6 +7,7 @@ import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import { Pull, type Pulled, type Served } from '@hotcell/outside/queue/queue.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import { patiently } from '@hotcell/record/patience.ts';
 import { Capacity } from './capacity.ts';
 import type { WorkerSettings } from '../worker-config.ts';
 import { drain } from './drain.ts';
@@ -66,6 +67,7 @@ export async function serve(
     passOn,
     steps,
     log,
+    patience: patiently,
     runs: new Map(),
     cells: new Map(),
     leaving: new Set(),

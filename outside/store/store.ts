@@ -158,10 +158,19 @@ export class Store implements Disposable {
     key: string,
     options: { versionId?: string; range?: string } = {},
   ): Promise<Buffer | undefined> {
+    return (await this.getWhole(bucket, key, options))?.bytes;
+  }
+
+  async getWhole(
+    bucket: string,
+    key: string,
+    options: { versionId?: string; range?: string } = {},
+  ): Promise<(Found & { bytes: Buffer }) | undefined> {
     const found = await this.get(bucket, key, options);
     if (!found) return undefined;
+    const { body, ...about } = found;
     try {
-      return Buffer.concat(await found.body.toArray());
+      return { ...about, bytes: Buffer.concat(await body.toArray()) };
     } catch (error) {
       throw explained(error, 'read', bucket, key);
     }

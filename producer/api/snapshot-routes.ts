@@ -13,7 +13,7 @@ import { freezeOutputs } from '../freeze/freeze-outputs.ts';
 import { freezePrefix, type Progress } from '../freeze/prefix.ts';
 import { Uploads } from '../freeze/uploads.ts';
 import { listSnapshots, namesBySnapshot, viewOf } from '../snapshots/list-snapshots.ts';
-import { namesOf } from '@hotcell/record/list-snapshot-names.ts';
+import { namesOf } from '@hotcell/record/snapshot-name.ts';
 import { idOfName, resolveInput, type ResolveDeps } from '../snapshots/resolve.ts';
 import { sourceForm } from '../snapshots/source.ts';
 import { verifySnapshot } from '../snapshots/verify-snapshot.ts';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { isSweeping } from '@hotcell/record/gc/sweep-mark.ts';
 import { workKeys } from '@hotcell/record/layout.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
-import { FreezeLease, freezeLeaseMs, SweepMark } from '@hotcell/record/schemas.ts';
+import { FreezeLease, freezeLeaseMs } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { z } from 'zod';
 
@@ -26,7 +27,7 @@ export async function openLease(store: Buckets, tenant: string, now = new Date()
   const id = randomUUID();
   const mark: FreezeLease = { version: 1, at: now.toISOString() };
   await store.put(store.work, workKeys.freezing(tenant, id), JSON.stringify(mark));
-  return { id, trustsOld: !(await sweeping(store, now)), goodUntil: now.getTime() + goodMs };
+  return { id, trustsOld: !(await isSweeping(store, now)), goodUntil: now.getTime() + goodMs };
 }
 
 /** A lease that an earlier request opened; it is looked up, because whoever names it is a client. */
@@ -39,14 +40,9 @@ export async function continueLease(store: Buckets, tenant: string, id: string, 
       'not_found',
       `there is no upload ${id}, or it was begun too long ago: begin again, what has arrived is not sent twice`,
     );
-  return { id, trustsOld: !(await sweeping(store, now)), goodUntil };
+  return { id, trustsOld: !(await isSweeping(store, now)), goodUntil };
 }
 
 export async function closeLease(store: Buckets, tenant: string, { id }: Lease): Promise<void> {
   await store.delete(store.work, workKeys.freezing(tenant, id));
-}
-
-async function sweeping(store: Buckets, now: Date): Promise<boolean> {
-  const mark = await store.getJson(SweepMark, store.work, workKeys.sweeping);
-  return mark !== undefined && Date.parse(mark.until) > now.getTime();
 }

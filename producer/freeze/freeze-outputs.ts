@@ -1,13 +1,12 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
+import { readResult } from '@hotcell/record/commit.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { Result } from '@hotcell/contract/result.ts';
 import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 
 /** A run's outputs lie in the tenant's contents already: they are a snapshot as soon as somebody calls them so. */
 export async function freezeOutputs(store: Buckets, tenant: string, run: RunId): Promise<KeptSnapshot> {
-  const result = await store.getJson(Result, store.record, recordKeys.result(tenant, run));
+  const result = await readResult(store, tenant, run);
   if (!result)
     throw new HotcellError('not_found', `there is no finished run ${run}: its outputs exist when it has ended`);
   const { snapshot, files } = result.outputs;

@@ -36,7 +36,7 @@ const nothing = { runtime: null, queue: null, image: null, env: [], limits: [], 
 
 export async function explainRun(producer: Producer, tenant: string, run: RunId): Promise<Explanation> {
   const view = await viewOf(producer, tenant, run);
-  const spec = await specOf(producer, tenant, run);
+  const spec = await specOf(producer, view);
   if (!spec) {
     const reasons = ('errors' in view ? view.errors : undefined) ?? [];
     return {

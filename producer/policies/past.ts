@@ -3,7 +3,7 @@ import type { Issue } from '@hotcell/contract/errors.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
 import type { Producer } from '../producer.ts';
-import { specOf } from '../view-run.ts';
+import { specOf, viewOf } from '../view-run.ts';
 
 /** What was asked, from the spec that was kept: the image by the name that its policy had for it. */
 export function requestOf(spec: Spec, judgedBy: Policy): RunRequest {
@@ -48,7 +48,7 @@ export async function pastUnder(producer: Producer, tenant: string, policy: Poli
   for (;;) {
     const rows = producer.model.list(tenant, { labels: [], since, before, limit: page });
     for (const { run, policy: name } of rows) {
-      const spec = name === policy.name ? await specOf(producer, tenant, run) : undefined;
+      const spec = name === policy.name ? await specOf(producer, await viewOf(producer, tenant, run)) : undefined;
       if (!spec) continue;
       past.looked++;
       const { policy: judgedBy } = await producer.pins.get(spec.policy.digest);

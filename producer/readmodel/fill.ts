@@ -1,15 +1,14 @@
-import { allShards, markerOf, recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
-import { OpenMarker } from '@hotcell/record/schemas.ts';
-import { Result } from '@hotcell/contract/result.ts';
-import { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import { readResult } from '@hotcell/record/commit.ts';
+import { allShards } from '@hotcell/record/layout.ts';
+import { runsOf, tenantsIn } from '@hotcell/record/recorded-runs.ts';
+import { openRuns, readOpenMarker } from '@hotcell/record/run-marks.ts';
+import { findSpec } from '@hotcell/record/run-spec.ts';
 import type { ReadModel } from './read-model.ts';
 
 const atOnce = 16;
-/** A page of a list is parsed in one go, and nobody is answered meanwhile. */
-const listedAtOnce = 200;
 
 interface FillDeps {
   store: Buckets;
@@ -21,9 +20,8 @@ interface FillDeps {
 export async function fillFromRecord(deps: FillDeps, fromDay = ''): Promise<number> {
   const { store, model, signal } = deps;
   let runs = 0;
-  for await (const folder of store.listFolders(store.record, 'runs/')) {
-    const tenant = folder.slice('runs/'.length, -1);
-    const fill = async (run: RunId) => {
+  for await (const tenant of tenantsIn(store, 'runs/')) {
+    const fill = async ({ run }: { run: RunId }) => {
       runs++;
       if (!model.knowsEnd(run)) await takeRun(deps, tenant, run);
     };
@@ -32,32 +30,19 @@ export async function fillFromRecord(deps: FillDeps, fromDay = ''): Promise<numb
   return runs;
 }
 
-/** The keys of a run stand together: each run once, in the order of its time. */
-async function* runsOf(store: Buckets, tenant: string, fromDay: string): AsyncGenerator<RunId> {
-  const prefix = recordKeys.tenantRuns(tenant);
-  let last = '';
-  const from = fromDay ? { after: `${prefix}${fromDay}` } : {};
-  for await (const { key } of store.list(store.record, prefix, { ...from, pageSize: listedAtOnce })) {
-    const run = RunId.safeParse(key.slice(prefix.length).split('/')[3]);
-    if (!run.success || run.data === last) continue;
-    last = run.data;
-    yield run.data;
-  }
-}
-
 /**
  * What the buckets say of a run. The marker goes only after the result has come, so whoever finds neither looks once
  * more at the result; and what then has neither is a spec that nobody was promised anything about.
  */
 async function takeRun({ store, model }: FillDeps, tenant: string, run: RunId): Promise<void> {
-  const resultNow = () => store.getJson(Result, store.record, recordKeys.result(tenant, run));
+  const resultNow = () => readResult(store, tenant, run);
   const early = await resultNow();
-  const marker = early ? undefined : await store.getJson(OpenMarker, store.work, workKeys.open(tenant, run));
+  const marker = early ? undefined : await readOpenMarker(store, tenant, run);
   const result = early ?? (marker ? undefined : await resultNow());
   if (result) return model.finished(result);
   if (!marker) return model.forget(run);
-  const spec = await store.getJson(Spec, store.record, recordKeys.spec(tenant, run));
-  if (spec) model.accepted(spec, marker.queue);
+  const found = await findSpec(store, tenant, run);
+  if (found) model.accepted(found.spec, marker.queue);
 }
 
 /**
@@ -81,10 +66,8 @@ async function* differences(
       yield { tenant, run: RunId.parse(run) };
     }
   };
-  for await (const { key } of store.list(store.work, workKeys.openShard(shard), { pageSize: listedAtOnce })) {
+  for await (const marker of openRuns(store, shard)) {
     if (signal.aborted) return;
-    const marker = markerOf(key);
-    if (!marker) continue;
     const place = `${marker.tenant}/${marker.run}`;
     yield* before(place);
     if (!next.done && next.value === place) next = believed.next();

@@ -1,7 +1,7 @@
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { SnapshotRecord } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { namesOf } from '@hotcell/record/list-snapshot-names.ts';
+import { namesOf } from '@hotcell/record/snapshot-name.ts';
 
 export interface SnapshotView {
   id: string;

@@ -6,6 +6,7 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, garbageGraceMs } from '../keep.ts';
 import type { Buckets } from '../buckets.ts';
 import { type DoomedVersion, markSnapshot, type Plan, planFor } from './garbage-plan.ts';
+import { tenantsIn } from '../recorded-runs.ts';
 import { Sweeping } from './sweep-mark.ts';
 
 export interface TenantReport {
@@ -71,9 +72,9 @@ async function removeLeftovers(store: Buckets, before: Date): Promise<void> {
 
 async function tenantsOf(store: Buckets): Promise<string[]> {
   const tenants = new Set<string>();
-  for (const root of ['cas/', 'snapshots/'])
-    for await (const folder of store.listFolders(store.record, root)) tenants.add(folder.split('/')[1] ?? '');
-  return [...tenants].filter((tenant) => tenant !== '').toSorted();
+  for (const root of ['cas/', 'snapshots/'] as const)
+    for await (const tenant of tenantsIn(store, root)) tenants.add(tenant);
+  return [...tenants].toSorted();
 }
 
 async function planOrSkip(

@@ -1,10 +1,11 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '../layout.ts';
-import { Result } from '@hotcell/contract/result.ts';
-import { Spec } from '@hotcell/contract/spec.ts';
-import type { Buckets } from '../buckets.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
-import { namesOf } from '../list-snapshot-names.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import type { Buckets } from '../buckets.ts';
+import { readResult } from '../commit.ts';
+import { namesOf } from '../snapshot-name.ts';
+import { runsOf } from '../recorded-runs.ts';
+import { findSpec } from '../run-spec.ts';
 
 const readsAtOnce = 24;
 
@@ -19,23 +20,13 @@ export interface Marks {
 export async function marksOf(store: Buckets, tenant: string): Promise<Marks> {
   const marks: Marks = { snapshots: new Set(), locations: new Set(), contents: new Set() };
   for await (const { snapshot } of namesOf(store, tenant)) marks.snapshots.add(snapshot);
-  await inLanes(readsAtOnce, await runsOf(store, tenant), async ({ folder, ended }) => {
-    if (ended) await markResult(store, `${folder}result.json`, marks);
-    else await markSpec(store, `${folder}spec.json`, marks);
+  await inLanes(readsAtOnce, await Array.fromAsync(runsOf(store, tenant)), async ({ run, ended }) => {
+    const result = ended ? await readResult(store, tenant, run) : undefined;
+    if (result) return markResult(result, marks);
+    const found = await findSpec(store, tenant, run);
+    if (found) markInputs(found.spec.inputs, marks);
   });
   return marks;
-}
-
-async function runsOf(store: Buckets, tenant: string): Promise<{ folder: string; ended: boolean }[]> {
-  const runs = new Map<string, boolean>();
-  for await (const { key } of store.list(store.record, recordKeys.tenantRuns(tenant))) {
-    const cut = key.lastIndexOf('/') + 1;
-    const folder = key.slice(0, cut);
-    const file = key.slice(cut);
-    if (file === 'result.json') runs.set(folder, true);
-    else if (file === 'spec.json' && !runs.has(folder)) runs.set(folder, false);
-  }
-  return [...runs].map(([folder, ended]) => ({ folder, ended }));
 }
 
 function markInputs(inputs: readonly { snapshot: Digest; locations?: Digest | undefined }[], marks: Marks): void {
@@ -45,16 +36,9 @@ function markInputs(inputs: readonly { snapshot: Digest; locations?: Digest | un
   }
 }
 
-async function markResult(store: Buckets, key: string, marks: Marks): Promise<void> {
-  const result = await store.getJson(Result, store.record, key);
-  if (!result) return;
-  markInputs(result.inputs, marks);
-  if (result.outputs.snapshot) marks.snapshots.add(result.outputs.snapshot);
+function markResult({ inputs, outputs }: Result, marks: Marks): void {
+  markInputs(inputs, marks);
+  if (outputs.snapshot) marks.snapshots.add(outputs.snapshot);
   // A small manifest may stand in the result alone.
-  for (const file of result.outputs.files) marks.contents.add(file.sha256);
-}
-
-async function markSpec(store: Buckets, key: string, marks: Marks): Promise<void> {
-  const spec = await store.getJson(Spec, store.record, key);
-  if (spec) markInputs(spec.inputs, marks);
+  for (const file of outputs.files) marks.contents.add(file.sha256);
 }

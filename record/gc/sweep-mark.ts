@@ -1,13 +1,14 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { workKeys } from '../layout.ts';
-import { SweepMark } from '../schemas.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from '../buckets.ts';
+import { workKeys } from '../layout.ts';
+import { objects } from '../objects.ts';
+import { readStored, swap } from '../read-write.ts';
 
-/** So long a collector that died holds up the next one, and freezes take nothing old for granted. */
+/** For this long a collector that died holds up the next one, and freezes rely on nothing old. */
 const goodForMs = 10 * 60 * 1000;
 
-/** The collector says that it is at work, before it looks who else is. Renewed before everything it removes. */
+/** The collector says that it is at work before it looks for freezes. It renews this before everything it removes. */
 export class Sweeping {
   readonly #store: Buckets;
   #etag: string;
@@ -19,39 +20,40 @@ export class Sweeping {
   }
 
   static async begin(store: Buckets): Promise<Sweeping> {
-    const there = await store.get(store.work, workKeys.sweeping);
-    const mark = there && SweepMark.parse(JSON.parse(Buffer.concat(await there.body.toArray()).toString('utf8')));
-    if (mark && Date.parse(mark.until) > Date.now())
+    const there = await readStored(store, objects.sweeping);
+    if (there && Date.parse(there.value.until) > Date.now())
       throw new HotcellError(
         'conflict',
-        `garbage is being collected since ${mark.at}; if that collector died, try again after ${mark.until}`,
+        `Garbage has been collected since ${there.value.at}. If that collector died, try again after ${there.value.until}.`,
       );
-    return new Sweeping(store, await put(store, there ? { ifMatch: there.etag } : { ifAbsent: true }));
+    return new Sweeping(store, await mark(store, there));
   }
 
   async renew(): Promise<void> {
     this.#ours = false;
-    this.#etag = await put(this.#store, { ifMatch: this.#etag });
+    this.#etag = await mark(this.#store, { etag: this.#etag });
     this.#ours = true;
   }
 
   async end(): Promise<void> {
-    // If it could not be renewed it may be another's by now.
+    // After a renewal that failed, the mark may be another collector's.
     if (this.#ours) await this.#store.delete(this.#store.work, workKeys.sweeping);
   }
 }
 
-async function put(store: Buckets, condition: { ifMatch: string } | { ifAbsent: true }): Promise<string> {
+/** Whether a collector is at work. */
+export async function isSweeping(store: Buckets, now: Date): Promise<boolean> {
+  const there = await readStored(store, objects.sweeping);
+  return there !== undefined && Date.parse(there.value.until) > now.getTime();
+}
+
+async function mark(store: Buckets, before: { etag: string } | undefined): Promise<string> {
   const now = Date.now();
-  const mark: SweepMark = {
-    version: 1,
-    at: new Date(now).toISOString(),
-    until: new Date(now + goodForMs).toISOString(),
-  };
+  const [at, until] = [now, now + goodForMs].map((ms) => new Date(ms).toISOString()) as [string, string];
   try {
-    return (await store.put(store.work, workKeys.sweeping, JSON.stringify(mark), condition)).etag;
+    return await swap(store, objects.sweeping, { version: 1, at, until }, before);
   } catch (error) {
     if (!(error instanceof PreconditionFailed)) throw error;
-    throw new HotcellError('conflict', 'another collector has begun: let it end, then try again', { cause: error });
+    throw new HotcellError('conflict', 'Another collector has begun. Let it end, then try again.', { cause: error });
   }
 }

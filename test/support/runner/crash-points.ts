@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** Every step at which a process of ours can be made to die or sleep, from the code itself. */
 export function namedCrashPoints(root: string): string[] {
-  const files = globSync('{producer,executor-worker,notary,outside}/**/*.ts', { cwd: root });
+  const files = globSync('{producer,executor-worker,notary,outside,record}/**/*.ts', { cwd: root });
   return files
     .flatMap((file) => [...readFileSync(join(root, file), 'utf8').matchAll(/crashPoint\('([^']+)'\)/g)])
     .flatMap(([, name]) => name ?? [])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import { noHistory } from '@hotcell/executor-worker/history.ts';
+import { noHistory } from '@hotcell/record/attempt-history.ts';
 import { judge } from '@hotcell/executor-worker/pull/judge.ts';
 import type { Specified } from '@hotcell/executor-worker/stages.ts';
 

@@ -2,19 +2,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 
+/** How a step is tried. */
+export type Patience = <T>(log: Logger, what: string, step: () => Promise<T>) => Promise<T>;
+
 const forMs = 120_000;
 
-/** Again and again while the store is away, with longer pauses, for two minutes: for writes that must not be lost. */
-export async function patiently<T>(log: Logger, what: string, work: () => Promise<T>): Promise<T> {
+/** For writes that must not be lost: while the store is away, again for two minutes, with longer and longer pauses. */
+export const patiently: Patience = async (log, what, step) => {
   const end = performance.now() + forMs;
   for (let tried = 0; ; tried++) {
     try {
-      return await work();
+      return await step();
     } catch (error) {
       const away = error instanceof HotcellError && error.code === 'store_unavailable';
       if (!away || performance.now() > end) throw error;
-      log.warn({ error }, `could not ${what}: tried again`);
+      log.warn({ error }, `could not ${what}; trying again`);
       await pause(Math.min(100 * 2 ** tried, 5_000));
     }
   }
-}
+};
+
+/** For a caller who waits for the answer. */
+export const once: Patience = (_log, _what, step) => step();

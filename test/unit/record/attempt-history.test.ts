@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newRunId } from '@hotcell/contract/names.ts';
 import type { AttemptRecord, Claim } from '@hotcell/record/schemas.ts';
-import { historyOf } from '@hotcell/executor-worker/history.ts';
+import { historyOf } from '@hotcell/record/attempt-history.ts';
 
 const run = newRunId();
 const at = '2026-01-01T00:00:00.000Z';

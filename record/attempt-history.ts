@@ -1,13 +1,15 @@
-import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { AttemptRecord, Claim } from '@hotcell/record/schemas.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
+import type { Buckets } from './buckets.ts';
+import { workKeys } from './layout.ts';
+import { objects } from './objects.ts';
+import type { AttemptRecord, Claim } from './schemas.ts';
+import { putFirst, read } from './read-write.ts';
 
-/** What was tried before: read from the buckets alone. */
+/** What was tried before, read from the buckets alone. */
 export interface History {
   attempts: readonly Attempt[];
-  /** Attempts that the platform failed: these are bounded. What a worker handed back is none of them. */
+  /** Attempts that the platform failed; these are bounded. One that a worker handed back is not among them. */
   failed: number;
   /** Attempts that the program ended, where its submitter wanted another try. */
   ended: number;
@@ -16,19 +18,22 @@ export interface History {
 
 export const noHistory: History = { attempts: [], failed: 0, ended: 0, next: 1 };
 
+/** How an attempt ended that did not commit. */
+export async function recordAttempt(store: Buckets, tenant: string, record: AttemptRecord): Promise<void> {
+  await putFirst(store, objects.attempt, record, tenant, record.run, record.attempt);
+}
+
 export async function readHistory(store: Buckets, tenant: string, run: RunId): Promise<History> {
   const claims: Claim[] = [];
   for await (const { key } of store.list(store.work, workKeys.claims(run))) {
-    const claim = await store.getJson(Claim, store.work, key);
+    const claim = await read(store, objects.claim, run, attemptIn(key));
     if (claim) claims.push(claim);
   }
-  const records = await Promise.all(
-    claims.map(({ attempt }) =>
-      store.getJson(AttemptRecord, store.record, recordKeys.attemptRecord(tenant, run, attempt)),
-    ),
-  );
+  const records = await Promise.all(claims.map(({ attempt }) => read(store, objects.attempt, tenant, run, attempt)));
   return historyOf(claims, records);
 }
+
+const attemptIn = (key: string) => Number(key.slice(key.lastIndexOf('/') + 1));
 
 export function historyOf(claims: readonly Claim[], records: readonly (AttemptRecord | undefined)[]): History {
   const attempts = claims.map((claim, i) => attemptOf(claim, records[i]));

@@ -1,0 +1,89 @@
+import { digestOf } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { Buckets } from './buckets.ts';
+import { objects } from './objects.ts';
+import { once, type Patience } from './patience.ts';
+import { readSpec } from './run-spec.ts';
+import { publishName } from './snapshot-name.ts';
+import { has, put, putFirst, readStored, type Stored } from './read-write.ts';
+
+export interface CommitDeps {
+  store: Buckets;
+  live: Pick<Live, 'finished'>;
+  log: Logger;
+  /** Without one, each step is tried once. */
+  patience?: Patience;
+}
+
+/**
+ * The one write that decides which attempt counts, and what follows from it. False: another result was committed before.
+ * Then nothing of this one counts, and what follows from the other is done again, since its writer may have died.
+ */
+export async function commit(deps: CommitDeps, result: Result, spec?: Spec): Promise<boolean> {
+  const { store, log, patience = once } = deps;
+  const { tenant, run } = result;
+  // Evidence is to be signed and put here: what a result names has to be there before it.
+  const stands = await patience(log, `commit run ${run}`, () => putFirst(store, objects.result, result, tenant, run));
+  crashPoint('commit.result');
+  await follow(deps, stands, spec);
+  // A put whose answer was lost left these very bytes: the result that stands is this one, also when it was there first.
+  return digestOf(stands) === digestOf(result);
+}
+
+/** What may be missing behind a result whose writer died. Answers the result; undefined if the run has none yet. */
+export async function followCommitted(deps: CommitDeps, tenant: string, run: RunId): Promise<Result | undefined> {
+  const { store, log, patience = once } = deps;
+  const result = await patience(log, `read the result of ${run}`, () => readResult(store, tenant, run));
+  if (result) await follow(deps, result);
+  return result;
+}
+
+export async function readResult(store: Buckets, tenant: string, run: RunId): Promise<Result | undefined> {
+  return (await storedResult(store, tenant, run))?.value;
+}
+
+export async function storedResult(store: Buckets, tenant: string, run: RunId): Promise<Stored<Result> | undefined> {
+  const found = await readStored(store, objects.result, tenant, run);
+  if (found && (found.value.run !== run || found.value.tenant !== tenant))
+    throw new HotcellError('record_damaged', `where the result of run ${run} belongs lies that of ${found.value.run}`);
+  return found;
+}
+
+export function isCommitted(store: Buckets, tenant: string, run: RunId): Promise<boolean> {
+  return has(store, objects.result, tenant, run);
+}
+
+/**
+ * In this order: the outputs' name, the done marker, the news. The marker lets the notary remove all that could bring
+ * another worker here, so nothing that has to happen comes after it. Doing it twice is doing it once.
+ */
+async function follow({ store, live, log, patience = once }: CommitDeps, result: Result, spec?: Spec): Promise<void> {
+  const { run, tenant, outcome, timings } = result;
+  await patience(log, `publish the outputs of ${run}`, () => publish(store, result, spec));
+  crashPoint('commit.published');
+  const { finishedAt } = timings;
+  const marker = { version: 1, run, tenant, result: digestOf(result), finishedAt } as const;
+  await patience(log, `mark ${run} as done`, () => put(store, objects.done, marker, tenant, run));
+  crashPoint('commit.done');
+  await live
+    .finished({ type: 'status', run, tenant, status: 'finished', outcome, at: finishedAt })
+    .catch((error: unknown) =>
+      log.info({ run, error }, 'failed to announce the result; readers look for it themselves'),
+    );
+  crashPoint('commit.told');
+}
+
+async function publish(store: Buckets, result: Result, known: Spec | undefined): Promise<void> {
+  const { tenant, run, timings, spec: digest } = result;
+  const { snapshot } = result.outputs;
+  if (result.outcome !== 'succeeded' || snapshot === null || digest === null) return;
+  const { publish: name } = known ?? (await readSpec(store, tenant, run, digest));
+  if (name === undefined) return;
+  await publishName(store, tenant, name, snapshot, `run ${run}`, new Date(timings.finishedAt));
+}

@@ -1,0 +1,82 @@
+import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import type { Found } from '@hotcell/outside/store/store.ts';
+import type { z } from 'zod';
+import type { Buckets } from './buckets.ts';
+import type { Kind } from './objects.ts';
+
+/** An object as it was read, with what a later write over exactly this version needs. */
+export interface Stored<T> extends Pick<Found, 'etag' | 'modified'> {
+  value: T;
+  /** Of the bytes as they stand there. */
+  digest: Digest;
+}
+
+const json = { contentType: 'application/json' } as const;
+
+export async function readStored<At extends readonly unknown[], S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<At, S>,
+  ...at: At
+): Promise<Stored<z.output<S>> | undefined> {
+  const [bucket, key] = [store[kind.bucket], kind.key(...at)];
+  const found = await store.getWhole(bucket, key);
+  if (!found) return undefined;
+  const { bytes, etag, modified } = found;
+  const value = parseJsonAs(kind.schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
+  return { value, digest: sha256(bytes), etag, modified };
+}
+
+export async function read<At extends readonly unknown[], S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<At, S>,
+  ...at: At
+): Promise<z.output<S> | undefined> {
+  return (await readStored(store, kind, ...at))?.value;
+}
+
+export async function has<At extends readonly unknown[]>(store: Buckets, kind: Kind<At>, ...at: At): Promise<boolean> {
+  return (await store.head(store[kind.bucket], kind.key(...at))) !== undefined;
+}
+
+/** The last one stays. */
+export async function put<At extends readonly unknown[], S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<At, S, 'latest'>,
+  value: z.output<S>,
+  ...at: At
+): Promise<void> {
+  await store.put(store[kind.bucket], kind.key(...at), canonical(value), json);
+}
+
+/**
+ * What stands there now: this value, or the one that was first. The caller tells its own by what is in it, also when the
+ * answer to its put was lost. One that is removed in between counts as never there.
+ */
+export async function putFirst<At extends readonly unknown[], S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<At, S, 'first'>,
+  value: z.output<S>,
+  ...at: At
+): Promise<z.output<S>> {
+  const [bucket, key] = [store[kind.bucket], kind.key(...at)];
+  for (let tries = 0; tries < 3; tries++) {
+    if (await store.putIfAbsent(bucket, key, canonical(value), json)) return value;
+    const first = await read(store, kind, ...at);
+    if (first !== undefined) return first;
+  }
+  throw new HotcellError('conflict', `${bucket}/${key} is put and removed again and again: try again`);
+}
+
+/** Over exactly the version that was read, or where nothing was. Answers the new version's tag; `conflict` if it lost. */
+export async function swap<At extends readonly unknown[], S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<At, S, 'swap'>,
+  value: z.output<S>,
+  before: Pick<Stored<unknown>, 'etag'> | undefined,
+  ...at: At
+): Promise<string> {
+  const condition = before ? { ifMatch: before.etag } : { ifAbsent: true };
+  return (await store.put(store[kind.bucket], kind.key(...at), canonical(value), { ...json, ...condition })).etag;
+}
