@@ -14,7 +14,7 @@ export interface InstallationStatus {
 }
 
 /** What the engine says of this installation's services; a service that was never started is listed too. */
-export async function statusOf(env: NodeJS.ProcessEnv): Promise<InstallationStatus | undefined> {
+export async function installationStatus(env: NodeJS.ProcessEnv): Promise<InstallationStatus | undefined> {
   const installation = await findInstallation(env);
   if (!installation) return undefined;
   const rows = await composeRows(installation);

@@ -1,6 +1,6 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { CellBeat, RefusedTicket, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
-import { type InstallationStatus, statusOf } from '@hotcell/setup/status.ts';
+import { type InstallationStatus, installationStatus } from '@hotcell/setup/status.ts';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { openClient } from './client.ts';
@@ -50,7 +50,7 @@ export function define(command: Command): void {
   examples(command, ['status', 'status --json']);
   command.action(async () => {
     const globals = globalsOf(command);
-    const status = await statusOf(process.env);
+    const status = await installationStatus(process.env);
     if (!status) throw new HotcellError('not_found', 'nothing is set up here yet: `./hotcell up`');
     const { known, reason } = await askApi(globals);
     if (!globals.json) return print(status, known, reason);

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import type { Listed } from '@hotcell/outside/engine/engine.ts';
+import type { ListedContainer } from '@hotcell/outside/engine/engine.ts';
 import type { CellDeps } from './deps.ts';
 import { removeContainer } from './destroy.ts';
 import { folderOfCells, removeFolder } from './folder.ts';
@@ -17,7 +17,7 @@ export interface Reaping {
  * Whether a cell's container goes, and why. Pure. One of a worker that lives is that worker's business, whatever state
  * it is in: it may be handing its outputs over. What no worker holds any more goes at once.
  */
-export function reasonToReap(container: Pick<Listed, 'labels' | 'state'>, known: Reaping): string | undefined {
+export function reasonToReap(container: Pick<ListedContainer, 'labels' | 'state'>, known: Reaping): string | undefined {
   const { labels } = container;
   const worker = labels['hotcell.worker'] ?? '';
   const deadline = Date.parse(labels['hotcell.deadline'] ?? '');
@@ -55,9 +55,9 @@ export async function reap(deps: CellDeps, isAlive: Reaping['isAlive']): Promise
   await reapFolders(deps, remain);
 }
 
-const cellOf = ({ labels }: Listed) => labels['hotcell.cell'] ?? '';
+const cellOf = ({ labels }: ListedContainer) => labels['hotcell.cell'] ?? '';
 
-async function removed(deps: CellDeps, container: Listed, reason: string): Promise<boolean> {
+async function removed(deps: CellDeps, container: ListedContainer, reason: string): Promise<boolean> {
   const {
     log,
     stuck: { removing },

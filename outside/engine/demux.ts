@@ -1,6 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 
-/** What a container wrote, as the engine's attach stream carries it: pieces of the two streams, in order. */
+/** One piece of a container's output, as the engine's attach stream carries it: pieces of two streams, in order. */
 export interface Piece {
   stream: 'stdout' | 'stderr';
   bytes: Buffer;
@@ -9,10 +9,10 @@ export interface Piece {
 const headerBytes = 8;
 
 /**
- * Take the engine's multiplexed stream apart, at the reader's pace: nothing is asked of the socket before the last
- * piece was taken, and a piece is a view into what arrived, however long the engine says it is. So neither a flood nor
- * a lying length can make this grow. A stream that ends inside a piece just ends: that a container was killed in the
- * middle of a write is for the reader of its frames to notice.
+ * Split the engine's multiplexed stream, at the reader's pace: the socket is read again only once the last piece was
+ * taken, and a piece is a view into what arrived, however long the engine says it is. So neither a flood nor a false
+ * length can make memory grow. A stream that ends inside a piece just ends: the reader of the frames notices that a
+ * container was killed in the middle of a write.
  */
 export async function* demux(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece> {
   const header = Buffer.alloc(headerBytes);
@@ -45,6 +45,6 @@ function streamOf(header: Buffer): Piece['stream'] {
   if ((kind === 1 || kind === 2) && zeros.every((byte) => byte === 0)) return kind === 1 ? 'stdout' : 'stderr';
   throw new HotcellError(
     'stream_broken',
-    `the engine's attach stream is not in its own format (a piece begins with ${header.toString('hex')})`,
+    `the engine's attach stream is malformed: a piece begins with ${header.toString('hex')}`,
   );
 }

@@ -1,26 +1,26 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 
-/** The HTTP status of the engine's refusal, if that is what the error is. */
-export function statusOf(error: unknown): number | undefined {
+/** The HTTP status of a refusal by the engine; undefined for any other error. */
+export function refusalStatusOf(error: unknown): number | undefined {
   const status = error !== null && typeof error === 'object' && 'statusCode' in error ? error.statusCode : undefined;
   return typeof status === 'number' ? status : undefined;
 }
 
-/** What the engine says went wrong, in its own words. */
+/** What went wrong, in the engine's words. */
 function saidBy(error: unknown): string {
   const json = error !== null && typeof error === 'object' && 'json' in error ? error.json : undefined;
   const message = json !== null && typeof json === 'object' && 'message' in json ? json.message : undefined;
   return (typeof message === 'string' ? message : messageOf(error)).trim();
 }
 
-/** Tell an engine that is not there from an image or runtime that is missing, and from a container that cannot be. */
+/** Distinguish an unreachable engine, a missing image, a missing runtime, and a container that cannot be made. */
 export function explainEngineError(error: unknown, what: string): HotcellError {
   if (error instanceof HotcellError) return error;
   const said = saidBy(error);
-  if (statusOf(error) === undefined)
+  if (refusalStatusOf(error) === undefined)
     return new HotcellError(
       'engine_unavailable',
-      `the container engine could not be asked to ${what}: ${said}. See that it runs and that its socket is ours to use`,
+      `could not reach the container engine to ${what}: ${said}. Check that it runs and that this user may use its socket`,
       { cause: error },
     );
   if (/no such image/i.test(said))

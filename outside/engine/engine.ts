@@ -4,18 +4,18 @@ import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import Docker from 'dockerode';
 import { z } from 'zod';
 import { demux, type Piece } from './demux.ts';
-import { explainEngineError, statusOf } from './engine-errors.ts';
+import { explainEngineError, refusalStatusOf } from './engine-errors.ts';
 
-/** How long one call may take before the engine counts as not answering. Generous: a busy machine is not a broken one. */
+/** How long a call may take before the engine counts as hung. Generous: a busy machine is not a broken one. */
 const boundMs = { look: 20_000, change: 60_000, start: 60_000 };
 
 export type CreateOptions = Omit<Docker.ContainerCreateOptions, 'name' | 'abortSignal' | 'HostConfig'> & {
-  // Of the API, and not yet in its types.
+  // In the API, but not yet in dockerode's types.
   HostConfig?: Docker.HostConfig & { CgroupnsMode?: 'private' | 'host' };
 };
 export type Inspected = Docker.ContainerInspectInfo;
 export type InspectedImage = Docker.ImageInspectInfo;
-export interface Listed {
+export interface ListedContainer {
   id: string;
   name: string;
   state: string;
@@ -25,9 +25,9 @@ export interface Listed {
 export interface Attached {
   /** The container's stdin. */
   input: Duplex;
-  /** What it writes, at the reader's pace; read once. */
+  /** The container's output, at the reader's pace. It can be read once. */
   output: AsyncIterable<Piece>;
-  /** Let go of the stream: with StdinOnce, the container's stdin ends too. */
+  /** Close the stream: with StdinOnce, the container's stdin ends too. */
   close(): void;
 }
 export interface PathStat {
@@ -52,7 +52,7 @@ export class Engine {
   }
 
   async version(): Promise<{ engine: string; api: string; kernel: string; architecture: string }> {
-    const found = await this.#bounded('say its version', boundMs.look, () => this.#docker.version());
+    const found = await this.#bounded('report its version', boundMs.look, () => this.#docker.version());
     return {
       engine: found.Version,
       api: found.ApiVersion,
@@ -62,8 +62,8 @@ export class Engine {
   }
 
   /**
-   * That it answers, and the version it answers with. The least that can be asked: for its whole version an engine
-   * starts the programs that belong to it, to have theirs.
+   * The engine's version, by the cheapest request there is: to report its full version an engine runs its helper
+   * programs and asks for theirs.
    */
   async ping(): Promise<string> {
     const { modem } = this.#docker;
@@ -83,16 +83,16 @@ export class Engine {
     return Object.keys(names ?? {});
   }
 
-  /** The image, or an error that says how it gets here. */
+  /** The image, or an error that says how to get it. */
   async image(name: string): Promise<InspectedImage> {
     return await this.#bounded(`inspect the image ${name}`, boundMs.look, () => this.#docker.getImage(name).inspect());
   }
 
-  /** The new container's id; undefined when somebody else has the name. */
+  /** The new container's id; undefined if the name is taken. */
   async create(name: string, options: CreateOptions): Promise<string | undefined> {
     try {
       const made = await this.#bounded(`create the container ${name}`, boundMs.change, (abortSignal) =>
-        // The name alone goes into the address: dockerode would put all of the options there as well.
+        // Only the name belongs in the URL; dockerode would put all options there.
         this.#docker.createContainer({
           _query: { name },
           _body: options,
@@ -101,20 +101,20 @@ export class Engine {
       );
       return made.id;
     } catch (error) {
-      if (error instanceof HotcellError && statusOf(error.cause) === 409) return undefined;
+      if (error instanceof HotcellError && refusalStatusOf(error.cause) === 409) return undefined;
       throw error;
     }
   }
 
-  /** Before the start, and hijacked: otherwise the first words in either direction may be lost without a sign. */
+  /** Before the start, and hijacked: otherwise the first bytes in either direction may be lost silently. */
   async attach(id: string): Promise<Attached> {
     const socket = (await this.#bounded(`attach to ${id}`, boundMs.look, (abortSignal) =>
       this.#docker
         .getContainer(id)
         .attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true, abortSignal }),
     )) as Duplex;
-    // A connection that breaks is one that ended: who reads it notices that something is missing, and asks the engine.
-    // Without a listener an error that nobody reads any more would end the process.
+    // A broken connection is treated as one that ended: the reader notices what is missing and asks the engine. Without
+    // a listener, an error after the last read would end the process.
     socket.on('error', () => undefined);
     return { input: socket, output: demux(untilItBreaks(socket)), close: () => socket.destroy() };
   }
@@ -125,7 +125,7 @@ export class Engine {
     );
   }
 
-  /** Its exit code as soon as it has ended (at once if it has already); undefined if it has not within the bound. */
+  /** The exit code once the container has ended; undefined if it has not ended in time. */
   async wait(id: string, withinMs: number): Promise<number | undefined> {
     let late = false;
     try {
@@ -141,7 +141,7 @@ export class Engine {
     }
   }
 
-  /** True when it was running. */
+  /** True if it was running. */
   async kill(id: string, signal = 'SIGKILL'): Promise<boolean> {
     return await this.#orIgnore([404, 409], () =>
       this.#bounded(`kill ${id}`, boundMs.change, (abortSignal) =>
@@ -150,7 +150,7 @@ export class Engine {
     );
   }
 
-  /** By force, with its anonymous volumes. Whether it is gone now: false if it is being removed for somebody else. */
+  /** By force, with its anonymous volumes. True if it is gone now; false while another call is removing it. */
   async remove(id: string): Promise<boolean> {
     const remove = () =>
       this.#bounded(`remove ${id}`, boundMs.change, (abortSignal) =>
@@ -165,13 +165,13 @@ export class Engine {
         this.#docker.getContainer(id).inspect({ abortSignal }),
       );
     } catch (error) {
-      if (error instanceof HotcellError && statusOf(error.cause) === 404) return undefined;
+      if (error instanceof HotcellError && refusalStatusOf(error.cause) === 404) return undefined;
       throw error;
     }
   }
 
   /** All containers, running or not, that have these labels (`name=value`). */
-  async list(labels: readonly string[]): Promise<Listed[]> {
+  async list(labels: readonly string[]): Promise<ListedContainer[]> {
     const found = await this.#bounded('list the containers', boundMs.look, (abortSignal) =>
       this.#docker.listContainers({ all: true, filters: { label: [...labels] }, abortSignal }),
     );
@@ -184,7 +184,7 @@ export class Engine {
     }));
   }
 
-  /** What stands at a path of a container, links not followed; undefined where nothing does. */
+  /** The file at a path of a container, without following links; undefined if there is none. */
   async stat(id: string, path: string): Promise<PathStat | undefined> {
     try {
       const answer = await this.#bounded(`look at ${path} in ${id}`, boundMs.look, (abortSignal) =>
@@ -192,16 +192,16 @@ export class Engine {
       );
       return pathStat(headerOf(answer, 'x-docker-container-path-stat'));
     } catch (error) {
-      if (error instanceof HotcellError && statusOf(error.cause) === 404) return undefined;
+      if (error instanceof HotcellError && refusalStatusOf(error.cause) === 404) return undefined;
       throw error;
     }
   }
 
-  /** Give an image's archive to the engine, as `docker load` does. */
+  /** Load an image's archive into the engine, as `docker load` does. */
   async load(archive: Readable, withinMs: number): Promise<void> {
     await this.#bounded('load an image', withinMs, async (abortSignal) => {
       const answer = await this.#docker.loadImage(archive, { quiet: true, abortSignal });
-      // The answer's end is the end of the loading.
+      // The image is loaded when the answer ends.
       for await (const chunk of answer as AsyncIterable<Buffer>) void chunk;
     });
   }
@@ -211,20 +211,20 @@ export class Engine {
       await call();
       return true;
     } catch (error) {
-      if (error instanceof HotcellError && statuses.includes(statusOf(error.cause) ?? 0)) return false;
+      if (error instanceof HotcellError && statuses.includes(refusalStatusOf(error.cause) ?? 0)) return false;
       throw error;
     }
   }
 
   async #bounded<T>(what: string, ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    // Not `AbortSignal.timeout`: that goes off all the same when the call is long over, at ten calls a run.
+    // Not `AbortSignal.timeout`: its timer would outlive the call, ten times for each run.
     const over = new AbortController();
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       late.reject(new HotcellError('engine_unavailable', `the engine did not ${what} within ${ms / 1000} s`));
       over.abort();
     }, ms).unref();
-    // Raced, not only aborted: a call whose abort is not heard must not hold its caller either.
+    // Raced, not only aborted: a call that ignores its abort must not hold its caller.
     try {
       return await Promise.race([call(over.signal), late.promise]);
     } catch (error) {
@@ -239,14 +239,14 @@ async function* untilItBreaks(socket: Duplex): AsyncGenerator<Buffer> {
   try {
     yield* socket as AsyncIterable<Buffer>;
   } catch (error) {
-    // What the reader itself threw is not the connection's.
+    // An error of the reader's own is not the connection's.
     if (!socket.destroyed) throw error;
   }
 }
 
 const PathStatHeader = z.looseObject({ name: z.string(), mode: z.number(), linkTarget: z.string() });
 
-/** Of an answer whose body says nothing; until its end is read the connection is held, and with it the process. */
+/** Drains the empty body: until its end is read the connection stays open, and the process alive. */
 function headerOf(answer: unknown, name: string): string {
   if (answer instanceof Readable) answer.resume();
   const headers = answer !== null && typeof answer === 'object' && 'headers' in answer ? answer.headers : undefined;
@@ -258,7 +258,7 @@ function pathStat(text: string): PathStat {
   const { name, mode, linkTarget } = parseJsonAs(
     PathStatHeader,
     Buffer.from(text, 'base64').toString('utf8'),
-    'what the engine says of a path',
+    "the engine's description of a path",
     'cell_failed',
   );
   return { name, mode, linkTarget };

@@ -2,7 +2,7 @@ import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** How a service that answers no requests says that it is alive: by the age of a file in its own temporary folder. */
+/** A service without an API shows that it is alive by the age of a file in its temporary folder. */
 const staleMs = 30_000;
 const fileOf = (service: string) => join(tmpdir(), `.hotcell-${service}-alive`);
 
@@ -11,7 +11,7 @@ export function sayAlive(service: string): void {
   try {
     utimesSync(fileOf(service), now, now);
   } catch {
-    // Said for the first time.
+    // The file does not exist yet.
     writeFileSync(fileOf(service), '');
   }
 }

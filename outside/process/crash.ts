@@ -3,8 +3,8 @@ import { writeSync } from 'node:fs';
 let armed: { point: string; how: 'kill' | 'stop' } | undefined;
 
 /**
- * Arm one named step, by environment, once when the process starts: `POINT` dies there by SIGKILL, `POINT:stop` is put
- * to sleep by SIGSTOP. Tests prove with it that a death at any step loses and repeats nothing.
+ * Arm one named step when the process starts: at `POINT` the process dies by SIGKILL, at `POINT:stop` SIGSTOP suspends
+ * it. With this, tests prove that a death at any step loses nothing and repeats nothing.
  */
 export function armCrashPoint(setting: string | undefined): void {
   if (!setting) return;
@@ -13,7 +13,7 @@ export function armCrashPoint(setting: string | undefined): void {
   armed = { point, how };
 }
 
-/** As it is armed here, for the threads of this process. */
+/** The same setting, for the threads of this process. */
 export function armedCrashPoint(): string | undefined {
   return armed && `${armed.point}:${armed.how}`;
 }
@@ -23,7 +23,7 @@ export function crashPoint(name: string): void {
   if (armed === undefined || armed.point !== name) return;
   const { how } = armed;
   armed = undefined;
-  // The harness counts which points were reached by this line, which has to be out before the process is gone.
+  // By this line the tests count which points were reached: it must be written before the process is gone.
   writeSync(2, `{"crashPoint":"${name}","how":"${how}"}\n`);
   process.kill(process.pid, how === 'kill' ? 'SIGKILL' : 'SIGSTOP');
 }

@@ -1,6 +1,6 @@
 import type { Logger } from './log.ts';
 
-/** How this process ends. Opened first, so that it is closed last: then nothing is left that is worth waiting for. */
+/** How this process ends. Open it first, so that it is disposed last, when nothing is left worth waiting for. */
 export interface Ending extends Disposable {
   /** Aborted when this process is asked to end. */
   readonly asked: AbortSignal;
@@ -9,9 +9,8 @@ export interface Ending extends Disposable {
 const lastMs = 1_000;
 
 /**
- * Asked to end, a process has so long. What it still waits for after that is an answer that does not come, or a
- * connection that the other side does not close: nothing that was promised to anybody stands in its memory, so it goes
- * without.
+ * A process that is asked to end has `withinMs` to do so. After that it can only be waiting for an answer that does not
+ * come, or for a peer to close a connection. No promise is kept in memory alone, so it exits.
  */
 export function openEnding(log: Logger, withinMs: number): Ending {
   const asked = new AbortController();
@@ -25,7 +24,7 @@ export function openEnding(log: Logger, withinMs: number): Ending {
 
 function endWithin(log: Logger, withinMs: number): void {
   const late = setTimeout(() => {
-    log.warn({ withinMs }, 'what is still open after so long is left as it is');
+    log.warn({ withinMs }, 'exiting with connections still open: they did not close in time');
     process.exit();
   }, withinMs);
   late.unref();

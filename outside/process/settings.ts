@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A secret may come as a file, so that it stands in no process list and in no inspection: NAME_FILE instead of NAME. */
+/** A secret may come in a file (NAME_FILE instead of NAME), which keeps it out of process lists and `docker inspect`. */
 function valueOf(name: string, env: Env): string | undefined {
   const plain = env[name];
   const file = env[`${name}_FILE`];
@@ -16,15 +16,15 @@ function valueOf(name: string, env: Env): string | undefined {
   try {
     return readFileSync(file, 'utf8').trimEnd();
   } catch (cause) {
-    throw new HotcellError('invalid', `${name}_FILE names ${file}, which cannot be read: ${messageOf(cause)}`, {
+    throw new HotcellError('invalid', `cannot read ${file}, which ${name}_FILE names: ${messageOf(cause)}`, {
       cause,
     });
   }
 }
 
 /**
- * Read a process's settings once. A HOTCELL_ variable that nobody reads is a mistake somebody will search for long:
- * it is refused, with the name that was probably meant.
+ * Read a process's settings once. An unknown HOTCELL_ variable is probably a typing error that would be hard to find, so
+ * it is refused, with the nearest known name.
  */
 export function readSettings<S extends z.ZodObject>(
   schema: S,
@@ -37,7 +37,7 @@ export function readSettings<S extends z.ZodObject>(
   if (unknown.length > 0) {
     const issues = unknown.map((path) => {
       const near = nearest(path, [...known]);
-      return { path, message: `is no setting of this process${near ? `; did you mean ${near}?` : ''}` };
+      return { path, message: `is not a setting of this process${near ? `; did you mean ${near}?` : ''}` };
     });
     throw new HotcellError('invalid', `unknown settings: ${issues.map((i) => `${i.path} ${i.message}`).join('; ')}`, {
       issues,

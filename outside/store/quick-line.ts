@@ -1,14 +1,14 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** What a connection reads into. All of them share it: what was read is used up before anybody reads again. */
+/** All connections read into this one buffer: a sink has used up what was read before the next read begins. */
 const buffer = Buffer.allocUnsafeSlow(256 * 1024);
 const mostHead = 16 * 1024;
 
 export type Headers = Readonly<Record<string, string>>;
 interface Pending {
   sink: (chunk: Buffer) => void;
-  /** The headers, when all of the body was taken; undefined when the answer is none that is taken here. */
+  /** With the headers once the whole body was taken; with undefined if a quick line does not take such an answer. */
   resolve: (headers: Headers | undefined) => void;
   reject: (error: unknown) => void;
 }
@@ -19,9 +19,9 @@ export class LineBroken extends Error {
 }
 
 /**
- * One kept connection for the one answer that is worth a way of its own: 200 with a length, handed to somebody who never
- * waits. It costs no memory for what passes and a fraction of the time of a general client. Whatever else comes ends the
- * connection, and is asked for again by the general client.
+ * One kept connection for the one answer that is worth a path of its own: 200 with a length, handed to a sink that never
+ * waits. It needs no memory for what passes, and a fraction of a general client's CPU (decision 0061). Any other answer
+ * ends the connection, and the general client asks again.
  */
 export class QuickLine {
   readonly #open: () => Socket;
@@ -39,7 +39,7 @@ export class QuickLine {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     this.#open = () => {
       if (secure) {
-        // An address is no name that a certificate could be asked for by.
+        // A server name (SNI) must not be an address.
         const socket = connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }) });
         return socket.on('data', (chunk: Buffer) => this.#taken(chunk));
       }
@@ -51,7 +51,7 @@ export class QuickLine {
     };
   }
 
-  /** Send a request that has no body. A connection that had died while nobody used it is opened anew, once. */
+  /** Send a request without a body. A connection that died while it was idle is opened anew, once. */
   async get(request: string, sink: (chunk: Buffer) => void, signal?: AbortSignal): Promise<Headers | undefined> {
     const kept = this.#socket !== undefined;
     try {
@@ -91,9 +91,9 @@ export class QuickLine {
     const ended = (error: Error) => {
       if (this.#socket === socket) this.#fail(error);
     };
-    socket.setTimeout(this.#silenceMs, () => ended(new LineBroken('it fell silent')));
+    socket.setTimeout(this.#silenceMs, () => ended(new LineBroken('the connection fell silent')));
     socket.on('error', (error) => ended(new LineBroken(error.message, { cause: error })));
-    socket.on('end', () => ended(new LineBroken('it ended the connection')));
+    socket.on('end', () => ended(new LineBroken('the peer ended the connection')));
     socket.on('close', () => ended(new LineBroken('the connection was closed')));
     return socket;
   }
@@ -119,11 +119,11 @@ export class QuickLine {
   }
 
   #taken(chunk: Buffer): void {
-    // Nobody asked: whatever it is, it belongs to no answer of ours.
+    // These bytes answer no request of ours.
     if (!this.#pending) return this.#drop();
     const body = this.#headers ? chunk : this.#headIn(chunk);
     if (!body || !this.#headers) return;
-    if (body.length > this.#left) return this.#fail(new LineBroken('it sent more than it had announced'));
+    if (body.length > this.#left) return this.#fail(new LineBroken('the peer sent more bytes than it announced'));
     this.#left -= body.length;
     try {
       if (body.length > 0) this.#pending.sink(body);
@@ -133,7 +133,7 @@ export class QuickLine {
     if (this.#left === 0) this.#settle(this.#headers, this.#headers['connection']?.toLowerCase() !== 'close');
   }
 
-  /** What of this chunk is body, once the head is there and is one that we take. */
+  /** The part of this chunk that is body, once the head is complete and acceptable. */
   #headIn(chunk: Buffer): Buffer | undefined {
     const before = this.#head.length;
     this.#head += chunk.toString('latin1');
@@ -154,7 +154,7 @@ export class QuickLine {
   }
 }
 
-/** Undefined for any other status than 200 and for whatever is said twice or not as it should be. */
+/** Undefined for a status other than 200, a malformed line, or a length given twice. */
 function headersOf(head: string): Headers | undefined {
   const [status = '', ...lines] = head.split('\r\n');
   if (!status.startsWith('HTTP/1.1 200')) return undefined;

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 
 /** The sha256 of no bytes, as a GET is signed. */
 export const emptySha256 = hash('sha256', '');
@@ -10,18 +10,9 @@ export interface SigningAccount {
   host: string;
 }
 
-/** HMAC-SHA-256 with a key that is used often: Node's own makes a key's object anew for each, which costs more than all the rest. */
-function keyed(key: Buffer): (text: string) => Buffer {
-  const padded = Buffer.alloc(64);
-  (key.length > 64 ? hash('sha256', key, 'buffer') : key).copy(padded);
-  const inner = padded.map((byte) => byte ^ 0x36);
-  const outer = padded.map((byte) => byte ^ 0x5c);
-  return (text) => {
-    const first = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer');
-    return hash('sha256', Buffer.concat([outer, first]), 'buffer');
-  };
-}
-/** Stores allow for five to fifteen minutes. */
+const hmac = (key: KeyObject | Buffer, text: string) => createHmac('sha256', key).update(text);
+
+/** Stores accept clocks that differ by five to fifteen minutes. */
 const tooFarMs = 4 * 60_000;
 
 const encode = (text: string) =>
@@ -42,13 +33,13 @@ export class Signer {
   readonly #account: SigningAccount;
   #aheadMs = 0;
   #day = '';
-  #hmac = keyed(Buffer.alloc(0));
+  #dayKey: KeyObject | undefined;
 
   constructor(account: SigningAccount) {
     this.#account = account;
   }
 
-  /** The headers to send: those given and the signature over all of them. `path` and `query` are encoded already. */
+  /** The headers to send: those given and a signature over all of them. `path` and `query` are already encoded. */
   sign(
     method: string,
     path: string,
@@ -67,32 +58,33 @@ export class Signer {
     const request = `${method}\n${path}\n${query}\n${lines}\n${signed}\n${bodySha256}`;
     const scope = `${day}/${region}/s3/aws4_request`;
     const digest = hash('sha256', request);
-    const signature = this.#keyOf(day)(`AWS4-HMAC-SHA256\n${at}\n${scope}\n${digest}`).toString('hex');
+    const signature = hmac(this.#keyOf(day), `AWS4-HMAC-SHA256\n${at}\n${scope}\n${digest}`).digest('hex');
     headers['authorization'] =
       `AWS4-HMAC-SHA256 Credential=${accessKey}/${scope}, SignedHeaders=${signed}, Signature=${signature}`;
     return headers;
   }
 
-  /** How far the store's clock is taken to be ahead of ours. */
+  /** By how much the store's clock is assumed to be ahead of ours. */
   get aheadMs(): number {
     return this.#aheadMs;
   }
 
-  /** It refused, and this is its time: whether a request that was signed when it was `beforeMs` ahead was refused for that. */
+  /** Given the store's time in a refusal: whether the clock explains why it refused a request signed as `beforeMs` ahead. */
   follow(time: Date | undefined, beforeMs: number): boolean {
     const aheadMs = (time?.getTime() ?? Number.NaN) - Date.now();
     if (Math.abs(aheadMs - this.#aheadMs) > tooFarMs) this.#aheadMs = aheadMs;
     return Math.abs(this.#aheadMs - beforeMs) > tooFarMs;
   }
 
-  #keyOf(day: string): (text: string) => Buffer {
-    if (day !== this.#day) {
+  /** Kept as a key object: handing the bytes over each time would cost more than the rest of a signature. */
+  #keyOf(day: string): KeyObject {
+    if (!this.#dayKey || day !== this.#day) {
       const { secretKey, region } = this.#account;
-      const secret = Buffer.from(`AWS4${secretKey}`);
-      const key = [day, region, 's3', 'aws4_request'].reduce((before, part) => keyed(before)(part), secret as Buffer);
-      this.#hmac = keyed(key);
+      let key = Buffer.from(`AWS4${secretKey}`);
+      for (const part of [day, region, 's3', 'aws4_request']) key = hmac(key, part).digest();
+      this.#dayKey = createSecretKey(key);
       this.#day = day;
     }
-    return this.#hmac;
+    return this.#dayKey;
   }
 }

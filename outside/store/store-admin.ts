@@ -13,7 +13,7 @@ import { openClient, type StoreAccess } from './store-client.ts';
 
 const named = (error: unknown, ...names: string[]) => error instanceof S3ServiceException && names.includes(error.name);
 
-/** What an operator does to buckets, apart from the objects in them. */
+/** What an operator does to buckets themselves. */
 export class StoreAdmin implements Disposable {
   readonly #client: S3Client;
 
@@ -31,11 +31,11 @@ export class StoreAdmin implements Disposable {
       return true;
     } catch (error) {
       if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return false;
-      throw this.#explain(error, `look for the bucket ${bucket}`);
+      throw this.#explain(error, `look up bucket ${bucket}`);
     }
   }
 
-  /** Lock can only be had from a bucket's first moment on; versions come with it. */
+  /** Object Lock can be enabled only when a bucket is created; it implies versioning. */
   async createBucket(bucket: string, { locked }: { locked: boolean }): Promise<void> {
     try {
       await this.#client.send(
@@ -43,7 +43,7 @@ export class StoreAdmin implements Disposable {
       );
     } catch (error) {
       if (named(error, 'BucketAlreadyOwnedByYou')) return;
-      throw this.#explain(error, `create the bucket ${bucket}`);
+      throw this.#explain(error, `create bucket ${bucket}`);
     }
   }
 
@@ -52,7 +52,7 @@ export class StoreAdmin implements Disposable {
     await this.#client
       .send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration }))
       .catch((error: unknown) => {
-        throw this.#explain(error, `switch on versions in the bucket ${bucket}`);
+        throw this.#explain(error, `enable versioning on bucket ${bucket}`);
       });
   }
 
@@ -60,7 +60,7 @@ export class StoreAdmin implements Disposable {
     await this.#client
       .send(new PutBucketPolicyCommand({ Bucket: bucket, Policy: JSON.stringify(policy) }))
       .catch((error: unknown) => {
-        throw this.#explain(error, `set the rights of the bucket ${bucket}`);
+        throw this.#explain(error, `set the policy of bucket ${bucket}`);
       });
   }
 
@@ -69,11 +69,11 @@ export class StoreAdmin implements Disposable {
       return (await this.#client.send(new GetBucketVersioningCommand({ Bucket: bucket }))).Status === 'Enabled';
     } catch (error) {
       if (named(error, 'NotImplemented', 'MethodNotAllowed')) return false;
-      throw this.#explain(error, `ask whether ${bucket} keeps versions`);
+      throw this.#explain(error, `read the versioning of bucket ${bucket}`);
     }
   }
 
-  /** `false` without a lock; otherwise whether a retention applies to objects that ask for none. */
+  /** False without Object Lock; otherwise whether a default retention applies to objects that ask for none. */
   async lockOf(bucket: string): Promise<false | { defaultRetention: boolean }> {
     try {
       const answer = await this.#client.send(new GetObjectLockConfigurationCommand({ Bucket: bucket }));
@@ -83,7 +83,7 @@ export class StoreAdmin implements Disposable {
         : false;
     } catch (error) {
       if (named(error, 'ObjectLockConfigurationNotFoundError', 'NotImplemented', 'MethodNotAllowed')) return false;
-      throw this.#explain(error, `ask for the lock of ${bucket}`);
+      throw this.#explain(error, `read the Object Lock settings of bucket ${bucket}`);
     }
   }
 

@@ -1,7 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { S3Client } from '@aws-sdk/client-s3';
-import { askAgainOnConflict } from './store-upload.ts';
+import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 
 export interface StoreAccess {
   endpoint: string;
@@ -26,11 +25,30 @@ export function openClient(settings: StoreAccess): S3Client {
       httpAgent: new HttpAgent(agents),
       httpsAgent: new HttpsAgent(agents),
       connectionTimeout: 5_000,
-      // Silence on the socket for this long is a store that hangs: the request fails instead of waiting for ever.
+      // A store that is silent for this long hangs: the request fails instead of waiting for ever.
       socketTimeout: 30_000,
       expectContinueHeader: false,
     },
   });
-  askAgainOnConflict(client);
+  retryOnConflict(client);
   return client;
+}
+
+/** Parts and copies have no condition. A store that says one failed is out of order, and is asked again as if it were busy. */
+function retryOnConflict(client: S3Client): void {
+  const unconditional = ['UploadPartCommand', 'CopyObjectCommand'];
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        try {
+          return await next(args);
+        } catch (error) {
+          const refused = error instanceof S3ServiceException && unconditional.includes(commandName);
+          if (refused && [409, 412].includes(error.$metadata.httpStatusCode ?? 0))
+            error.$retryable = { throttling: false };
+          throw error;
+        }
+      },
+    { step: 'deserialize', name: 'retryOnConflict', priority: 'high' },
+  );
 }

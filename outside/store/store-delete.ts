@@ -1,7 +1,7 @@
 import { DeleteObjectCommand, DeleteObjectsCommand, type S3Client } from '@aws-sdk/client-s3';
-import { explained, statusOf } from './store-errors.ts';
+import { explained, httpStatusOf } from './store-errors.ts';
 
-/** More a store does not take at once. */
+/** The most that a store takes in one request. */
 const most = 1000;
 
 export interface Doomed {
@@ -21,12 +21,12 @@ export async function deleteOne(client: S3Client, bucket: string, { key, version
       new DeleteObjectCommand({ Bucket: bucket, Key: key, ...(versionId ? { VersionId: versionId } : {}) }),
     );
   } catch (error) {
-    if (statusOf(error) === 404) return;
+    if (httpStatusOf(error) === 404) return;
     throw explained(error, 'delete', bucket, key);
   }
 }
 
-/** Answers those that the store did not let go: a lock protects them, or a right lacks. What is not there is gone. */
+/** Returns those that the store kept: a lock protects them, or this account lacks the right. What is not there is gone. */
 export async function deleteAll(client: S3Client, bucket: string, doomed: readonly Doomed[]): Promise<NotDeleted[]> {
   const kept: NotDeleted[] = [];
   for (let from = 0; from < doomed.length; from += most) {

@@ -1,14 +1,14 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 
-export const statusOf = (error: unknown) =>
+export const httpStatusOf = (error: unknown) =>
   error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : '');
 
-/** What a request that failed means to us. */
+/** A failed request as one of our errors. */
 export function explained(error: unknown, verb: string, bucket: string, key: string): Error {
   if (error instanceof HotcellError) return error;
-  const status = statusOf(error);
+  const status = httpStatusOf(error);
   if (status === 412) return new PreconditionFailed(bucket, key, error);
   if (status === 403)
     return new HotcellError('forbidden', `the store does not let this process ${verb} ${bucket}/${key}`, {
@@ -23,9 +23,9 @@ export function unavailable(error: unknown, verb: string, bucket: string, key: s
   return new HotcellError('store_unavailable', said, { cause: error });
 }
 
-/** Somebody else was first (or the object changed): the answer to a conditional write that lost. */
+/** A conditional write lost: another writer was first, or the object changed. */
 export class PreconditionFailed extends HotcellError {
   constructor(bucket: string, key: string, cause: unknown) {
-    super('conflict', `${bucket}/${key} is not as the condition says`, { cause });
+    super('conflict', `${bucket}/${key} is not in the state that the write requires`, { cause });
   }
 }

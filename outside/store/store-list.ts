@@ -1,12 +1,12 @@
 import {
-  ListObjectsV2Command,
   type ListObjectsV2CommandInput,
   ListObjectVersionsCommand,
+  paginateListObjectsV2,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { explained } from './store-errors.ts';
 
-export interface Listed {
+export interface ListedKey {
   key: string;
   size: number;
   etag: string;
@@ -22,37 +22,34 @@ export interface ListedVersion {
   modified: Date | undefined;
 }
 
-/** In the order of keys, page by page: nothing grows with the bucket. */
-async function* pages(client: S3Client, asked: ListObjectsV2CommandInput) {
-  let token: string | undefined;
-  do {
-    // A page is asked for from the token of the one before; where to begin is only the first one's.
-    const { StartAfter: _, ...rest } = asked;
-    const page = await client
-      .send(new ListObjectsV2Command(token ? { ...rest, ContinuationToken: token } : asked))
-      .catch((error: unknown) => {
-        throw explained(error, 'list', asked.Bucket ?? '', asked.Prefix ?? '');
-      });
-    yield page;
-    token = page.IsTruncated ? page.NextContinuationToken : undefined;
-  } while (token);
+/** In the order of keys, page by page: memory does not grow with the bucket. */
+async function* pages(
+  client: S3Client,
+  Bucket: string,
+  Prefix: string,
+  more: Pick<ListObjectsV2CommandInput, 'Delimiter' | 'StartAfter' | 'MaxKeys'>,
+) {
+  try {
+    yield* paginateListObjectsV2({ client }, { Bucket, Prefix, ...more });
+  } catch (error) {
+    throw explained(error, 'list', Bucket, Prefix);
+  }
 }
 
 export async function* listObjects(
   client: S3Client,
   bucket: string,
   prefix: string,
-  options: { after?: string; pageSize?: number },
-): AsyncGenerator<Listed> {
-  const from = options.after ? { StartAfter: options.after } : {};
-  const size = options.pageSize ? { MaxKeys: options.pageSize } : {};
-  for await (const { Contents = [] } of pages(client, { Bucket: bucket, Prefix: prefix, ...from, ...size }))
+  { after, pageSize }: { after?: string; pageSize?: number },
+): AsyncGenerator<ListedKey> {
+  const some = { ...(after && { StartAfter: after }), ...(pageSize && { MaxKeys: pageSize }) };
+  for await (const { Contents = [] } of pages(client, bucket, prefix, some))
     for (const { Key, Size = 0, ETag = '', LastModified } of Contents)
       if (Key !== undefined) yield { key: Key, size: Size, etag: ETag, modified: LastModified };
 }
 
 export async function* listFolders(client: S3Client, bucket: string, prefix: string): AsyncGenerator<string> {
-  for await (const { CommonPrefixes = [] } of pages(client, { Bucket: bucket, Prefix: prefix, Delimiter: '/' }))
+  for await (const { CommonPrefixes = [] } of pages(client, bucket, prefix, { Delimiter: '/' }))
     for (const { Prefix } of CommonPrefixes) if (Prefix !== undefined) yield Prefix;
 }
 

@@ -4,29 +4,53 @@ import {
   type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
   type S3Client,
-  S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { explained, httpStatusOf } from './store-errors.ts';
+import { type Put, putObject } from './store-put.ts';
 import type { Part } from './upload-parts.ts';
 
+/** In one request if it fits into one part. */
+export async function uploadBody(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  parts: AsyncGenerator<Part>,
+  options: { ifAbsent?: boolean },
+): Promise<Put> {
+  const first = await parts.next();
+  const second = first.done ? first : await parts.next();
+  if (second.done) {
+    const body = first.done ? '' : first.value.bytes;
+    return putObject(client, bucket, key, body, options).finally(() => first.value?.letGo());
+  }
+  try {
+    return await uploadParts(client, { Bucket: bucket, Key: key }, [first.value, second.value], parts, options);
+  } catch (error) {
+    await parts.return(undefined);
+    throw explained(error, 'upload', bucket, key);
+  }
+}
+
 /**
- * A body that is too large for one request, in parts: one is on its way while the next is filled. If anything fails,
+ * A body that is too large for one request, in parts: one is sent while the next is filled. If anything fails,
  * nothing of it stays.
  */
-export async function uploadParts(
+async function uploadParts(
   client: S3Client,
   target: { Bucket: string; Key: string },
   [first, second]: readonly [Part, Part],
   rest: AsyncIterator<Part>,
   options: { ifAbsent?: boolean },
-): Promise<{ etag: string; versionId: string | undefined }> {
+): Promise<Put> {
   const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...target, ChecksumAlgorithm: 'CRC32' }));
   try {
     const done: CompletedPart[] = [];
     const send = async ({ bytes, letGo }: Part) => {
       const PartNumber = done.length + 1;
-      // The store checks this sum. Signing the bytes as well would hash all of them once more.
+      // The store checks this sum. Signing the bytes as well would hash them all a second time.
       const ChecksumCRC32 = crc32Base64(bytes);
       const part = new UploadPartCommand({ ...target, UploadId, PartNumber, Body: bytes, ChecksumCRC32 });
       leaveBodyUnsigned(part);
@@ -36,7 +60,7 @@ export async function uploadParts(
     await send(first);
     let sending = send(second);
     for (;;) {
-      // Its failure is told when the next is full, and until then must not end the process.
+      // A failure is thrown when the next part is full; until then it must not end the process as unhandled.
       sending.catch(() => undefined);
       const next = await rest.next();
       await sending;
@@ -53,7 +77,7 @@ export async function uploadParts(
     );
     return { etag: answer.ETag ?? '', versionId: answer.VersionId };
   } catch (error) {
-    // The first failure is what is told; a half upload that stays is found again by its age.
+    // The first failure is the one to throw; an upload that stays half done is found again by its age.
     await client.send(new AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => undefined);
     throw error;
   }
@@ -69,7 +93,7 @@ function crc32Base64(bytes: Uint8Array): string {
 function leaveBodyUnsigned(command: UploadPartCommand): void {
   command.middlewareStack.add(
     (next) => async (args) => {
-      // In this step there is a request of the client's own kind.
+      // In this step the request is the client's own kind.
       const { headers } = args.request as { headers: Record<string, string> };
       headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
       return await next(args);
@@ -78,21 +102,27 @@ function leaveBodyUnsigned(command: UploadPartCommand): void {
   );
 }
 
-/** Parts and copies have no condition. A store that says one failed is not itself, and is asked again as when it is busy. */
-export function askAgainOnConflict(client: S3Client): void {
-  const unconditional = ['UploadPartCommand', 'CopyObjectCommand'];
-  client.middlewareStack.add(
-    (next, { commandName = '' }) =>
-      async (args) => {
-        try {
-          return await next(args);
-        } catch (error) {
-          const refused = error instanceof S3ServiceException && unconditional.includes(commandName);
-          if (refused && [409, 412].includes(error.$metadata.httpStatusCode ?? 0))
-            error.$retryable = { throttling: false };
-          throw error;
-        }
-      },
-    { step: 'deserialize', name: 'askAgainOnConflict', priority: 'high' },
+export interface HalfUpload {
+  key: string;
+  id: string;
+  begun: Date | undefined;
+}
+
+export async function listHalfUploads(client: S3Client, bucket: string, prefix: string): Promise<HalfUpload[]> {
+  const { Uploads = [] } = await client
+    .send(new ListMultipartUploadsCommand({ Bucket: bucket, ...(prefix && { Prefix: prefix }) }))
+    .catch((error: unknown) => {
+      throw explained(error, 'list the uploads in', bucket, prefix);
+    });
+  return Uploads.flatMap(({ Key, UploadId, Initiated }) =>
+    Key && UploadId ? [{ key: Key, id: UploadId, begun: Initiated }] : [],
   );
+}
+
+export async function abortUpload(client: S3Client, bucket: string, key: string, id: string): Promise<void> {
+  try {
+    await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id }));
+  } catch (error) {
+    if (httpStatusOf(error) !== 404) throw explained(error, 'abort the upload of', bucket, key);
+  }
 }

@@ -1,48 +1,41 @@
 import type { Readable } from 'node:stream';
 import {
-  AbortMultipartUploadCommand,
   CopyObjectCommand,
   GetObjectCommand,
+  type GetObjectCommandOutput,
   HeadObjectCommand,
-  ListMultipartUploadsCommand,
-  PutObjectCommand,
+  type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
-import { inParts, PartBuffers } from './upload-parts.ts';
 import { StoreBytes } from './store-bytes.ts';
 import { openClient, type StoreAccess } from './store-client.ts';
 import { deleteAll, deleteOne } from './store-delete.ts';
-import { explained, PreconditionFailed, statusOf, unavailable } from './store-errors.ts';
-import { type Listed, type ListedVersion, listFolders, listObjects, listVersions } from './store-list.ts';
-import { uploadParts } from './store-upload.ts';
+import { explained, PreconditionFailed, httpStatusOf, unavailable } from './store-errors.ts';
+import { type ListedKey, type ListedVersion, listFolders, listObjects, listVersions } from './store-list.ts';
+import { type Put, putObject, type PutOptions } from './store-put.ts';
+import { abortUpload, type HalfUpload, listHalfUploads, uploadBody } from './store-upload.ts';
+import { inParts, PartBuffers } from './upload-parts.ts';
 
-export interface PutOptions {
-  /** Put only if there is nothing: the store decides the race, not we. */
-  ifAbsent?: boolean;
-  ifMatch?: string;
-  contentType?: string;
-  /** sha256 of the body in base64: the store refuses other bytes. */
-  sha256Base64?: string;
-  retainUntil?: Date;
-}
-export interface Put {
-  etag: string;
-  versionId: string | undefined;
-}
 export interface Found {
   size: number;
   etag: string;
   versionId: string | undefined;
   modified: Date | undefined;
 }
+
+function foundOf(answer: GetObjectCommandOutput | HeadObjectCommandOutput): Found {
+  const { ContentLength = 0, ETag = '', VersionId, LastModified } = answer;
+  return { size: ContentLength, etag: ETag, versionId: VersionId, modified: LastModified };
+}
+
 /** The only door to the object store. It knows buckets and keys, and nothing of what lies there. */
 export class Store implements Disposable {
   readonly #client: S3Client;
   readonly #settings: StoreAccess;
-  /** As small as a store takes parts: what is under way is memory. */
+  /** As small as a store accepts, since parts under way are memory. */
   readonly #buffers = new PartBuffers(5 * 1024 * 1024);
   #bytes: StoreBytes | undefined;
 
@@ -56,41 +49,17 @@ export class Store implements Disposable {
     void this.#bytes?.[Symbol.asyncDispose]();
   }
 
-  /** The quick way for many small contents. */
+  /** The quick way for contents. */
   get bytes(): StoreBytes {
     this.#bytes ??= new StoreBytes(this.#settings);
     return this.#bytes;
   }
 
   async put(bucket: string, key: string, body: Uint8Array | string, options: PutOptions = {}): Promise<Put> {
-    // Two conditional writers at once may both be told 409 to try again: one of the next tries decides.
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const answer = await this.#client.send(
-          new PutObjectCommand({
-            Bucket: bucket,
-            Key: key,
-            Body: body,
-            ...(options.ifAbsent ? { IfNoneMatch: '*' } : {}),
-            ...(options.ifMatch ? { IfMatch: options.ifMatch } : {}),
-            ...(options.contentType ? { ContentType: options.contentType } : {}),
-            ...(options.sha256Base64 ? { ChecksumSHA256: options.sha256Base64 } : {}),
-            ...(options.retainUntil
-              ? { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: options.retainUntil }
-              : {}),
-          }),
-        );
-        return { etag: answer.ETag ?? '', versionId: answer.VersionId };
-      } catch (error) {
-        // A condition that nobody set cannot fail: that store is not itself.
-        const beside = statusOf(error) === 412 && !options.ifAbsent && !options.ifMatch;
-        if ((statusOf(error) === 409 || beside) && attempt < 8) continue;
-        throw beside ? unavailable(error, 'put', bucket, key) : explained(error, 'put', bucket, key);
-      }
-    }
+    return await putObject(this.#client, bucket, key, body, options);
   }
 
-  /** False if something was there already. An answer that was lost on the way is told apart by the caller's bytes. */
+  /** False if something was there already. After a lost answer the caller's own bytes tell which it was. */
   async putIfAbsent(
     bucket: string,
     key: string,
@@ -101,8 +70,8 @@ export class Store implements Disposable {
   }
 
   /**
-   * What was there already; undefined if this was put. A promise may hang on it, so "something is there" is believed
-   * when it can be seen: a store that says so of an empty place is asked again, and in the end counts as not there.
+   * What was there already; undefined if this was put. A promise may depend on it, so "something is there" counts only
+   * once it can be seen: a store that says so of a missing object is asked again, and in the end is called unavailable.
    */
   async putOrFind(
     bucket: string,
@@ -123,7 +92,7 @@ export class Store implements Disposable {
     }
   }
 
-  /** The object's bytes as a stream, or undefined if there is no such object. The caller reads it or destroys it. */
+  /** The object's bytes as a stream, or undefined if there is no such object. The caller reads the stream or destroys it. */
   async get(
     bucket: string,
     key: string,
@@ -134,21 +103,18 @@ export class Store implements Disposable {
         new GetObjectCommand({
           Bucket: bucket,
           Key: key,
-          ...(options.versionId ? { VersionId: options.versionId } : {}),
-          ...(options.range ? { Range: options.range } : {}),
+          ...(options.versionId && { VersionId: options.versionId }),
+          ...(options.range && { Range: options.range }),
         }),
         options.signal ? { abortSignal: options.signal } : {},
       );
       return {
         // In Node the SDK's body is a stream of node:http.
         body: answer.Body as Readable,
-        size: answer.ContentLength ?? 0,
-        etag: answer.ETag ?? '',
-        versionId: answer.VersionId,
-        modified: answer.LastModified,
+        ...foundOf(answer),
       };
     } catch (error) {
-      if (statusOf(error) === 404) return undefined;
+      if (httpStatusOf(error) === 404) return undefined;
       throw explained(error, 'get', bucket, key);
     }
   }
@@ -185,23 +151,19 @@ export class Store implements Disposable {
 
   async head(bucket: string, key: string, versionId?: string): Promise<Found | undefined> {
     try {
-      const answer = await this.#client.send(
-        new HeadObjectCommand({ Bucket: bucket, Key: key, ...(versionId ? { VersionId: versionId } : {}) }),
+      return foundOf(
+        await this.#client.send(
+          new HeadObjectCommand({ Bucket: bucket, Key: key, ...(versionId && { VersionId: versionId }) }),
+        ),
       );
-      return {
-        size: answer.ContentLength ?? 0,
-        etag: answer.ETag ?? '',
-        versionId: answer.VersionId,
-        modified: answer.LastModified,
-      };
     } catch (error) {
-      if (statusOf(error) === 404) return undefined;
+      if (httpStatusOf(error) === 404) return undefined;
       throw explained(error, 'head', bucket, key);
     }
   }
 
   /** In the order of keys. */
-  list(bucket: string, prefix: string, options: { after?: string; pageSize?: number } = {}): AsyncGenerator<Listed> {
+  list(bucket: string, prefix: string, options: { after?: string; pageSize?: number } = {}): AsyncGenerator<ListedKey> {
     return listObjects(this.#client, bucket, prefix, options);
   }
 
@@ -225,7 +187,7 @@ export class Store implements Disposable {
       throw new HotcellError('store_unavailable', `the store did not delete ${bucket}/${first.key}: ${first.message}`);
   }
 
-  /** Remove exactly these versions. Answers those that the store did not let go: a lock protects them, or a right lacks. */
+  /** Remove exactly these versions. Returns those that the store kept: a lock protects them, or a right is missing. */
   async deleteVersions(
     bucket: string,
     versions: readonly { key: string; versionId: string }[],
@@ -238,21 +200,10 @@ export class Store implements Disposable {
     bucket: string,
     key: string,
     chunks: AsyncIterable<Uint8Array>,
-    options: { partBytes?: number; ifAbsent?: boolean } = {},
+    { partBytes, ...options }: { partBytes?: number; ifAbsent?: boolean } = {},
   ): Promise<Put> {
-    const parts = inParts(chunks, options.partBytes ? new PartBuffers(options.partBytes) : this.#buffers);
-    const first = await parts.next();
-    const second = first.done ? first : await parts.next();
-    if (second.done) {
-      const body = first.done ? '' : first.value.bytes;
-      return this.put(bucket, key, body, { ifAbsent: options.ifAbsent ?? false }).finally(() => first.value?.letGo());
-    }
-    try {
-      return await uploadParts(this.#client, { Bucket: bucket, Key: key }, [first.value, second.value], parts, options);
-    } catch (error) {
-      await parts.return(undefined);
-      throw explained(error, 'upload', bucket, key);
-    }
+    const parts = inParts(chunks, partBytes ? new PartBuffers(partBytes) : this.#buffers);
+    return await uploadBody(this.#client, bucket, key, parts, options);
   }
 
   /** Within the store: the bytes do not travel. */
@@ -265,23 +216,11 @@ export class Store implements Disposable {
       });
   }
 
-  async halfUploads(bucket: string, prefix = ''): Promise<{ key: string; id: string; begun: Date | undefined }[]> {
-    const answer = await this.#client
-      .send(new ListMultipartUploadsCommand({ Bucket: bucket, ...(prefix ? { Prefix: prefix } : {}) }))
-      .catch((error: unknown) => {
-        throw explained(error, 'list the uploads in', bucket, prefix);
-      });
-    return (answer.Uploads ?? []).flatMap((u) =>
-      u.Key && u.UploadId ? [{ key: u.Key, id: u.UploadId, begun: u.Initiated }] : [],
-    );
+  async halfUploads(bucket: string, prefix = ''): Promise<HalfUpload[]> {
+    return await listHalfUploads(this.#client, bucket, prefix);
   }
 
   async abortUpload(bucket: string, key: string, id: string): Promise<void> {
-    try {
-      await this.#client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id }));
-    } catch (error) {
-      if (statusOf(error) === 404) return;
-      throw explained(error, 'abort the upload of', bucket, key);
-    }
+    await abortUpload(this.#client, bucket, key, id);
   }
 }

@@ -1,4 +1,4 @@
-/** One part of a body. Its buffer is used again as soon as it is let go. */
+/** One part of a body. Its buffer is reused as soon as it is let go. */
 export interface Part {
   bytes: Buffer;
   letGo: () => void;
@@ -6,7 +6,7 @@ export interface Part {
 
 const smallBytes = 64 * 1024;
 
-/** Whole buffers that are used again, so that what is sent does not pile up as garbage: a few are kept. */
+/** Whole buffers for reuse, so that sent parts do not pile up as garbage. It keeps a few. */
 export class PartBuffers {
   readonly bytes: number;
   readonly #kept: Buffer[] = [];
@@ -15,7 +15,7 @@ export class PartBuffers {
     this.bytes = bytes;
   }
 
-  /** One that is larger than `than`, with what is in it: small bodies take little. */
+  /** A larger buffer with the same content: small bodies take little memory. */
   larger(than: Buffer): Buffer {
     const larger =
       than.length < Math.min(smallBytes, this.bytes)
@@ -31,8 +31,8 @@ export class PartBuffers {
 }
 
 /**
- * A body in parts of one size, in two buffers that take turns: while one part is sent, the next is filled, and a third
- * is not begun.
+ * A body in parts of one size, in two buffers that take turns: while one part is sent the next is filled, and no third
+ * is begun.
  */
 export async function* inParts(chunks: AsyncIterable<Uint8Array>, buffers: PartBuffers): AsyncGenerator<Part> {
   const none = Buffer.alloc(0);

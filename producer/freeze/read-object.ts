@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Sink, StoreBytes } from '@hotcell/outside/store/store-bytes.ts';
+import type { StoreBytes } from '@hotcell/outside/store/store-bytes.ts';
+import type { Sink } from '@hotcell/outside/store/wire.ts';
 import type { ListedObject } from './listing.ts';
 import { type ContentDeps, putSmall, putStream, smallBytes } from './put-content.ts';
 

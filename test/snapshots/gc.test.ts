@@ -6,7 +6,7 @@ import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import type { SweepMark } from '@hotcell/record/schemas.ts';
 import type { Source } from '@hotcell/contract/sources.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
-import type { Put, PutOptions } from '@hotcell/outside/store/store.ts';
+import type { Put, PutOptions } from '@hotcell/outside/store/store-put.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { closeLease, openLease } from '@hotcell/producer/freeze/freeze-lease.ts';
 import { freezePrefix } from '@hotcell/producer/freeze/prefix.ts';

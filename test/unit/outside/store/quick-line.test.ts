@@ -74,11 +74,11 @@ for (const [what, head] of Object.entries({
   'a body in chunks': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngone\r\n0\r\n\r\n',
   'no length': 'HTTP/1.1 200 OK\r\n\r\ngone',
   'two lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\ngone',
-  'a length that is no number': 'HTTP/1.1 200 OK\r\nContent-Length: 4, 5\r\n\r\ngone',
+  'a length that is not a number': 'HTTP/1.1 200 OK\r\nContent-Length: 4, 5\r\n\r\ngone',
   'another protocol': 'HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\ngone',
   'a head without an end': `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}`,
 }))
-  test(`${what} is not taken: nothing reaches the reader, and the connection is given up`, async () => {
+  test(`${what} is not taken: nothing reaches the reader, and the connection is dropped`, async () => {
     await using there = await serving((socket) => socket.write(head));
     assert.deepEqual(await there.get(), { headers: undefined, body: '' });
     assert.equal(there.sockets.length, 1);
@@ -86,17 +86,17 @@ for (const [what, head] of Object.entries({
     assert.equal(there.sockets.length, 2);
   });
 
-test('more than was announced, less, and silence are told apart from a whole body', async () => {
+test('too many bytes, too few, and silence are errors that say so', async () => {
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n';
   await using more = await serving((socket) => socket.write(`${head}hello`));
-  await assert.rejects(more.get(), isBroken(/more than it had announced/));
+  await assert.rejects(more.get(), isBroken(/more bytes than it announced/));
   await using less = await serving((socket) => socket.end(`${head}he`));
   await assert.rejects(less.get(), isBroken(/ended the connection/));
   await using silent = await serving((socket) => socket.write(`${head}he`));
   await assert.rejects(silent.get(), isBroken(/fell silent/));
 });
 
-test('a kept connection that has died meanwhile is opened anew; a new one that dies is told', async () => {
+test('a kept connection that died while idle is opened anew; a new one that dies is an error', async () => {
   await using there = await serving((socket, nth) => {
     if (nth === 2 || nth >= 4) socket.destroy();
     else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
@@ -107,7 +107,7 @@ test('a kept connection that has died meanwhile is opened anew; a new one that d
   await assert.rejects(there.get(), LineBroken);
 });
 
-test('who gives up is heard at once', async () => {
+test('aborting ends a request at once', async () => {
   const asked = Promise.withResolvers<void>();
   await using there = await serving(() => asked.resolve());
   const giving = new AbortController();

@@ -11,7 +11,7 @@ async function* inChunks(bytes: Buffer, sizes: readonly number[]): AsyncGenerato
   }
 }
 
-test('a body comes whole in parts of one size but the last, whatever pieces it is read in', async () => {
+test('a body comes whole, in parts of one size but the last, whatever pieces it is read in', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ maxLength: 5000 }),
@@ -31,7 +31,7 @@ test('a body comes whole in parts of one size but the last, whatever pieces it i
   );
 });
 
-test('a part keeps its bytes until it is let go, and who has two is given no third', async () => {
+test('a part keeps its bytes until it is let go, and no third part is filled meanwhile', async () => {
   const body = Buffer.from('aabbccd');
   const parts = inParts(inChunks(body, [1]), new PartBuffers(2));
   const [first, second] = [(await parts.next()).value, (await parts.next()).value];
@@ -45,7 +45,7 @@ test('a part keeps its bytes until it is let go, and who has two is given no thi
   assert.deepEqual([second.bytes.toString(), third], ['bb', 'cc']);
 });
 
-test('buffers are used again by the next body, and none by two at once', async () => {
+test('the next body reuses buffers, and two bodies at once never share one', async () => {
   const buffers = new PartBuffers(100_000);
   const used = async () => {
     const seen = new Set<ArrayBufferLike>();

@@ -1,0 +1,50 @@
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { explained, httpStatusOf, unavailable } from './store-errors.ts';
+
+export interface PutOptions {
+  /** Put only if there is no such object: the store decides the race. */
+  ifAbsent?: boolean;
+  ifMatch?: string;
+  contentType?: string;
+  /** sha256 of the body, in base64: the store refuses other bytes. */
+  sha256Base64?: string;
+  retainUntil?: Date;
+}
+
+export interface Put {
+  etag: string;
+  versionId: string | undefined;
+}
+
+/** Two conditional writers at once may both get a 409 and have to ask again: one of the next tries decides. */
+const tries = 8;
+
+export async function putObject(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  body: Uint8Array | string,
+  { ifAbsent, ifMatch, contentType, sha256Base64, retainUntil }: PutOptions,
+): Promise<Put> {
+  const command = new PutObjectCommand({
+    Bucket: bucket,
+    Key: key,
+    Body: body,
+    ...(ifAbsent && { IfNoneMatch: '*' }),
+    ...(ifMatch && { IfMatch: ifMatch }),
+    ...(contentType && { ContentType: contentType }),
+    ...(sha256Base64 && { ChecksumSHA256: sha256Base64 }),
+    ...(retainUntil && { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: retainUntil }),
+  });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { ETag = '', VersionId } = await client.send(command);
+      return { etag: ETag, versionId: VersionId };
+    } catch (error) {
+      // A store that says a condition failed when there was none is out of order.
+      const isConfused = httpStatusOf(error) === 412 && !ifAbsent && !ifMatch;
+      if ((httpStatusOf(error) === 409 || isConfused) && attempt < tries) continue;
+      throw isConfused ? unavailable(error, 'put', bucket, key) : explained(error, 'put', bucket, key);
+    }
+  }
+}
