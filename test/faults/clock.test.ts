@@ -19,7 +19,7 @@ after(async () => {
 
 const minute = 60_000;
 
-/** A worker process whose clock is wrong; from the start, or from `jump` on. */
+/** A worker process whose clock is wrong from the start, or from `jump` on. */
 async function wrongWorker(house: House, ms: number, later = false): Promise<Child> {
   const env = await house.settings('worker', {
     HOTCELL_WORKER_NAME: 'wrong',
@@ -42,12 +42,12 @@ describe('clocks', { concurrency: 3 }, () => {
     ['an hour ahead', 60 * minute],
     ['an hour behind', -60 * minute],
   ] as const)
-    test(`a worker whose clock is ${words} serves, or leaves it to others, and every promise is kept`, async () => {
+    test(`a worker whose clock is ${words} serves its runs or leaves them to others, and no promise is broken`, async () => {
       await using house = await openHouse(bed);
       await using wrong = await wrongWorker(house, ms);
       const runs: string[] = [];
       for (const code of codes) runs.push((await house.submit(code)).run);
-      // Further behind than clocks may differ, all tickets are still to come: it says so until somebody looks after it.
+      // If its clock is behind by more than the tolerance, every ticket is from the future, and it refuses them all.
       if (ms < -5 * minute) {
         await until('the worker refuses every ticket', async (note) => {
           const { count } = note(await house.producer.live.refusedTickets());
@@ -69,7 +69,7 @@ describe('clocks', { concurrency: 3 }, () => {
     ['forward', 60 * minute],
     ['back', -60 * minute],
   ] as const)
-    test(`a clock that jumps an hour ${words} while a run is executed takes nothing from it`, async () => {
+    test(`a clock that jumps an hour ${words} during a run changes nothing of it`, async () => {
       await using house = await openHouse(bed);
       await using wrong = await wrongWorker(house, ms, true);
       const { run: long } = await house.submit('print begun\nhold');

@@ -15,7 +15,7 @@ import { keysOf } from '../support/promise.ts';
 import { crashAt, fallen, atEach } from './falling.ts';
 import { points } from './points.ts';
 
-/** Its deaths are tried where collecting is; here it sleeps, and wakes when another one has done its work. */
+/** gc.test.ts kills collectors. Here one sleeps, and wakes when another has done its work. */
 async function collectorSleeps(bed: Bed, point: string): Promise<void> {
   await using house = await openHouse(bed);
   const { store, tenant } = house;
@@ -32,7 +32,7 @@ async function collectorSleeps(bed: Bed, point: string): Promise<void> {
   const past: SweepMark = { version: 1, at: '2020-01-01T00:00:00.000Z', until: '2020-01-01T00:10:00.000Z' };
   await store.put(store.work, workKeys.sweeping, JSON.stringify(past));
   await collectGarbage(store, { dryRun: false, wait: () => Promise.resolve() });
-  // Somebody needs again what was garbage: it is new, and none of the sleeper's business.
+  // The garbage is needed again. It is new now, and the sleeper must not touch it.
   const again = await freezeTree(house, tenant, doomed);
   await publishName(store, tenant, 'again', again.snapshot, 'a test');
   sleeper.kill('SIGCONT');
@@ -44,7 +44,7 @@ async function collectorSleeps(bed: Bed, point: string): Promise<void> {
   assert.deepEqual(left, ['kept', 'in both', 'garbage'].map((text) => recordKeys.cas(tenant, sha256(text))).toSorted());
 }
 
-test('a collector that sleeps at any step takes nothing when it wakes that others count on', async () => {
+test('a collector that sleeps at any step and wakes removes nothing that is in use', async () => {
   await using bed = await openBed();
   await atEach(3, points.collector, (point) => collectorSleeps(bed, point));
 });

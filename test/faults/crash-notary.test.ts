@@ -32,11 +32,11 @@ async function notaryFalls(point: string, how: How): Promise<void> {
 
 for (const how of ['kill', 'stop'] as const) {
   const verb = how === 'kill' ? 'killed' : 'put to sleep';
-  test(`a notary ${verb} at any step is made up for by the next pass`, () =>
+  test(`the next pass completes what a notary ${verb} at any step left`, () =>
     atEach(3, points.notary, (point) => notaryFalls(point, how)));
 }
 
-test('every step that is named in these parts is one of those they fall at', () => {
+test('these tests cover every named crash point of these parts', () => {
   const ours = /^(accept|cancel|reconcile|worker|notary)\.|^gc-/;
   const named = namedCrashPoints(resolve(import.meta.dirname, '../..')).filter((name) => ours.test(name));
   assert.deepEqual(named, Object.values(points).flat().toSorted());

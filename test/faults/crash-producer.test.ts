@@ -45,7 +45,7 @@ async function cancelFalls(point: string, how: How): Promise<void> {
   const env = await house.settings('producer', crashAt(point, how));
   await using victim = spawnNode('test/faults/victims/producer.ts', env, ['cancel', house.tenant, run]);
   await fallen(victim, point, how);
-  // The mark is in the bucket, and nobody was told of it: recovery tells.
+  // The mark is in the bucket and was announced to no one: recovery announces it.
   await house.producer.queues.remove(echoQueue, run);
   house.reconciler();
   await house.worker('rescuer');
@@ -72,15 +72,15 @@ async function recoveryFalls(point: string, how: How): Promise<void> {
   await settled(house, [run]);
 }
 
-// Sleepers are waited for until their locks run out: the others fall meanwhile.
+// Waiting for a sleeper's locks to expire takes long: the other crashes go on beside it.
 describe('producers', { concurrency: 3 }, () => {
   for (const how of ['kill', 'stop'] as const) {
     const verb = how === 'kill' ? 'killed' : 'put to sleep';
-    test(`a producer ${verb} at any step of accepting has promised one run or none`, () =>
+    test(`a producer ${verb} at any step of accepting has accepted one run or none`, () =>
       atEach(4, points.producer, (point) => producerFalls(point, how)));
-    test(`a cancel whose producer is ${verb} is kept`, () =>
+    test(`a cancel is carried out although its producer is ${verb}`, () =>
       atEach(1, points.cancel, (point) => cancelFalls(point, how)));
-    test(`recovery that is ${verb} is taken up by the next`, () =>
+    test(`the next leader takes over recovery when its predecessor is ${verb}`, () =>
       atEach(2, points.recovery, (point) => recoveryFalls(point, how)));
   }
 });

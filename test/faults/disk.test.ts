@@ -12,19 +12,19 @@ import { pinSmallest, smallest, spawnWorker } from '../support/real-worker.ts';
 
 const mib = 1024 * 1024;
 
-/** A disk that is really full when it is: no larger than this. */
+/** A disk of this size, which can really become full. */
 async function smallDisk(folder: string, bytes: number): Promise<AsyncDisposable> {
   await must(['mount', '-t', 'tmpfs', '-o', `size=${bytes},mode=0755`, 'hotcell-test', folder]);
   return { [Symbol.asyncDispose]: async () => void (await must(['umount', folder])) };
 }
 
-test('a disk that is full while inputs are staged makes way if it can, and otherwise says so; the next run finds room', async () => {
+test('staging on a full disk evicts cached inputs; if that is not enough the run says so, and the next one has room', async () => {
   await using bed = await openBed();
   await using house = await openHouse(bed);
   const real = await pinSmallest(bed, house);
   const stateDir = await bed.folder('small');
   await using _disk = await smallDisk(stateDir, 48 * mib);
-  // Its account of the cache knows nothing of so small a disk.
+  // The cache's own limit is far larger than this disk.
   await using worker = await spawnWorker(bed, house, 'one', { HOTCELL_STATE_DIR: stateDir });
   const runs: string[] = [];
   const ranWith = async (size: number) => {
@@ -34,7 +34,7 @@ test('a disk that is full while inputs are staged makes way if it can, and other
     runs.push(run);
     return await resultOf(house, run);
   };
-  // The third one fits only when the others go: no attempt is lost by it.
+  // The third fits only if the others are evicted, which costs no attempt.
   for (const size of [16, 16, 32]) {
     const { outcome, reason, attempts } = await ranWith(size);
     assert.deepEqual([outcome, attempts.length], ['succeeded', 1], reason);

@@ -30,12 +30,12 @@ async function submit(house: House, real: RealRuns, argv: readonly string[]): Pr
 interface Hurt {
   house: House;
   real: RealRuns;
-  /** Swallows the first so many requests whose first line is like this; until the first of them came. */
+  /** Swallows the first `count` requests whose request line matches. Resolves at the first of them. */
   swallow: (line: RegExp, count: number) => Promise<void>;
   proxy: Awaited<ReturnType<typeof openTcpProxy>>;
 }
 
-/** A worker whose engine answers as it is told; afterwards nothing of it is left in the engine or on the disk. */
+/** A worker behind a proxy to the engine. Afterwards nothing of it may be left in the engine or on the disk. */
 async function behindProxy(work: (hurt: Hurt) => Promise<string[]>): Promise<void> {
   await using house = await openHouse(bed);
   const real = await pinSmallest(bed, house);
@@ -65,7 +65,7 @@ async function behindProxy(work: (hurt: Hurt) => Promise<string[]>): Promise<voi
   await worker.stop();
 }
 
-/** Asked of the engine itself, past every proxy. */
+/** Asks the engine itself, not through the proxy. */
 async function cellsOf({ id }: House): Promise<string[]> {
   const filters = ['--filter', `label=hotcell.installation=${id}`];
   return (await must(['docker', 'ps', '--all', ...filters, '--format', '{{.Names}}'])).split('\n').filter(Boolean);
@@ -73,15 +73,15 @@ async function cellsOf({ id }: House): Promise<string[]> {
 
 const path = '\\/(v[0-9.]+\\/)?containers\\/';
 
-// All at once: each does nothing but wait until an engine that does not answer is given up.
+// All at once: each only waits for a time-out.
 describe('an engine', { concurrency: 7 }, () => {
   for (const [what, line] of [
     ['that hangs while it makes a cell', new RegExp(`^POST ${path}create\\?name=hotcell-cell`)],
-    ['that hangs while it lets a cell be attached to', new RegExp(`^POST ${path}[^/]+\\/attach`)],
+    ['that hangs while a cell is attached to', new RegExp(`^POST ${path}[^/]+\\/attach`)],
     ['that hangs while it starts a cell', new RegExp(`^POST ${path}[^/]+\\/start`)],
-    ['that hangs while it is asked what it made', new RegExp(`^GET ${path}[0-9a-f]{64}\\/json`)],
+    ['that hangs while a new cell is inspected', new RegExp(`^GET ${path}[0-9a-f]{64}\\/json`)],
   ] as const)
-    test(`${what} costs the run an attempt`, () =>
+    test(`${what} costs the run one attempt`, () =>
       behindProxy(async ({ house, real, swallow }) => {
         void swallow(line, 1);
         const run = await submit(house, real, say);
@@ -94,7 +94,7 @@ describe('an engine', { concurrency: 7 }, () => {
         return [run];
       }));
 
-  test('that hangs while it is asked for the end of a cell costs the run nothing', () =>
+  test('that hangs while it is asked for a cell’s end costs the run nothing', () =>
     behindProxy(async ({ house, real, swallow }) => {
       void swallow(new RegExp(`^POST ${path}[^/]+\\/wait`), Number.POSITIVE_INFINITY);
       const runs = [await submit(house, real, say), await submit(house, real, ['exit', '3'])];
@@ -109,7 +109,7 @@ describe('an engine', { concurrency: 7 }, () => {
       return runs;
     }));
 
-  test('that hangs while a run is made does not keep the run from being cancelled', () =>
+  test('that hangs while a cell is started does not keep its run from being cancelled', () =>
     behindProxy(async ({ house, real, swallow }) => {
       const hangs = swallow(new RegExp(`^POST ${path}[^/]+\\/start`), 1);
       const run = await submit(house, real, holds);
@@ -120,7 +120,7 @@ describe('an engine', { concurrency: 7 }, () => {
       return [run];
     }));
 
-  test('that is killed with cells in it, and started again, costs those an attempt, and what only waits nothing', async () => {
+  test('that is killed and restarted costs running runs one attempt and waiting runs nothing', async () => {
     await using own = await openOwnEngine(bed, bed.images.minimal.digest);
     await using house = await openHouse(bed);
     const real = await pinSmallest(bed, house);

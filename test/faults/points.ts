@@ -1,4 +1,4 @@
-/** Every step of accepting, running and clearing up at which a process can die, in order. */
+/** The crash points of accepting, running and clearing up, in order. */
 export const points = {
   producer: ['accept.marked', 'accept.spec', 'accept.open', 'accept.queued'],
   cancel: ['cancel.marked'],

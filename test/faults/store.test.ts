@@ -17,11 +17,11 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-/** Some of each kind: the big one goes to the store in parts. */
+/** One run of each kind; the big output is uploaded in parts. */
 const usual = ['print hello\noutput something', 'exit 3'];
 const big = ['print hello\nbig 20000000'];
 
-/** A few runs against a store that does this to their requests, and how they ended. */
+/** Executes a few runs against a store with this fault, and returns their results. */
 async function runsAgainst(fault: (seen: Seen) => Fault | undefined, codes: readonly string[] = usual) {
   await using proxy = await openHttpProxy(bed.installation.store.endpoint);
   await using house: House = await openHouse(bed, { endpoint: proxy.url });
@@ -40,16 +40,16 @@ async function runsAgainst(fault: (seen: Seen) => Fault | undefined, codes: read
     codes.map((code) => (code.startsWith('exit') ? 'failed' : 'succeeded')),
   );
   await settled(house, runs);
-  assert.ok(met > 0, 'the fault was never met');
+  assert.ok(met > 0, 'no request met the fault');
   return results;
 }
 
-/** As a client does it: who was told to come again comes again, with the same key. */
+/** Submits as a client does: with one key, again for as long as the answer is to retry. */
 function accepted(house: House, code: string): Promise<string> {
   return until(`${code} is accepted`, async () => (await house.submit(code, { key: code })).run);
 }
 
-/** The first so many requests for the same thing. */
+/** The first `count` requests for each object. */
 function first(count: number, fault: Fault, wanted: (seen: Seen) => boolean) {
   const seenBefore = new Map<string, number>();
   return (seen: Seen): Fault | undefined => {
@@ -66,10 +66,10 @@ const isPart = ({ method, query }: Seen) => method === 'PUT' && query.includes('
 const completes = ({ method, query }: Seen) => method === 'POST' && query.includes('uploadId=');
 const isGet = ({ method, query }: Seen) => method === 'GET' && query.includes('x-id=GetObject');
 
-// The longest first: the others go by beside it.
+// The longest first: the others run beside it.
 describe('runs and a store', { concurrency: 4 }, () => {
-  test('a store that hangs, before its answer and in the middle of a body, is given up and asked again', async () => {
-    // Each is only noticed when nothing has come for long: side by side.
+  test('a request that hangs, before its answer or in the middle of a body, is given up and repeated', async () => {
+    // Each is noticed only after a long silence: side by side.
     await Promise.all([
       runsAgainst(first(1, { kind: 'stall_answer' }, (seen) => isGet(seen) && seen.path.endsWith('/spec.json'))),
       runsAgainst(first(1, { kind: 'hang' }, isPart), big),
@@ -77,32 +77,32 @@ describe('runs and a store', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('the answer to every put is lost once: what was done is recognised as our own', async () => {
+  test('a put whose answer is lost is recognised as our own', async () => {
     for (const result of await runsAgainst(first(1, { kind: 'lose_answer' }, isPut)))
       assert.equal(result.attempts.length, 1);
   });
 
-  test('every put is told once to come again, as in a race', async () => {
+  test('a put that is answered with 409 is repeated', async () => {
     for (const result of await runsAgainst(first(1, { kind: 'status', status: 409 }, isPut)))
       assert.equal(result.attempts.length, 1);
   });
 
-  test('every request is refused once', async () => {
+  test('a request that is refused with 503 is repeated', async () => {
     for (const result of await runsAgainst(first(1, { kind: 'status', status: 503 }, () => true)))
       assert.equal(result.attempts.length, 1);
   });
 
-  test('every answer breaks off in the middle of its body once', async () => {
+  test('an answer that breaks off in its body is read again', async () => {
     await runsAgainst(first(1, { kind: 'cut_answer' }, isGet));
   });
 
-  test('a store that is away at the commit for a while does not cost the run what it has done', async () => {
+  test('a store that fails for a while at the commit does not cost the run its work', async () => {
     const isResult = (seen: Seen) => isPut(seen) && seen.path.endsWith('/result.json');
     for (const result of await runsAgainst(first(10, { kind: 'status', status: 503 }, isResult)))
       assert.equal(result.attempts.length, 1);
   });
 
-  test('what the store did not take was not accepted', async () => {
+  test('a run whose open marker could not be written was not accepted', async () => {
     await using proxy = await openHttpProxy(bed.installation.store.endpoint);
     await using house = await openHouse(bed, { endpoint: proxy.url });
     proxy.fault = ({ path }) => (path.includes('/open/') ? { kind: 'status', status: 503 } : undefined);
@@ -114,18 +114,18 @@ describe('runs and a store', { concurrency: 4 }, () => {
     await settled(house, [run]);
   });
 
-  test('a store that is slow with everything costs time and nothing else', async () => {
+  test('a slow store costs nothing but time', async () => {
     for (const result of await runsAgainst(() => ({ kind: 'slow', ms: 300 }), [...usual, ...big]))
       assert.equal(result.attempts.length, 1);
   });
 
-  test('a put that says there is something where nothing is, is not believed', async () => {
+  test('a false 412 is not believed', async () => {
     for (const result of await runsAgainst(first(1, { kind: 'status', status: 412 }, isPut)))
       assert.equal(result.attempts.length, 1);
   });
 
   for (const status of [409, 412, 503])
-    test(`a store that answers ${status} to every third put, whatever it is`, async () => {
+    test(`a store that answers ${status} to every third put breaks no promise`, async () => {
       const random = randomFrom(status);
       let left = 60;
       await runsAgainst(
@@ -134,7 +134,7 @@ describe('runs and a store', { concurrency: 4 }, () => {
       );
     });
 
-  test('an output that goes up in parts: a part is torn in its middle, and another refused', async () => {
+  test('an upload in parts survives a part that is cut and a part that is refused', async () => {
     let torn = 0;
     for (const result of await runsAgainst((seen) => {
       if (!isPart(seen)) return undefined;
@@ -144,11 +144,11 @@ describe('runs and a store', { concurrency: 4 }, () => {
       assert.equal(result.attempts.length, 1);
   });
 
-  test('an output that goes up in parts, and the answer to the last word is lost', async () => {
+  test('an upload in parts survives the loss of its last answer', async () => {
     await runsAgainst(first(1, { kind: 'lose_answer' }, completes), big);
   });
 
-  test('an output that goes up in parts is broken off for good: the next attempt brings it, and nothing of the first stays', async () => {
+  test('an upload that fails for good is repeated by the next attempt and leaves nothing behind', async () => {
     let refused = 0;
     const [result] = await runsAgainst(
       (seen) => (isPart(seen) && refused++ < 4 ? { kind: 'status', status: 503 } : undefined),
@@ -160,7 +160,7 @@ describe('runs and a store', { concurrency: 4 }, () => {
     );
   });
 
-  test('the store is killed and started again: what was accepted is executed, and nothing is committed twice', async () => {
+  test('accepted runs survive a killed store, and none is committed twice', async () => {
     await using store = await startStore(bed);
     await using house = await openHouse(bed, { store });
     await house.worker('one');

@@ -18,7 +18,7 @@ after(async () => {
 
 const mixed = ['print hello', 'output something', 'exit 3', 'print a\nprint b', 'output other\nexit 1'];
 
-/** Runs before, while and after something happens to Valkey; one of them is being executed all the while. */
+/** Submits runs before, during and after a fault of Valkey, while one more run is executing all the time. */
 async function keptPromises(
   happens: (valkey: OwnValkey, meanwhile: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
@@ -43,49 +43,49 @@ async function keptPromises(
   await settled(house, [long, ...runs]);
 }
 
-// The longest first: the others go by beside it.
+// The longest first: the others run beside it.
 describe('runs and Valkey', { concurrency: 4 }, () => {
-  test('Valkey sleeps for half a minute, longer than any lock lasts: nothing is committed twice', () =>
+  test('Valkey sleeps for half a minute, longer than any lock, and nothing is committed twice', () =>
     keptPromises(async (valkey, meanwhile) => {
       await valkey.pause();
       await Promise.all([meanwhile(), pause(30_000)]);
       await valkey.unpause();
     }));
 
-  test('Valkey is killed and started again: nothing accepted before, meanwhile or after is lost', () =>
+  test('Valkey is killed and restarted, and no accepted run is lost', () =>
     keptPromises(async (valkey, meanwhile) => {
       await valkey.kill();
       await meanwhile();
       await valkey.start();
     }));
 
-  test('Valkey is emptied: everything open is queued again, and what runs goes on', () =>
+  test('Valkey is emptied, open runs are queued again, and the executing run goes on', () =>
     keptPromises(async (valkey, meanwhile) => {
       await valkey.cli('FLUSHALL');
       await meanwhile();
     }));
 
-  test('Valkey is slow with everything', () =>
+  test('Valkey is slow, and no promise is broken', () =>
     keptPromises(async (valkey, meanwhile) => {
       valkey.proxy.delayMs = 100;
       await meanwhile();
     }));
 
-  test('the machine with Valkey goes without a word, and another one has its address', () =>
+  test('Valkey’s machine vanishes, and another one takes its address', () =>
     keptPromises(async (valkey, meanwhile) => {
       valkey.proxy.abandon();
       await valkey.cli('FLUSHALL');
       await meanwhile();
     }));
 
-  test('the network to Valkey is cut and comes back', () =>
+  test('the network to Valkey is cut and comes back, and no promise is broken', () =>
     keptPromises(async (valkey, meanwhile) => {
       valkey.proxy.cut();
       await meanwhile();
       valkey.proxy.heal();
     }));
 
-  test('Valkey is full and refuses every write: what was accepted meanwhile is queued when it has room', () =>
+  test('Valkey is full and refuses writes; runs accepted meanwhile are queued when it has room', () =>
     keptPromises(async (valkey, meanwhile) => {
       await valkey.cli('CONFIG', 'SET', 'maxmemory', '1');
       await meanwhile();

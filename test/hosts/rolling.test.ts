@@ -25,19 +25,19 @@ const Accepted = z.object({ run: z.string() });
 const Problem = z.looseObject({ retryable: z.boolean() });
 const askers = 3;
 
-/** Whom clients ask: as whoever balances load would have it. */
+/** The producer that clients ask, as a load balancer would choose it. */
 interface Front {
   producer: RunningProducer;
 }
 
-/** One request as a client makes it who repeats it under its key until it is answered: every run it was told of. */
+/** One client that repeats its request under one key until it is answered. Returns every run id it was given. */
 async function submit(front: Front, key: string): Promise<string> {
   const body = JSON.stringify({ blocks: [{ language: 'bash', code: `printf '${key}' > /outputs/key` }] });
   for (;;) {
     const asked = front.producer.ask('POST', '/v1/runs', { key: apiKey, body, headers: { 'idempotency-key': key } });
     const answer = await asked.catch(() => undefined);
     if (answer?.status === 202) return Accepted.parse(await answer.json()).run;
-    // Broken off before there was an answer, or told to come again: nothing else.
+    // The connection broke before the answer, or the answer was to retry: nothing else may happen.
     if (answer) assert.equal(Problem.parse(await answer.json()).retryable, true);
     await pause(50);
   }
@@ -45,7 +45,7 @@ async function submit(front: Front, key: string): Promise<string> {
 
 let apiKey = '';
 
-test('all workers and the producer are replaced under load: nothing is lost, nothing is done twice', async () => {
+test('replacing all workers and the producer under load loses nothing and does nothing twice', async () => {
   const grace = { HOTCELL_DRAIN_SECONDS: '120', HOTCELL_CPUS: '2' };
   const start = async (name: string): Promise<Child> => {
     const worker = await spawnWorker(bed, house, name, grace);
@@ -66,11 +66,11 @@ test('all workers and the producer are replaced under load: nothing is lost, not
       const run = await submit(front, key);
       accepted.set(key, run);
       wake.resolve();
-      // The next when this one is done: a steady load, not a heap.
+      // One after the other: a steady load, not a burst.
       await resultOf(house, run, 180_000);
     }
   });
-  /** More were accepted since, under what is there now. */
+  /** More runs were accepted since then, by the parts that are up now. */
   const more = async (count: number) => {
     for (const until = accepted.size + count; accepted.size < until; wake = Promise.withResolvers()) await wake.promise;
   };
@@ -79,7 +79,7 @@ test('all workers and the producer are replaced under load: nothing is lost, not
     assert.deepEqual(await child.ended, { code: 0, signal: null });
   };
   await more(3);
-  // As in a rolling update: those who come are there before those who go are asked to.
+  // As in a rolling update, the new ones are up before the old ones are asked to end.
   const coming = [start('c'), start('d'), startProducer(bed, house)] as const;
   const [c, d, second] = await Promise.all(coming);
   stack.use(c);
@@ -89,7 +89,7 @@ test('all workers and the producer are replaced under load: nothing is lost, not
   await Promise.all([endOf(b), more(2)]);
   const ended = endOf(first.child);
   await first.child.saying('draining');
-  // The old one is still asked until it answers no more: what is under way there is answered, or may be repeated.
+  // Clients ask the old producer until it stops answering; requests under way are answered or can be repeated.
   await Promise.race([more(2), ended]);
   front.producer = second;
   await ended;
@@ -97,7 +97,7 @@ test('all workers and the producer are replaced under load: nothing is lost, not
   going = false;
   await Promise.all(load);
 
-  // Who repeats any of these gets the same run, from whomever.
+  // Repeating any of these requests gives the same run, from either producer.
   for (const [key, run] of accepted) assert.equal(await submit(front, key), run);
   const runs = [...accepted.values()];
   assert.equal(new Set(runs).size, runs.length);

@@ -16,7 +16,7 @@ import { resultOf, running, settled } from '../support/promise.ts';
 import { pinPolicy, type RealRuns, spawnWorker } from '../support/real-worker.ts';
 import { until } from '../support/until.ts';
 
-/** Two hosts as far as one machine can have them: apart in the network, in their folders and as processes. */
+/** Two hosts as far as one machine allows: separate networks, folders and processes. */
 let bed: Bed;
 let house: House;
 let real: RealRuns;
@@ -33,7 +33,7 @@ before(async () => {
     ['right', right, left],
   ] as const) {
     const net = stack.use(await openNetworkHost(bed, [other]));
-    // One and a half CPUs: two runs that want one each do not fit, whatever else would.
+    // One and a half CPUs: too few for two runs that want one each.
     const env = { ...net.env, HOTCELL_STATE_DIR: folder, HOTCELL_CPUS: '1.5' };
     const worker = stack.use(await spawnWorker(bed, house, name, env, net.within));
     hosts[name] = { net, folder, worker };
@@ -56,7 +56,7 @@ async function submit(code: string, tree: Record<string, string>) {
   return (await house.submit('', { spec, queue: real.queue })).run;
 }
 
-/** On which of the two it runs. */
+/** The host on which the attempt runs. */
 const runsAt = async (run: string, attempt = 1) => (await running(house, run, attempt)) as 'left' | 'right';
 
 async function cellsOf(worker: string): Promise<string[]> {
@@ -71,7 +71,7 @@ async function hasStaged(host: { folder: string }, content: string): Promise<boo
   return (await readFile(path, 'utf8').catch(() => '')) === content;
 }
 
-test('neither host sees the folders of the other, nor anything of the network but what it was given', async () => {
+test('a host sees neither the other’s folders nor any network but its own', async () => {
   const { left, right } = hosts;
   const listed = await must([...left.net.within, 'ls', right.folder]);
   assert.equal(listed, '');
@@ -87,8 +87,8 @@ test('neither host sees the folders of the other, nor anything of the network bu
   assert.equal(await reaches(bed.installation.store.endpoint), false);
 });
 
-test('runs are spread over both, each stages for itself, and no uid is leased twice; who is cut off commits nothing', async () => {
-  // Long enough to be over while its host is cut off, and to be taken up elsewhere meanwhile.
+test('runs are spread over both hosts, each stages its own inputs, no uid is leased twice, and a host that is cut off commits nothing', async () => {
+  // Long enough to end while its host is cut off, and to be taken over meanwhile.
   const code = "import time; open('/outputs/o','w').write(open('/inputs/data/in.txt').read()); time.sleep(8)";
   const long = await submit(code, { 'in.txt': 'for the long one' });
   const at = await runsAt(long);
@@ -117,11 +117,14 @@ test('runs are spread over both, each stages for itself, and no uid is leased tw
       [2, other, undefined],
     ],
   );
-  await until('the cut off cell is gone, though nobody could be told', async () => (await cellsOf(at)).length === 0);
+  await until(
+    'the cut-off host’s cell is gone, though it could tell no one',
+    async () => (await cellsOf(at)).length === 0,
+  );
   await hosts[at].net.heal();
   const record = recordKeys.attemptRecord(house.tenant, long, 1);
   const lost = await until(
-    'who was cut off says that it lost',
+    'the cut-off host records why its attempt does not count',
     () => house.store.getJson(AttemptRecord, house.store.record, record),
     120_000,
   );
@@ -133,7 +136,7 @@ test('runs are spread over both, each stages for itself, and no uid is leased tw
     [at, gaveUp ? 'store_unavailable' : 'lost_claim', !gaveUp, undefined],
     error.message,
   );
-  // There is one version of the result still, and it is the other host's: `settled` looks at that.
+  // `settled` also checks that the result still has one version: the other host's.
   await settled(house, [long, held], 120_000);
   const again = await submit('print(1)', { 'in.txt': 'for the one after' });
   await resultOf(house, again, 120_000);

@@ -28,19 +28,19 @@ print("spinning", flush=True)
 while True: pass
 `;
 
-/** The host's account of a container's processor time, and when it was taken. */
+/** A container's processor time by the host's account, and when it was read. */
 async function account(container: string): Promise<{ cpuMs: number; atMs: number }> {
   const seen = await docker.getContainer(container).stats({ stream: false, 'one-shot': true });
   return { cpuMs: seen.cpu_stats.cpu_usage.total_usage / 1e6, atMs: Date.parse(seen.read) };
 }
 
-/** Which part of one processor it had, over at least so long. */
+/** The share of one processor that a container used, over at least `ms`. */
 async function shareOf(container: string, ms: number): Promise<number> {
   const before = await account(container);
   return await until(`${container} has run for ${ms} ms`, async () => {
     const now = await account(container);
     const took = now.atMs - before.atMs;
-    // Of a machine that is too busy to look at anything there is another look.
+    // On a busy machine a reading can be late or old: `until` reads again.
     return took >= ms && (now.cpuMs - before.cpuMs) / took;
   });
 }
@@ -65,7 +65,7 @@ print("enough")
 
 for (const runtime of runtimes)
   suite(`on ${runtime}`, () => {
-    test('a cell has no more of the processor than its limit and a tenth, as a container without one has (53)', async () => {
+    test('a cell uses at most 10% more processor than its limit, unlike a container without one (53)', async () => {
       const limit = 0.2;
       const spins = Promise.withResolvers<string>();
       let container = '';
@@ -90,14 +90,14 @@ for (const runtime of runtimes)
       assert.ok(share <= limit * 1.1, `the cell had ${share.toFixed(3)} of a processor`);
 
       await using weak = await startWeak(bed, runtime, { spinning });
-      const free = await until('the weak container has more', async () => {
+      const free = await until('the unlimited container uses more', async () => {
         const had = await shareOf(weak.container, 500);
         return had > limit * 1.5 && had;
       });
       assert.ok(free > share);
     });
 
-    test('a cell that has used up its processes takes none of its neighbour’s (43)', async () => {
+    test('a cell that exhausts its process limit takes none of its neighbour’s (43)', async () => {
       const full = Promise.withResolvers<AbortController>();
       const holds = runs.run(runtime, {
         blocks: python(holding),
@@ -115,7 +115,7 @@ for (const runtime of runtimes)
     });
   });
 
-test('init goes before everything of the job, which cannot go before init', async () => {
+test('init has priority over the job, and the job cannot raise its own', async () => {
   const code = `
 import os
 def niceness(pid): return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[16])
@@ -127,7 +127,7 @@ print(niceness(1), niceness("self"), raised)
   assert.equal(wrote(ran).toString(), '0 19 False\n');
 });
 
-test('neighbours that share a uid take each other’s processes, which is why no two cells do (43)', async () => {
+test('containers that share a uid share one process limit, which is why cells never share one (43)', async () => {
   const engine = new Engine(engineSocket);
   const start = async (code: string) => {
     const id = await engine.create(`hotcell-test-limits-${randomBytes(6).toString('hex')}`, {

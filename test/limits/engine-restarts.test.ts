@@ -30,7 +30,7 @@ const left = async () => [
   ...(await readdir(join(made.stateDir, 'cells'))),
 ];
 
-/** Writes without an end; `then` happens as soon as it does. */
+/** Runs a program that writes endlessly, and calls `then` at its first output. */
 async function atWork(cell: SealedCell, then: () => Promise<void>): Promise<void> {
   let happened: Promise<void> | undefined;
   for await (const event of cell.run(job('/bin/minimal', 'cat', '/dev/zero')))
@@ -41,7 +41,7 @@ for (const [what, happens] of [
   ['is killed and comes back', () => own.crash()],
   ['goes down with its machine', () => own.loseAll()],
 ] as const)
-  test(`an engine that ${what} costs the attempts in its cells; of them nothing remains, and the worker goes on`, async () => {
+  test(`an engine that ${what} costs the attempts in its cells, leaves nothing of them, and serves the worker again`, async () => {
     const waiting = await made.cells.open(plan());
     const busy = await made.cells.open(plan());
     await assert.rejects(
@@ -49,7 +49,7 @@ for (const [what, happens] of [
       (error: Error & { code?: string }) => /engine_unavailable|stream_broken|cell_failed/.test(error.code ?? ''),
     );
     await own.start();
-    // As the worker does behind every attempt; what cannot be destroyed is the reaper's.
+    // As the worker does after every attempt. The reaper removes what cannot be destroyed.
     await Promise.all([waiting, busy].map((cell) => cell.destroy()));
     await made.cells.reap(() => true);
     assert.deepEqual(await left(), []);
@@ -57,14 +57,14 @@ for (const [what, happens] of [
     assert.equal(told.logs[0], 'again\n');
   });
 
-test('when the worker is gone as well, the next one takes away what both left', async () => {
+test('when the worker is gone too, the next one removes what both left', async () => {
   const cells = [await made.cells.open(plan()), await made.cells.open(plan())];
   await own.loseAll();
   await own.start();
   const next = await openTestCells(bed, 'next', made.installation, { dockerHost: own.socket });
   assert.equal((await left()).length, 2 * cells.length, 'containers and folders');
   await next.cells.reap(() => false);
-  // A folder is its own worker's: it takes it away when it is back, which knows of nothing.
+  // A cell's folder is removed by its own worker, once that is back, although it remembers nothing of it.
   await using back = await openTestCells(bed, 'back', made.installation, {
     dockerHost: own.socket,
     worker: made.worker,

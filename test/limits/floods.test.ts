@@ -26,7 +26,7 @@ after(async () => {
 
 const flooding = (bytes: number) => [{ argv: ['head', '-c', String(bytes), '/dev/zero'] }];
 
-/** The most that this process held while something was done, above what it held before. */
+/** How much more memory this process held at most during `work` than before. */
 async function growth(work: (look: () => Promise<void>) => Promise<unknown>): Promise<number> {
   const before = (await held()).bytes;
   let most = before;
@@ -40,7 +40,7 @@ async function growth(work: (look: () => Promise<void>) => Promise<unknown>): Pr
 
 for (const runtime of runtimes)
   suite(`on ${runtime}`, () => {
-    test('a flood of output is held by nobody and lies on no disk, as it is by who keeps what comes (58)', async () => {
+    test('a flood of output is neither held in memory nor on disk, unlike with a naive reader (58)', async () => {
       const bytes = 128 * mib;
       let made: Promise<Inspected | undefined> = Promise.resolve(undefined);
       const grown = await growth(async (look) => {
@@ -72,17 +72,17 @@ for (const runtime of runtimes)
       assert.ok(grownNaive > bound && kept.length > 0, `${grownNaive} bytes`);
     });
 
-    test('as many writes as one likes make few rows, as many where each is kept as it comes, and no byte is lost (59)', async () => {
+    test('a flood of small writes makes few rows without losing a byte; a naive reader makes one row each (59)', async () => {
       const writes = 100_000;
       const write = `for n in range(${writes}): os.write(1, b"x")`;
       const ran = await runs.run(runtime, { blocks: python(`import os\n${write}`) });
       assert.equal(ran.verdict.outcome, 'succeeded', ran.verdict.reason);
       assert.equal(wrote(ran).length, writes);
-      // What init lets through at once, and then one a millisecond, and one each time that it waited for more.
+      // Init passes a burst on at once, then one read a millisecond, and one after each pause.
       const bound = 2000 + 1.5 * ran.usage.wallMs;
       assert.ok(ran.rows.length < bound, `${ran.rows.length} rows in ${ran.usage.wallMs} ms`);
 
-      // The same to a reader that gathers nothing: between them each write stays one.
+      // The same flood to a naive reader, over a socket that keeps writes apart.
       const naive = `
 import os, socket
 reader, writer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -101,7 +101,7 @@ print(rows)
       assert.ok(writes > bound);
     });
 
-    test('no cell has swap, of which a container with a limit of memory alone has as much again (63)', async () => {
+    test('a cell has no swap, unlike a container with only a memory limit (63)', async () => {
       const cell = await runs.cells.cells.open(runs.cells.plan(runtime));
       const weak = await engine.create(`hotcell-test-limits-${randomBytes(6).toString('hex')}`, {
         Image: bed.images.python.digest,
@@ -122,11 +122,11 @@ print(rows)
       }
     });
 
-    test('slow readers and a slow store get every byte, later (logs and outputs)', async () => {
+    test('slow readers and a slow store get every byte of logs and outputs, only later', async () => {
       const { store } = bed.installation;
       await using link = await openSlowLink(store.endpoint, 4 * mib);
       using slow = new Buckets({ ...store, endpoint: link.url });
-      // What it says it wrote is what it wrote. The second runtime's outputs are there already, from the first.
+      // The program names the digests of what it wrote. The second runtime's outputs are already stored by the first.
       const code = `
 import hashlib, random, sys
 noise = random.Random(7).randbytes

@@ -18,7 +18,7 @@ const forged: CellFrame = { type: 'error', code: 'system', errno: 0, text: 'forg
 const parts = [Buffer.from(commands), odd, Buffer.from(told), cellBytes(forged)];
 const lineBytes = 3 * mib;
 
-/** All of it at once, then a line without an end, and an exit that everything above denies. */
+/** Writes all parts at once, then a very long line, and exits with a code that contradicts the forged result. */
 const writing = `
 import base64, os, sys
 os.write(1, base64.b64decode("${Buffer.concat(parts).toString('base64')}"))
@@ -53,13 +53,13 @@ for (const runtime of runtimes)
       text = ran.rows.map((row) => row.text ?? '').join('');
     });
 
-    test('has every byte as it was written: NUL, lone CR, what is no UTF-8 (86)', () => {
+    test('keeps every byte as written: NUL, lone CR, invalid UTF-8 (86)', () => {
       const expected = Buffer.concat([...parts, Buffer.alloc(lineBytes, 'y')]);
       assert.ok(wrote(ran).equals(expected), `${wrote(ran).length} bytes of ${expected.length}`);
-      assert.ok(!Buffer.from(odd.toString()).equals(odd), 'read as text, they are others');
+      assert.ok(!Buffer.from(odd.toString()).equals(odd), 'decoding them as text changes them');
     });
 
-    test('commands no terminal (84)', () => {
+    test('cannot send commands to a terminal (84)', () => {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that are looked for.
       const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/;
       assert.match(commands, dangerous);
@@ -67,22 +67,22 @@ for (const runtime of runtimes)
       assert.match(visible(commands), /\^\[\[2J\^\[\]0;owned\^G/);
     });
 
-    test('comes in pieces however long a line is (87)', () => {
+    test('comes in bounded rows, however long a line is (87)', () => {
       const longest = Math.max(...ran.rows.map((row) => bytesOf(row).length));
       assert.ok(longest <= 64 * 1024, `a row of ${longest} bytes`);
       const lines = wrote(ran).toString('latin1').split('\n');
-      assert.ok(Math.max(...lines.map((line) => line.length)) >= lineBytes, 'by lines it is one of all');
+      assert.ok(Math.max(...lines.map((line) => line.length)) >= lineBytes, 'one line is longer than a row');
     });
 
-    test('may say what it likes of the run: it is data (88)', () => {
+    test('cannot forge a result or a frame: it is data (88)', () => {
       assert.deepEqual([ran.verdict.outcome, ran.verdict.exitCode], ['failed', 3]);
       const naive = wrote(ran).toString('latin1').split('\n').flatMap(resultIn);
-      assert.deepEqual(naive, ['succeeded'], 'who looks for a result in what was printed finds one');
+      assert.deepEqual(naive, ['succeeded'], 'a reader that looks for a result in the output finds one');
       const [heard] = new FrameParser().push(cellBytes(forged));
       assert.deepEqual(heard, forged, 'on init’s own stream it would be the last word');
     });
 
-    test('that floods is cut to its limit in the cell, where a reader of everything gets all of it (58)', async () => {
+    test('is cut to its limit inside the cell, unlike without a limit (58)', async () => {
       const flooded = await runs.run(runtime, { blocks: python(flooding) });
       assert.equal(flooded.verdict.outcome, 'succeeded', flooded.verdict.reason);
       const kept = wrote(flooded).length;
@@ -100,7 +100,7 @@ for (const runtime of runtimes)
     });
   });
 
-/** What an executor would believe that takes its job's word for it. */
+/** What an executor would read that trusts its job's output. */
 function resultIn(line: string): string[] {
   const begin = line.indexOf('{"type":"result"');
   if (begin < 0) return [];

@@ -15,11 +15,11 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-/** One in ten on gVisor, each time with another program. */
+/** Every tenth run is on gVisor, each time with another program. */
 const runtimeOf = (n: number) => (n % 10 === 9 ? 'gvisor' : 'runc');
 
-test('two hundred hostile runs leave nothing behind, neither outside nor in the worker', async () => {
-  // What this looks for is found while it is there.
+test('two hundred hostile runs leave nothing behind, neither on the host nor in the worker', async () => {
+  // The check finds a container and a folder while they exist.
   const cell = await runs.cells.cells.open(runs.cells.plan('runc'));
   assert.deepEqual(
     (await leftOf(bed, runs)).map((line) => line.split(' ').slice(0, 2).join(' ')),

@@ -11,7 +11,7 @@ const helpers = await readFile(join(import.meta.dirname, '../hostile/support/att
 const files = [{ path: 'attack.py', text: helpers }];
 const memoryBytes = 96 * mib;
 
-/** Each takes about three times the memory of the cell, and would be content with it. */
+/** Each takes about three times the memory of the cell, and succeeds if it gets it. */
 const bombs = {
   'on its heap': `
 held = [bytearray(b"x" * (4 << 20)) for _ in range(72)]
@@ -79,9 +79,9 @@ os.wait()
       }
     });
     for (const [where, code] of Object.entries(programs)) {
-      // Where the kernel bounds the segments themselves, that is how far one gets: resources.test.ts.
+      // On runc the kernel limits the segments themselves: see resources.test.ts.
       if (runtime === 'runc' && where.includes('System V')) continue;
-      test(`a program that takes more memory than there is ${where} ends its run and no other (44, 46)`, async () => {
+      test(`a program that takes too much memory ${where} ends its own run (44, 46)`, async () => {
         const limits = { memoryBytes, scratchBytes: 90 * mib, fileBytes: 90 * mib };
         const ran = await runs.run(runtime, { blocks: python(code), files, limits });
         assert.deepEqual([ran.verdict.outcome, ran.verdict.exitCode], ['out_of_memory', null], ran.verdict.reason);

@@ -14,7 +14,7 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-/** Asks TERM to be ignored, is twice removed from its parent, and does so again. */
+/** Ignores SIGTERM, and so do its detached grandchildren. */
 const stubborn = `
 import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -29,7 +29,7 @@ os.write(1, b"here\\n")
 while True: time.sleep(1000)
 `;
 
-/** Far more than there is, in pieces, each of them touched. */
+/** Takes memory without end and writes to all of it. */
 const hog = `held = []
 while True: held.append(bytearray(b"x" * (4 << 20)))
 `;
@@ -38,7 +38,7 @@ const files = (count: number, size: number) =>
 
 for (const runtime of runtimes)
   suite(`on ${runtime} a run`, { concurrency: 2 }, () => {
-    test('succeeds, and its usage is told', async () => {
+    test('succeeds and reports its usage', async () => {
       const ran = await runs.run(runtime, {
         blocks: python('open("/outputs/a", "w").write("12345")', 'print("done")'),
       });
@@ -59,7 +59,7 @@ for (const runtime of runtimes)
       assert.match(signal.verdict.reason, /SIGKILL/);
     });
 
-    test('is timed out although it ignores to be asked, and keeps its log and its outputs (54, 55, 56)', async () => {
+    test('that ignores SIGTERM is timed out and keeps its log and outputs (54, 55, 56)', async () => {
       const ran = await runs.run(runtime, { blocks: python(stubborn), limits: { timeoutSeconds: 8, graceSeconds: 0 } });
       assert.equal(ran.verdict.outcome, 'timed_out');
       assert.match(ran.verdict.reason, /^the time limit of 8 s was reached after \S+ s, in block 0: .*--timeout/);
@@ -70,7 +70,7 @@ for (const runtime of runtimes)
       );
     });
 
-    test('is cancelled by whom and for what it is said, and keeps what there is', async () => {
+    test('that is cancelled names the canceller and the reason, and keeps its log and outputs', async () => {
       const ran = await runs.run(runtime, {
         blocks: python(stubborn),
         limits: { graceSeconds: 0 },
@@ -82,7 +82,7 @@ for (const runtime of runtimes)
       assert.equal(ran.outputs.files[0]?.path, 'kept');
     });
 
-    test('exceeds its outputs, by bytes or by number, and what was within is kept', async () => {
+    test('exceeds its output limit by bytes or by number, and keeps what fits', async () => {
       const bytes = await runs.run(runtime, { blocks: python(files(3, 1.5 * mib)) });
       assert.deepEqual([bytes.verdict.outcome, bytes.verdict.exitCode], ['output_exceeded', 0]);
       assert.match(
@@ -99,14 +99,14 @@ for (const runtime of runtimes)
       assert.deepEqual([number.outputs.files.length, number.outputs.refused.length], [50, 3]);
     });
 
-    test('exceeds its outputs although it failed where /outputs was full, and says both', async () => {
+    test('that fails because /outputs is full ends as output_exceeded and says both', async () => {
       const ran = await runs.run(runtime, { blocks: python(files(6, 1.5 * mib)) });
       assert.deepEqual([ran.verdict.outcome, ran.verdict.exitCode], ['output_exceeded', 1]);
       assert.match(ran.verdict.reason, /limit of 4 MiB .*limits\.outputBytes.*block 0 ended with exit code 1/);
       assert.match(wrote(ran).toString(), /No space left on device/);
     });
 
-    test('whose log is too long goes on with a warning, or ends where the policy says so', async () => {
+    test('whose log is too long goes on with a warning, or ends if the policy says so', async () => {
       const endless = 'import sys\nwhile True: sys.stdout.write("x" * 99 + "\\n")';
       const stopped = await runs.run(runtime, { blocks: python(endless), pastLimit: 'stop' });
       assert.equal(stopped.verdict.outcome, 'output_exceeded');
@@ -125,7 +125,7 @@ for (const runtime of runtimes)
       assert.match(wrote(long).toString(), /last\n$/);
     });
 
-    test('out of memory is told as that: by the limit, its value, how much was used and what to do', async () => {
+    test('that runs out of memory names the limit, the peak and what to do', async () => {
       const ran = await runs.run(runtime, { blocks: python('open("/outputs/kept", "w").write("kept")', hog) });
       assert.deepEqual([ran.verdict.outcome, ran.verdict.exitCode], ['out_of_memory', null], ran.verdict.reason);
       assert.match(ran.verdict.reason, /^the memory limit of 256 MiB was exceeded \(.*used.*--memory/);

@@ -15,7 +15,7 @@ import { naiveOutputs } from './support/naive.ts';
 import { mib, openRuns, python, type Ran, runtimes, type Runs, smallLimits } from './support/runs.ts';
 import { startWeak, type Weak } from './support/weak.ts';
 
-/** Everything that a folder of outputs can do to who takes it. SECRET is a path that the host can read. */
+/** Everything that an output folder can do to its reader. The secret is a file that the host can read. */
 const zoo = (secret: string) => `
 import io, os, socket, tarfile
 os.chdir("/outputs")
@@ -38,7 +38,7 @@ deep = "/".join(["d"] * 40); os.makedirs(deep); open(deep + "/bottom", "w").writ
 open("page.html", "w").write("<script>1</script>")
 `;
 
-/** Looks harmless to who looks, and is something else to who then reads, again and again, from a process left behind. */
+/** A process left behind swaps a harmless file for a link, again and again, between a reader's check and its read. */
 const swapping = (secret: string) => `
 import os, time
 open("/outputs/mine", "w").write("mine"); os.symlink(${JSON.stringify(secret)}, "/outputs/theirs")
@@ -64,7 +64,7 @@ before(async () => {
   runs = await openRuns(bed, 'outputs');
   secret = join(await bed.folder('secret'), 'secret');
   writeFileSync(secret, 'a secret of the host');
-  // The one who takes them is the host, whatever ran the program: once is enough.
+  // The host takes the outputs, whatever runtime ran the program: once is enough.
   weak = await startWeak(bed, 'runc', { zoo: zoo(secret) });
   await weak.said();
   naive = await naiveOutputs(weak.outputs, ['fifo', 'socket']);
@@ -84,7 +84,7 @@ for (const runtime of runtimes)
       ran = await runs.run(runtime, { blocks: python(zoo(secret)) });
     });
 
-    test('are regular files of one name, stored as the digests say, and nothing else', async () => {
+    test('are only regular files with one name, stored under their digests', async () => {
       assert.deepEqual(
         ran.outputs.files.map(({ path }) => path),
         ['archive.tar', 'page.html', 'same', 'tool'],
@@ -96,17 +96,17 @@ for (const runtime of runtimes)
       }
     });
 
-    test('follow no link to what the host can read, as who reads by paths does (72)', () => {
+    test('do not follow a link to a file of the host, unlike reading by path (72)', () => {
       assert.equal(reasonFor('link'), 'it is a symbolic link');
       assert.equal(naive.get('link')?.toString(), 'a secret of the host');
     });
 
-    test('have one name each, or are refused (73)', () => {
+    test('with a second hard link are refused (73)', () => {
       assert.match(`${reasonFor('one')} ${reasonFor('two')}`, /hard links.*hard links/);
       assert.deepEqual([naive.get('one')?.toString(), naive.get('two')?.toString()], ['x', 'x']);
     });
 
-    test('are not waited for at a fifo or a socket, as who opens them does (74)', async () => {
+    test('do not block at a fifo or a socket, unlike opening them (74)', async () => {
       assert.deepEqual([reasonFor('fifo'), reasonFor('socket')], ['it is a fifo', 'it is a socket']);
       const waiting = readFile(join(weak.outputs, 'fifo'), 'utf8');
       const fifo = await open(join(weak.outputs, 'fifo'), 'w');
@@ -115,20 +115,20 @@ for (const runtime of runtimes)
       assert.equal(await waiting, 'said by somebody else');
     });
 
-    test('count by what they seem to have, and end the run as that (76)', () => {
+    test('count by their apparent size, so a sparse file exceeds the limit (76)', () => {
       assert.equal(reasonFor('sparse'), 'it is past the limit of output bytes');
       assert.equal(ran.verdict.outcome, 'output_exceeded');
       assert.match(ran.verdict.reason, /limit of 4 MiB/);
-      assert.ok(statSync(join(weak.outputs, 'sparse')).size >= 2 ** 40, 'the naive one has a tebibyte to read');
+      assert.ok(statSync(join(weak.outputs, 'sparse')).size >= 2 ** 40, 'the naive reader would read a tebibyte');
     });
 
-    test('end where folders get too deep (77)', () => {
+    test('end where folders are too deep (77)', () => {
       const tooDeep = ran.outputs.refused.filter(({ reason }) => reason === 'it lies too deep in folders');
       assert.equal(tooDeep.length, 1);
       assert.ok(existsSync(join(weak.outputs, ...Array<string>(40).fill('d'), 'bottom')));
     });
 
-    test('with names that are none are told apart, and commands in them are none (79)', () => {
+    test('with invalid names are told apart, and their names send no terminal commands (79)', () => {
       const names = ran.outputs.refused.flatMap(({ path, reason }) => (reason.startsWith('its name') ? [path] : []));
       assert.deepEqual(names.toSorted(), ['%1B]0;title%07', '%FE', '%FF', 'new%0Aline', 'txt.%E2%80%AEgnp']);
       assert.deepEqual(
@@ -136,20 +136,20 @@ for (const runtime of runtimes)
         Buffer.from([0xfe]),
       );
       const told = readdirSync(weak.outputs);
-      assert.equal(told.filter((name) => name === '\ufffd').length, 2, 'the naive one has two files of one name');
+      assert.equal(told.filter((name) => name === '\ufffd').length, 2, 'the naive reader sees two files with one name');
       assert.ok(told.some((name) => name.includes('\u001b')));
     });
 
-    test('bring no modes with them (80)', () => {
+    test('lose their modes (80)', () => {
       assert.equal(fileAt('tool')?.sha256, fileAt('same')?.sha256);
       assert.deepEqual(Object.keys(fileAt('tool') ?? {}).toSorted(), ['path', 'sha256', 'size']);
       const copy = join(weak.outputs, '..', `copy-${runtime}`);
       cpSync(join(weak.outputs, 'tool'), copy);
       assert.equal(statSync(join(weak.outputs, 'tool')).mode & 0o6000, 0o6000);
-      assert.notEqual(statSync(copy).mode & 0o111, 0, 'the naive copy can be run');
+      assert.notEqual(statSync(copy).mode & 0o111, 0, 'the naive copy is executable');
     });
 
-    test('are not unpacked: an archive is bytes (78, 81)', () => {
+    test('are never unpacked (78, 81)', () => {
       const archive = readFileSync(join(weak.outputs, 'archive.tar'));
       assert.ok(archive.includes('../evil'));
       assert.ok(!ran.outputs.files.some(({ path }) => path.includes('evil')));
@@ -160,7 +160,7 @@ for (const runtime of runtimes)
       assert.equal(readFileSync(join(into, '../evil'), 'utf8'), 'evil');
     });
 
-    test('are taken when nobody can change them any more (75)', async () => {
+    test('are read only after every process has ended (75)', async () => {
       const swapped = await runs.run(runtime, { blocks: python(swapping('/etc/passwd')) });
       assert.equal(swapped.verdict.outcome, 'succeeded', swapped.verdict.reason);
       const known = [sha256('mine')];
@@ -169,14 +169,14 @@ for (const runtime of runtimes)
     });
   });
 
-test('who reads outputs while their program lives gets what it swaps them for (75)', async () => {
-  // It stays in its container for as long as that lives: its own main process waits.
+test('reading outputs while the program lives reads what it swaps them for (75)', async () => {
+  // The main process waits, so that the swapping process lives on in its container.
   await using living = await startWeak(bed, 'runc', { swapping: `${swapping(secret)}\nwhile True: time.sleep(1000)` });
   const swap = join(living.outputs, 'swap');
   await until('the naive reader has read a secret', async () => (await readFile(swap, 'utf8')).includes('secret'));
 });
 
-test('paths that lead out are refused by who parses the stream, as a naive writer follows them (78)', async () => {
+test('paths that lead out of /outputs are refused by the parser, where a naive writer follows them (78)', async () => {
   const folder = resolve('/outputs/of/a/run');
   for (const path of ['../x', '/x', 'a/../../x', './../x']) {
     const collector = new OutputCollector(runs.store, bed.tenant(), newRunId(), smallLimits);
@@ -189,11 +189,11 @@ test('paths that lead out are refused by who parses the stream, as a naive write
     );
     const { files, refused } = await collector.finish();
     assert.deepEqual([files.length, refused.length], [0, 1], path);
-    assert.ok(!resolve(folder, path).startsWith(`${folder}/`), `the naive one writes ${resolve(folder, path)}`);
+    assert.ok(!resolve(folder, path).startsWith(`${folder}/`), `a naive writer writes ${resolve(folder, path)}`);
   }
 });
 
-test('outputs that are many are taken up to their limit, and the rest is counted (77)', async () => {
+test('outputs beyond the file limit are counted and not kept (77)', async () => {
   const many = 'for n in range(1500): open("/outputs/%d" % n, "w").write("x")';
   const ran = await runs.run('runc', { blocks: python(many), limits: { outputFiles: 300, outputBytes: mib } });
   assert.equal(ran.outputs.files.length, 300);

@@ -36,7 +36,7 @@ for (const runtime of runtimes)
     });
 
     for (const { line, takes, refused } of greedy)
-      test(`a cell does not give a program ${takes} beyond its limit (${line}), as a container without one does`, () => {
+      test(`a cell refuses a program ${takes} beyond its limit (${line}), unlike a container without one`, () => {
         const { seen } = observationIn(sealed.get(takes) ?? '', takes, 'the cell');
         assert.ok([refused[runtime]].flat().includes(String(seen)), `the cell said ${String(seen)}`);
         assert.equal(observationIn(weak.get(takes) ?? '', takes, 'the weak container')['seen'], 'ok');

@@ -28,7 +28,7 @@ const engine = new Engine(engineSocket);
 const shortPatience = { lookMs: 50, handOverMs: 60_000, silenceMs: 500, killMs: 500 };
 const job = (code: string) => prepareJob({ blocks: [{ language: 'python', code }], files: [] }, languages);
 
-test('a runtime that says nothing any more costs the attempt, not the worker that listens to it', async () => {
+test('a runtime that falls silent costs the attempt and does not block the worker', async () => {
   const path = join(await bed.shortFolder(), 's');
   await using proxy = await openTcpProxy({ path: engineSocket }, path);
   await using made = await openTestCells(bed, 'frozen', bed.id(), { dockerHost: path, patience: shortPatience });
@@ -44,7 +44,7 @@ test('a runtime that says nothing any more costs the attempt, not the worker tha
   assert.equal(await engine.inspect(cell.container), undefined);
 });
 
-test('a cell that is only busy is listened to for as long as its limits say', async () => {
+test('a busy cell may be silent for as long as its limits allow', async () => {
   await using made = await openTestCells(bed, 'busy', bed.id(), { patience: shortPatience });
   const cell = await made.cells.open(made.plan('runc'));
   try {
@@ -55,7 +55,7 @@ test('a cell that is only busy is listened to for as long as its limits say', as
   }
 });
 
-test('a cell that cannot be removed keeps no other from it, is told with the reason, and goes when it can', async () => {
+test('a cell that cannot be removed is reported with the reason, does not hold up others, and is removed later', async () => {
   const path = join(await bed.shortFolder(), 's');
   await using proxy = await openTcpProxy({ path: engineSocket }, path);
   await using made = await openTestCells(bed, 'kept', bed.id(), { dockerHost: path });
@@ -76,7 +76,7 @@ test('a cell that cannot be removed keeps no other from it, is told with the rea
   assert.deepEqual([made.cells.stuck(), await engine.inspect(stuck.Id)], [[], undefined]);
 });
 
-test('status names a cell that its worker cannot remove, and the run has its result all the same', async () => {
+test('status names a cell that its worker cannot remove, and its run still gets its result', async () => {
   const path = join(await bed.shortFolder(), 's');
   await using proxy = await openTcpProxy({ path: engineSocket }, path);
   let started = false;
@@ -90,11 +90,13 @@ test('status names a cell that its worker cannot remove, and the run has its res
   const { run } = await house.submit('', { spec, queue: real.queue });
   assert.equal((await resultOf(house, run, 120_000)).outcome, 'succeeded');
   const cells = async () => (await house.producer.live.workers()).flatMap((one) => one.cells);
-  const told = await until('the worker says so', async () => (await cells()).find(({ problem }) => problem));
+  const told = await until('the worker reports the cell that is left', async () =>
+    (await cells()).find(({ problem }) => problem),
+  );
   assert.equal(told.state, 'destroying');
   assert.ok(await engine.inspect(told.container), 'it is there');
   proxy.tears = () => false;
-  await until('it is gone', async () => (await cells()).length === 0);
+  await until('the cell is gone', async () => (await cells()).length === 0);
   assert.equal(await engine.inspect(told.container), undefined);
   await settled(house, [run]);
   await worker.stop();

@@ -37,7 +37,7 @@ async function send(body: string): Promise<{ status: number; refusal: z.infer<ty
   return { status: answer.status, refusal: Refusal.parse(await answer.json()) };
 }
 
-/** Nothing that could be pulled, nothing that could be found again and queued, and no cell. */
+/** Checks that there is no ticket, no open marker and no cell. */
 async function nothingHappened(): Promise<void> {
   for (const queue of ['runc', 'gvisor']) assert.equal(await house.producer.queues.depth(queue), 0, queue);
   assert.deepEqual(await keysOf(house.store, house.store.work, 'open/'), []);
@@ -74,7 +74,7 @@ describe('a store’s address in a request', () => {
       await refusedFor({ inputs: { data: source } }, 422, /./, 'inputs.data');
     });
 
-  test('as the parts of an input is refused', async () => {
+  test('as an object instead of a string is refused', async () => {
     await refusedFor({ inputs: { data: { bucket: 'x', endpoint: 'http://10.0.0.1' } } }, 400, /./, 'inputs.data');
   });
 });
@@ -142,7 +142,7 @@ describe('an image', () => {
 });
 
 describe('a body that is made to hurt', () => {
-  test('by __proto__ is refused and changes nobody’s request', async () => {
+  test('by __proto__ is refused and changes no other request', async () => {
     const { status } = await send('{"blocks":[{"language":"python","code":""}],"__proto__":{"policy":"analytics"}}');
     assert.equal(status, 400);
     const { status: inner } = await send('{"blocks":[{"language":"python","code":""}],"params":{"__proto__":{"x":1}}}');
@@ -167,7 +167,7 @@ describe('a body that is made to hurt', () => {
     await nothingHappened();
   });
 
-  test('by what is no JSON, or nothing at all, is refused', async () => {
+  test('by invalid or missing JSON is refused', async () => {
     for (const body of ['', '{', 'null', '[]', '"x"', '{"blocks":']) assert.equal((await send(body)).status, 400, body);
     await nothingHappened();
   });
@@ -182,7 +182,7 @@ describe('a body that is made to hurt', () => {
 });
 
 describe('a refusal', () => {
-  test('names every reason at once, and is a record with an id', async () => {
+  test('names every reason at once and is recorded under an id', async () => {
     const { status, refusal } = await send(
       JSON.stringify({
         blocks: [{ language: 'cobol', code: '' }],
@@ -212,14 +212,14 @@ describe('a refusal', () => {
     await nothingHappened();
   });
 
-  test('comes from policies that need what there is not yet, and from those that are not there', async () => {
+  test('comes from policies that need a feature that does not exist, and for unknown policies', async () => {
     await refusedFor({ policy: 'reviewed' }, 422, /^approval_unavailable: /, 'policy');
     await refusedFor({ policy: 'seald' }, 422, /no policy seald; did you mean sealed\?/, 'policy');
   });
 });
 
 describe('policies over HTTP', () => {
-  test('are listed and shown, merged and with their digest', async () => {
+  test('are listed and shown merged, with their digest', async () => {
     const listed = await producer.ask('GET', '/v1/policies');
     const { policies, problems } = z
       .looseObject({
@@ -240,7 +240,7 @@ describe('policies over HTTP', () => {
     assert.equal((await producer.ask('GET', '/v1/policies/nope')).status, 404);
   });
 
-  test('are revoked by an admin of the operator’s tenant alone, and from then on refuse', async () => {
+  test('are revoked only by an admin of the operator’s tenant, and refuse from then on', async () => {
     const shown = await producer.ask('GET', '/v1/policies/hostile-gvisor');
     const { digest } = z.looseObject({ digest: z.string() }).parse(await shown.json());
     const path = `/v1/policies/${encodeURIComponent(digest)}/revoke`;

@@ -50,7 +50,7 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-/** What an honest producer would have put. */
+/** What an honest producer would write. */
 async function honest(name = 'sealed'): Promise<Pick<Spec, 'policy' | 'image' | 'blocks'>> {
   const loaded = shelf.get(name);
   await pins.pin(loaded);
@@ -70,14 +70,14 @@ async function outcomeOf(spec: Partial<Spec>) {
   return { result, cell: cells.includes(run) };
 }
 
-test('an honest spec is run', async () => {
+test('an honest spec is executed', async () => {
   const { result, cell } = await outcomeOf({ limits: { timeoutSeconds: 30 }, env: { TZ: 'UTC' } });
   assert.equal(result.outcome, 'succeeded');
   assert.equal(result.limits?.timeoutSeconds, 30);
   assert.equal(cell, true);
 });
 
-describe('a spec put past the producer is rejected before there is a cell, when it asks', () => {
+describe('a forged spec is rejected before there is a cell, if it asks', () => {
   const asked: [what: string, spec: Partial<Spec>, path: string][] = [
     ['for more memory than the policy', { limits: { memoryBytes: 2 ** 40 } }, 'limits.memoryBytes'],
     ['for no end of processes', { limits: { pids: 100_000 } }, 'limits.pids'],
@@ -104,7 +104,7 @@ describe('a spec put past the producer is rejected before there is a cell, when 
       assert.equal(cell, false);
     });
 
-  test('by the name of a generous policy and the digest of a small one', async () => {
+  test('for a generous policy by name and a small one by digest', async () => {
     const { policy } = await honest();
     const { result, cell } = await outcomeOf({
       policy: { name: 'analytics', digest: policy.digest },
@@ -120,7 +120,7 @@ describe('a spec put past the producer is rejected before there is a cell, when 
 test('a run under a policy that was revoked after its ticket was queued is rejected, and says why', async () => {
   const { policy } = await honest('analytics');
   await pins.revoke(policy.digest, 'test', 'was too generous');
-  await until('the worker knows', async () => (await policies.get(policy.digest)).revoked);
+  await until('the worker knows of the revocation', async () => (await policies.get(policy.digest)).revoked);
   const { result, cell } = await outcomeOf({ policy });
   assert.equal(result.outcome, 'rejected');
   assert.match(result.reason, /was too generous/);

@@ -32,7 +32,7 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-/** The command line of somebody who has nothing but an address and a key. */
+/** The command line with nothing but a URL and an API key. */
 async function policy(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const child = spawn(process.execPath, ['clients/cli/cli-main.ts', 'policy', ...args], {
     cwd: resolve(import.meta.dirname, '../..'),
@@ -59,7 +59,7 @@ const Live = z.looseObject({
 
 describe('policy test --live', () => {
   for (const name of ['sealed', 'hostile-gvisor'])
-    test(`finds that real cells under ${name} hold what it says`, async () => {
+    test(`finds that real cells under ${name} are what the policy says`, async () => {
       const { code, out, err } = await policy('test', name, '--live', '--json');
       const rows = out
         .trimEnd()
@@ -125,7 +125,7 @@ describe('the policies of an installation, from the command line', () => {
     assert.match(out, /^memoryBytes +512 MiB +- +512 MiB +64 MiB +1 GiB$/m);
   });
 
-  test('tell which past runs a new text would refuse', async () => {
+  test('tell which past runs an edited policy would refuse', async () => {
     const since = new Date(Date.now() - 3600_000).toISOString();
     const [stricter, same] = [join(folder, 'strict', 'sealed.yaml'), join(folder, 'same', 'sealed.yaml')];
     const { mkdir, writeFile, readFile } = await import('node:fs/promises');
@@ -153,7 +153,7 @@ describe('the policies of an installation, from the command line', () => {
     );
   });
 
-  test('are not taken away by somebody who may not', async () => {
+  test('cannot be revoked without the right to', async () => {
     const { code, err } = await policy('revoke', `sha256:${'0'.repeat(64)}`, '--reason', 'x');
     assert.equal(code, 4, err);
     assert.equal((await policy('revoke', 'sealed', '--reason', 'x')).code, 1);

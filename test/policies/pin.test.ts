@@ -37,7 +37,7 @@ after(async () => {
 
 const packages = '{"packages":["python3 3.13"]}\n';
 
-/** A policy that no other test has: with a list of packages and the shipped profiles. */
+/** A policy of this test's own, with a package list and the shipped profiles. */
 async function policyFile(
   name: string,
   said = '',
@@ -92,7 +92,7 @@ const specUnder = ({ policy, digest }: LoadedPolicy): Spec => {
 const refusal = (error: unknown) => error instanceof HotcellError && error.code === 'policy_refused';
 
 describe('a policy at its first use', () => {
-  test('is in the record under its digest, with the profiles and lists of packages that it names', async () => {
+  test('is recorded under its digest, with the profiles and package lists that it names', async () => {
     const { loaded, imagesLock } = await policyFile('first');
     await pinsOf(imagesLock).pin(loaded);
     const text = await producer.getBytes(producer.record, recordKeys.policy(loaded.digest));
@@ -106,14 +106,14 @@ describe('a policy at its first use', () => {
       assert.equal((await producer.getBytes(producer.record, recordKeys.seccomp(digest)))?.toString(), profile);
   });
 
-  test('is refused when the list of packages is not the one that the lock names', async () => {
+  test('is refused if the package list is not the one in the lock', async () => {
     const { loaded, imagesLock } = await policyFile('tampered');
     await writeFile(join(folder, 'tampered/images/python.packages.json'), '{}');
     await assert.rejects(pinsOf(imagesLock).pin(loaded), /the list of packages of the image python is not the one/);
     assert.equal(await producer.getBytes(producer.record, recordKeys.policy(loaded.digest)), undefined);
   });
 
-  test('can be read by the worker, who comes to the same limits, and cannot be put by it', async () => {
+  test('can be read by the worker, which derives the same limits, but cannot be written by it', async () => {
     const { loaded, imagesLock } = await policyFile('read', 'limits: { pids: 77 }');
     await pinsOf(imagesLock).pin(loaded);
     const effective = judgePinned(await pinned().get(loaded.digest), specUnder(loaded));
@@ -130,7 +130,7 @@ describe('a policy at its first use', () => {
 });
 
 describe('the worker', () => {
-  test('does not run what a spec says beyond the pinned text, with every reason', async () => {
+  test('rejects a spec that exceeds the pinned policy, with every reason', async () => {
     const { loaded, imagesLock } = await policyFile('beyond');
     await pinsOf(imagesLock).pin(loaded);
     const spec = {
@@ -146,7 +146,7 @@ describe('the worker', () => {
     );
   });
 
-  test('does not judge by a text that is not in the record, or is another than its name says', async () => {
+  test('does not judge by a policy that is not in the record or does not match its digest', async () => {
     const absent = sha256('nobody put this');
     await assert.rejects(pinned().get(absent), /the record has no policy sha256:/);
     const operator = bed.store('operator');
@@ -160,7 +160,7 @@ describe('the worker', () => {
 });
 
 describe('a policy that is revoked', () => {
-  test('is refused from then on, by the producer and by workers that have used it before', async () => {
+  test('is refused from then on, by the producer and by workers that have used it', async () => {
     const { loaded, imagesLock } = await policyFile('revoked');
     const pins = pinsOf(imagesLock);
     await pins.pin(loaded);
@@ -183,7 +183,7 @@ describe('a policy that is revoked', () => {
     );
   });
 
-  test('stays revoked for the first reason, and another text of the same name is not', async () => {
+  test('stays revoked for the first reason, and another version of the same name is not revoked', async () => {
     const { loaded, imagesLock } = await policyFile('again');
     const pins = pinsOf(imagesLock);
     await pins.pin(loaded);
@@ -194,7 +194,7 @@ describe('a policy that is revoked', () => {
     assert.equal((await pinned().get(repaired.digest)).revoked, undefined);
   });
 
-  test('has to be one that there is', async () => {
+  test('must exist', async () => {
     const { imagesLock } = await policyFile('none');
     const digest: Digest = sha256('never seen');
     await assert.rejects(pinsOf(imagesLock).revoke(digest, 'operator', 'x'), /the record has no policy/);
@@ -202,25 +202,25 @@ describe('a policy that is revoked', () => {
 });
 
 describe('the shelf', () => {
-  test('sees by itself that a file or an image has changed', async () => {
+  test('notices when a file or an image changes', async () => {
     const { loaded, imagesLock, shelf } = await policyFile('shelf');
     const file = join(folder, 'shelf/policies/shelf.yaml');
     await writeFile(file, `${await readFile(file, 'utf8')}limits: { pids: 50 }\n`);
-    const edited = await until('the new text', async () =>
+    const edited = await until('the shelf has the edited policy', async () =>
       shelf.get('shelf').policy.limits.pids.max === 50 ? shelf.get('shelf') : undefined,
     );
     assert.notEqual(edited.digest, loaded.digest);
     await writeFile(imagesLock, JSON.stringify({ python: { ...bed.images.node, kind: 'cell' } }));
-    const rebuilt = await until('the new image', async () =>
+    const rebuilt = await until('the shelf has the rebuilt image', async () =>
       shelf.get('shelf').policy.images[0]?.digest === bed.images.node.digest ? shelf.get('shelf') : undefined,
     );
     assert.equal(rebuilt.digest, policyDigest(rebuilt.policy));
   });
 
-  test('takes away a policy whose file is spoilt, and says where', async () => {
+  test('drops a policy whose file is invalid, and says where', async () => {
     const { shelf } = await policyFile('spoilt');
     await writeFile(join(folder, 'spoilt/policies/spoilt.yaml'), 'argv: maybe\n');
-    await until('the problem', async () => shelf.problems().length > 0);
+    await until('the shelf reports the problem', async () => shelf.problems().length > 0);
     assert.throws(
       () => shelf.get('spoilt'),
       (error) => refusal(error) && /spoilt\.yaml:1:1: argv: is a string: give a boolean/.test(String(error)),

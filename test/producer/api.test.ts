@@ -37,7 +37,7 @@ async function finished(code: string, more: object = {}): Promise<z.output<typeo
   return Result.parse(await answer.json());
 }
 
-test('a run is accepted with 202 and a Location, and is there', async () => {
+test('an accepted run is answered with 202 and a Location that shows it', async () => {
   const answer = await producer.ask('POST', '/v1/runs', { body: requestFor('print hello') });
   assert.equal(answer.status, 202);
   const { run } = z.object({ run: z.string() }).parse(await answer.json());
@@ -50,7 +50,7 @@ test('a run is accepted with 202 and a Location, and is there', async () => {
   assert.deepEqual(stored, result);
 });
 
-test('who prefers to wait is answered when the run is finished, or then with what there is', async () => {
+test('Prefer: wait is answered as soon as the run is finished, or at its end with the state so far', async () => {
   assert.equal((await finished('exit 3')).exitCode, 3);
   const answer = await producer.ask('POST', '/v1/runs', { body: requestFor('hold'), headers: { prefer: 'wait=1' } });
   assert.equal(answer.status, 202);
@@ -65,7 +65,7 @@ test('who prefers to wait is answered when the run is finished, or then with wha
   assert.equal((await problemOf(again)).code, 'finished_already');
 });
 
-test('without a key that is in use nothing answers, but for whether the process lives', async () => {
+test('without a valid API key only the health check answers', async () => {
   const expired = await producer.key('admin');
   const id = sha256(expired).slice('sha256:'.length, 'sha256:'.length + 16);
   const stored = await house.store.getBytes(house.store.record, recordKeys.apiKey(id));
@@ -95,7 +95,7 @@ test('without a key that is in use nothing answers, but for whether the process 
     assert.equal((await producer.ask('GET', path, { headers: { authorization: '' } })).status, 200);
 });
 
-test('the same Idempotency-Key and request give the same run, another request is refused', async () => {
+test('an Idempotency-Key gives the same run for the same request and refuses another request', async () => {
   const ask = async (code: string) =>
     await producer.ask('POST', '/v1/runs', { body: requestFor(code), headers: { 'idempotency-key': 'once' } });
   const both = await Promise.all([ask('print once'), ask('print once')]);
@@ -110,7 +110,7 @@ test('the same Idempotency-Key and request give the same run, another request is
   await producer.ask('GET', `/v1/runs/${runs[0]}`, { headers: { prefer: 'wait=120' } });
 });
 
-test('one tenant sees nothing of another, whatever it asks', async () => {
+test('a tenant sees nothing of another tenant’s run by any route', async () => {
   const { run } = await finished('print mine\noutput mine');
   const other = await producer.key('admin', bed.tenant());
   for (const [method, path] of [
@@ -132,7 +132,7 @@ test('one tenant sees nothing of another, whatever it asks', async () => {
   for (const path of ['/v1/workers']) assert.equal((await producer.ask('GET', path, { key: other })).status, 403);
 });
 
-test('a reader reads and a submitter submits, and neither does more', async () => {
+test('a reader may only read, and a submitter may not administer', async () => {
   const reader = await producer.key('reader');
   const { run } = await finished('print x');
   assert.equal((await producer.ask('GET', `/v1/runs/${run}`, { key: reader })).status, 200);
@@ -166,7 +166,7 @@ test('an API key works once it is made, its listing holds no secret, and a revok
   assert.match(refused.detail, new RegExp(`${id} was revoked`));
 });
 
-test('outputs come byte for byte, as downloads; what the store has other bytes for never comes whole', async () => {
+test('outputs are downloaded byte for byte, and damaged ones are refused', async () => {
   const { run } = await finished('output precious');
   const path = `/v1/runs/${run}/outputs/out.txt`;
   const good = await producer.ask('GET', path);
@@ -180,7 +180,7 @@ test('outputs come byte for byte, as downloads; what the store has other bytes f
   assert.equal((await problemOf(await producer.ask('GET', path))).code, 'record_damaged');
 });
 
-test('the list shows the newest first, in pages, and every run as its detail does', async () => {
+test('the list is paged, newest first, and agrees with each run’s detail', async () => {
   const label = { labels: { list: 'pages' } };
   const runs: string[] = [];
   for (const code of ['print a', 'exit 4', 'print c']) runs.push((await finished(code, label)).run);
@@ -208,7 +208,7 @@ test('the list shows the newest first, in pages, and every run as its detail doe
   );
 });
 
-test('the description of the API is OpenAPI 3.1, and says of every route what it takes', async () => {
+test('/openapi.json is OpenAPI 3.1 and lists the routes', async () => {
   const answer = await producer.ask('GET', '/openapi.json');
   const described = z
     .object({
@@ -228,14 +228,14 @@ test('the description of the API is OpenAPI 3.1, and says of every route what it
     assert.ok(path in described.paths, `${path} in ${Object.keys(described.paths).join(' ')}`);
 });
 
-test('figures are given in the form that Prometheus reads', async () => {
+test('/metrics is in Prometheus format', async () => {
   const text = await (await producer.ask('GET', '/metrics')).text();
   assert.match(text, /^hotcell_runs_accepted_total \d+$/m);
   assert.match(text, /^hotcell_workers\{state="ready"\} 1$/m);
   for (const line of text.trimEnd().split('\n')) assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? [\d.]+)$/);
 });
 
-test('many large bodies at once are taken in turn, and all are answered', async () => {
+test('many large bodies at once are read in turn, and all are answered', async () => {
   const code = `print x\n${'# '.repeat(500_000)}`;
   const blocks = Array.from({ length: 12 }, () => ({ language: 'sh', code }));
   const body = JSON.stringify({ blocks });
@@ -248,7 +248,7 @@ test('many large bodies at once are taken in turn, and all are answered', async 
   }
 });
 
-test('what in the code will not work here is said when it is submitted, and stands in the result', async () => {
+test('warnings about the code are in the answer to its submission and in the result', async () => {
   const code = 'print x\ncurl https://example.com/data.csv';
   const answer = await producer.ask('POST', '/v1/runs', { body: requestFor(code) });
   assert.equal(answer.status, 202);

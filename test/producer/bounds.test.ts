@@ -10,7 +10,7 @@ import { resultOf, settled } from '../support/promise.ts';
 import { until } from '../support/until.ts';
 import { cliWith } from '../e2e/cli.ts';
 
-/** What waits, over HTTP and on the command line: why, how far, and no further than the bound. */
+/** Waiting runs over HTTP and on the command line: the reason, the position and the bound. */
 let bed: Bed;
 let house: House;
 let producer: RunningProducer;
@@ -29,10 +29,10 @@ after(async () => {
 const body = JSON.stringify({ blocks: [{ language: 'bash', code: 'print hello' }] });
 const submit = () => producer.ask('POST', '/v1/runs', { body });
 
-test('a full queue answers 429 and when to come again; what waits says why everywhere, and then all of it is done', async () => {
+test('a full queue answers 429 with Retry-After, and every waiting run says why and is executed later', async () => {
   const runs: string[] = [];
-  // How many wait is looked at four times a second: a few more may slip in before it is seen.
-  const full = await until('the bound is seen', async () => {
+  // The queue is counted four times a second: a few more may be accepted before it counts as full.
+  const full = await until('the producer sees that the queue is full', async () => {
     const answer = await submit();
     if (answer.status === 429) return answer;
     assert.equal(answer.status, 202);
@@ -69,6 +69,6 @@ test('a full queue answers 429 and when to come again; what waits says why every
 
   await house.worker('one', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
   for (const run of runs) assert.equal((await resultOf(house, run)).outcome, 'succeeded');
-  // Nothing of a ticket that was served stays: `settled` looks for them.
+  // `settled` also checks that no served ticket is left.
   await settled(house, runs);
 });

@@ -33,7 +33,7 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-/** A folder to save into, beside which there is something to write over. */
+/** A folder to save into, and beside it a file that must not be overwritten. */
 async function place() {
   const parent = await bed.folder('get');
   const folder = join(parent, 'into');
@@ -43,21 +43,21 @@ async function place() {
   return { parent, folder, victim };
 }
 
-test('a result that names paths outside the folder, or none, is not followed there', async () => {
+test('a result that names paths outside the folder, or invalid ones, is refused', async () => {
   for (const path of ['../x', 'a/../../x', './../x', '..', '.', '', 'a//x', 'a/', `a\0x`]) {
     const { parent, folder, victim } = await place();
     await assert.rejects(saveOutputs(run, [{ ...file, path }], folder), { code: 'record_damaged' }, path);
     assert.equal(await readFile(victim, 'utf8'), 'precious');
     assert.deepEqual([(await readdir(parent)).toSorted(), await readdir(folder)], [['into', 'x'], []], path);
   }
-  // An absolute path has an empty first part.
+  // The first part of an absolute path is empty.
   const { folder, victim } = await place();
   await assert.rejects(saveOutputs(run, [{ ...file, path: victim }], folder), { code: 'record_damaged' });
   assert.equal(await readFile(victim, 'utf8'), 'precious');
-  assert.equal(resolve(folder, '../x'), victim, 'who joins the two writes there');
+  assert.equal(resolve(folder, '../x'), victim, 'joining the two leads there');
 });
 
-test('links that stand in the way lead nowhere: a folder’s is refused, a file’s is replaced', async () => {
+test('a link in the way is not followed: a link to a folder is refused, a link to a file replaced', async () => {
   const { parent, folder, victim } = await place();
   await symlink(parent, join(folder, 'sub'));
   await assert.rejects(saveOutputs(run, [{ ...file, path: 'sub/x' }], folder), { code: 'conflict' });
@@ -65,10 +65,10 @@ test('links that stand in the way lead nowhere: a folder’s is refused, a file�
   await saveOutputs(run, [file], folder);
   assert.equal(await readFile(join(folder, 'out.txt'), 'utf8'), 'evil');
   await assert.rejects(readlink(join(folder, 'out.txt')));
-  assert.equal(await readFile(victim, 'utf8'), 'precious', 'who opens the path writes over it');
+  assert.equal(await readFile(victim, 'utf8'), 'precious', 'opening the path would overwrite it');
 });
 
-test('bytes that are not what the result names are not kept, not even under another name', async () => {
+test('bytes that differ from the result’s digest are not kept, not even under another name', async () => {
   const { folder } = await place();
   await writeFile(join(folder, 'out.txt'), 'earlier');
   await assert.rejects(saveOutputs(run, [{ ...file, sha256: sha256('good') }], folder), {

@@ -23,11 +23,11 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-test('the lists are compared with what is open: what was missed is found, what is over is over, what never was is not', async () => {
+test('comparing the read model with the buckets adds missed runs, finishes ended ones and removes unknown ones', async () => {
   using model = ReadModel.open(join(await bed.folder('model'), 'runs.sqlite'));
   const { signal } = new AbortController();
   const compare = () => compareAll({ store: house.producer.store, model, signal });
-  // In the order of keys the second tenant comes before the first.
+  // Keys sort the second tenant before the first.
   const tenants = [house.tenant, `${house.tenant}-x`];
   const accepted: { tenant: string; run: string }[] = [];
   for (let i = 0; i < 40; i++) {
@@ -47,7 +47,7 @@ test('the lists are compared with what is open: what was missed is found, what i
   await compare();
   assert.deepEqual(listed(), known('queued'));
   assert.equal(model.list(house.tenant, { labels: [], limit: 1 })[0]?.queue, echoQueue);
-  // Believed, and in no bucket: in every shard before, between and after those that are.
+  // In the model and in no bucket, in every shard before, between and after the real ones.
   for (const tenant of ['aaa', house.tenant, 'zzz'])
     for (let i = 0; i < 20; i++)
       model.accepted({ ...specFor(tenant, ''), run: newRunId(), acceptedAt: new Date().toISOString() }, echoQueue);
@@ -56,7 +56,7 @@ test('the lists are compared with what is open: what was missed is found, what i
   for (const tenant of ['aaa', 'zzz']) assert.deepEqual(model.list(tenant, { labels: [], limit: 1 }), []);
   await house.worker('one');
   for (const { run, tenant } of accepted) if (tenant === house.tenant) await resultOf(house, run);
-  await until('all are sequenced', async () => {
+  await until('no open marker is left', async () => {
     await house.sequence();
     for await (const _ of house.store.list(house.store.work, 'open/')) return false;
     return true;

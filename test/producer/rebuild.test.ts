@@ -20,7 +20,7 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-/** Every run as it is listed; but for how far it is in a queue, which a new queue orders anew. */
+/** Every run as listed, without its position: a new queue orders its tickets anew. */
 async function listed(producer: RunningProducer): Promise<unknown[]> {
   const Row = z.looseObject({ run: z.string(), waiting: z.looseObject({ code: z.string() }).optional() });
   const answer = await producer.ask('GET', '/v1/runs?limit=100');
@@ -28,7 +28,7 @@ async function listed(producer: RunningProducer): Promise<unknown[]> {
   return runs.map(({ waiting, ...row }) => ({ ...row, waits: waiting?.code }));
 }
 
-test('Valkey is emptied and the lists are thrown away: one command, and everything is as it was', async () => {
+test('`rebuild` restores every list after Valkey and the read model are lost', async () => {
   const submit = async (from: RunningProducer, code: string) => {
     const body = JSON.stringify({ blocks: [{ language: 'bash', code }], labels: { said: code.split(' ')[0] } });
     const answer = await from.ask('POST', '/v1/runs', { body });
@@ -49,7 +49,7 @@ test('Valkey is emptied and the lists are thrown away: one command, and everythi
   await before.child.stop();
   await house.emptyValkey();
 
-  // With a folder of its own in which there is nothing yet.
+  // Its state folder is new and empty.
   await using anew = await startProducer(bed, house);
   const env = { HOTCELL_HOME: await bed.folder('rebuild'), HOTCELL_URL: anew.url };
   const operator = cliWith({ ...env, HOTCELL_API_KEY: await anew.key('admin', 'default') });

@@ -18,7 +18,7 @@ after(async () => {
 
 const requestFor = (code: string, more: object = {}) => JSON.stringify({ blocks: [{ language: 'sh', code }], ...more });
 
-test('a body that is no request is refused with every field named', async () => {
+test('an invalid request body is refused, naming every wrong field', async () => {
   const refused = async (body: string) => await problemOf(await producer.ask('POST', '/v1/runs', { body }));
   for (const body of ['', '{', '[]', '{"__proto__":{}}', '"x"', requestFor('x', { network: 'host' })]) {
     const problem = await refused(body);
@@ -36,7 +36,7 @@ test('a body that is no request is refused with every field named', async () => 
   assert.equal((await refused(deep)).status, 400);
 });
 
-test('an address or a query that is none says which of the two, and the field', async () => {
+test('an invalid path or query parameter is named', async () => {
   const refused = async (method: string, path: string, body?: string) =>
     (await problemOf(await producer.ask(method, path, body === undefined ? {} : { body }))).detail;
   assert.match(
@@ -46,13 +46,13 @@ test('an address or a query that is none says which of the two, and the field', 
   assert.match(await refused('GET', '/v1/runs?limit=many'), /^the query is not valid: limit: /);
 });
 
-test('a body that is too large is refused, and the process goes on', async () => {
+test('a body that is too large is refused, and the process keeps running', async () => {
   const answer = await producer.ask('POST', '/v1/runs', { body: new Uint8Array(65 * 1024 * 1024).fill(0x20) });
   assert.equal((await problemOf(answer)).code, 'too_large');
   assert.equal((await producer.ask('GET', '/healthz')).status, 200);
 });
 
-test('a refusal by the policy names every reason, and is a record under an id of its own', async () => {
+test('a refusal by the policy names every reason and is recorded under its own id', async () => {
   const body = requestFor('x', {
     limits: { cpus: 64, timeoutSeconds: 100_000 },
     inputs: { a: 'no-such-name' },

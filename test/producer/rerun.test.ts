@@ -32,7 +32,7 @@ async function posted(path: string, body: unknown): Promise<string> {
   return z.object({ run: z.string() }).parse(JSON.parse(text)).run;
 }
 
-test('once more on the same inputs, or on what their names point to now; either says what it repeats', async () => {
+test('a rerun uses the same inputs, or on request what their names point to now, and names its original', async () => {
   const { tenant } = house;
   const publish = async (content: string) => {
     const { snapshot } = await freezeTree(house, tenant, { 'in.txt': content });

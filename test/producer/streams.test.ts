@@ -34,7 +34,7 @@ const rowsIn = (ndjson: string) =>
     .filter((line) => line !== '')
     .map((line) => LogRow.loose().parse(JSON.parse(line)));
 
-test('the SDK submits, follows, and has the result, whatever the outcome', async () => {
+test('the SDK submits a run, follows its log and returns its result, whatever the outcome', async () => {
   const run = await submit('print one\nprint two\nexit 5');
   assert.equal(textOf(await Array.fromAsync(run.logs())), 'one\ntwo\n');
   const result = await run.result();
@@ -42,7 +42,7 @@ test('the SDK submits, follows, and has the result, whatever the outcome', async
   assert.deepEqual(await run.show(), result);
 });
 
-test('everything that happens comes in order: how far the run is, what it writes, last its result', async () => {
+test('a run’s events are its log in order, and last its only result', async () => {
   const run = await submit('print hello');
   const events = await Array.fromAsync(run.events());
   assert.equal(events.at(-1)?.type, 'result');
@@ -52,7 +52,7 @@ test('everything that happens comes in order: how far the run is, what it writes
   assert.equal(textOf(again.filter((event) => event.type === 'log')), 'hello\n');
 });
 
-test('who follows sees rows while the run goes on, and its end when it is cancelled', async () => {
+test('a follower sees status and rows while the run is running, and the result after a cancel', async () => {
   const run = await submit('print before\nhold');
   const seen: RunEvent[] = [];
   const isRow = (event: RunEvent) => event.type === 'log';
@@ -60,7 +60,7 @@ test('who follows sees rows while the run goes on, and its end when it is cancel
   let cancelled = false;
   for await (const event of run.events()) {
     seen.push(event);
-    // Rows and statuses come by different ways: either may be first.
+    // Rows and statuses travel separately: either may be first.
     if (!cancelled && seen.some(isRow) && seen.some(isRunning)) {
       cancelled = true;
       await run.cancel('seen enough');
@@ -69,10 +69,10 @@ test('who follows sees rows while the run goes on, and its end when it is cancel
   const last = seen.at(-1);
   assert.ok(last?.type === 'result');
   assert.equal(last.result.outcome, 'cancelled');
-  assert.ok(cancelled, 'both were seen before the end');
+  assert.ok(cancelled, 'a row and the status were seen before the end');
 });
 
-test('aborting ends the waiting and leaves the run alone', async () => {
+test('aborting a wait leaves the run alone', async () => {
   const run = await submit('hold');
   const abort = new AbortController();
   const waiting = run.result({ signal: abort.signal });
@@ -83,7 +83,7 @@ test('aborting ends the waiting and leaves the run alone', async () => {
   assert.equal((await run.result()).outcome, 'cancelled');
 });
 
-test('a log is read on from any row, and by its first and last bytes', async () => {
+test('a log can be read from any row, or by its first and last bytes', async () => {
   const run = await submit('print 0123456789\nprint abcdefghij');
   await run.result();
   const whole = rowsIn(await (await producer.ask('GET', `/v1/runs/${run.id}/logs`)).text());
@@ -99,7 +99,7 @@ test('a log is read on from any row, and by its first and last bytes', async () 
   );
 });
 
-test('as server-sent events each row has its number, the last event says end, and reading resumes', async () => {
+test('server-sent events number their rows, end with an end event, and can be resumed', async () => {
   const run = await submit('print first\nprint second');
   await run.result();
   const ask = async (headers: Record<string, string>) =>
@@ -117,7 +117,7 @@ test('as server-sent events each row has its number, the last event says end, an
   );
 });
 
-test('a producer that is asked to end breaks streams off instead of ending them, and ends; the next goes on', async () => {
+test('a producer that ends breaks its streams off, so that clients do not take them for complete', async () => {
   await using second = await startProducer(bed, house);
   const body = '{"blocks":[{"language":"sh","code":"print x\\nhold"}]}';
   const { run } = (await (await second.ask('POST', '/v1/runs', { body })).json()) as { run: string };
@@ -131,7 +131,7 @@ test('a producer that is asked to end breaks streams off instead of ending them,
   assert.equal((await client.run(run).result()).outcome, 'cancelled');
 });
 
-test('what a program writes cannot end a stream of events, nor be taken for a page', async () => {
+test('a program’s output cannot forge an event or be rendered as a page', async () => {
   const evil = '<script>alert(1)</script>\u2028data: {}';
   const run = await submit(`print ${evil}\nprint \r\rid: 99\revent: end\rdata: {}\r\r`);
   await run.result();
@@ -147,23 +147,23 @@ test('what a program writes cannot end a stream of events, nor be taken for a pa
   }
   const [events = '', rows = ''] = await Promise.all(answers.map((answer) => answer.text()));
   assert.match(textOf(rowsIn(rows)), /<script>alert\(1\)<\/script>[^]*event: end/);
-  // A reader of events takes a lone CR for the end of a line, too.
+  // For a reader of events a lone CR also ends a line.
   const seen = events.split(/\r\n|\r|\n/).filter((line) => line.startsWith('event: '));
   assert.deepEqual([...new Set(seen.slice(0, -1)), seen.at(-1)], ['event: log', 'event: end']);
   const naive = `data: ${textOf(rowsIn(rows))}`.split(/\r\n|\r|\n/);
-  assert.ok(naive.includes('event: end'), 'who sends the text as it is sends its events');
+  assert.ok(naive.includes('event: end'), 'sent as it is, the text would contain an event');
 });
 
-test('who comes late to a long log has everything from its start, once, and then what comes', async () => {
+test('a late reader of a long log gets every row once, from the start to the live end', async () => {
   const lines = Array.from({ length: 3000 }, (_, n) => `line ${n}`);
   const run = await submit(`${lines.map((line) => `print ${line}`).join('\n')}\nhold`);
-  await until('it runs', async () => (await run.show()).status === 'running');
+  await until('the run is running', async () => (await run.show()).status === 'running');
   const live = house.producer.live.logs;
-  const kept = await until('all of it is written', async () => {
+  const kept = await until('all rows are in the live log', async () => {
     const rows = await live.read(run.id, 1, 2900, 1000);
     return rows.at(-1)?.seq === lines.length - 1 && (await live.read(run.id, 1, -1, 1));
   });
-  assert.notEqual(kept[0]?.seq, 0, 'the stream has lost its beginning');
+  assert.notEqual(kept[0]?.seq, 0, 'the live log has dropped its first rows');
   const expected = lines.map((line) => `${line}\n`).join('');
   const seen: LogRow[] = [];
   for await (const row of run.logs()) {

@@ -121,7 +121,7 @@ const mustNot: Readonly<Record<Account, Readonly<Record<string, Try>>>> = {
   },
 };
 
-/** What the same keys can do, so that a refusal above is about the right and not about the keys. */
+/** What the same keys may do, so that a refusal above is due to the right and not to the keys. */
 const may: Readonly<Record<Account, Readonly<Record<string, Try>>>> = {
   producer: { 'write a spec': put('record', record.spec), 'accept a run': put('work', work.open) },
   worker: {
@@ -190,7 +190,7 @@ for (const account of ['producer', 'worker', 'notary'] as const)
       });
   });
 
-test('a key that nobody was given opens nothing', async () => {
+test('an unknown key opens nothing', async () => {
   using stranger = new Buckets({ ...installation.store, accessKey: 'producer-nobody', secretKey: 'guess' });
   await assert.rejects(
     stranger.getBytes(stranger.record, record.spec),

@@ -8,7 +8,7 @@ import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
 import { isFree } from '@hotcell/setup/settings/ports.ts';
 import { z } from 'zod';
 
-/** A whole installation of its own, made and removed by the command line as a person would. */
+/** An installation of this test's own, made and removed on the command line as a person would. */
 let home: string;
 let portBase: number;
 
@@ -17,7 +17,7 @@ async function hotcell(words: readonly string[], env: Readonly<Record<string, st
   return await command([join(checkout, 'hotcell'), ...words], { env: { ...own, ...env } });
 }
 
-/** Below the ports that systems give to outgoing connections, and not where installations usually are. */
+/** Below the ephemeral ports, and away from the usual installations. */
 async function freePortBase(): Promise<number> {
   for (;;) {
     const base = 12_000 + Math.floor(Math.random() * 1_500) * 10;
@@ -70,7 +70,7 @@ async function containersOf(id: string, ...more: string[]): Promise<string[]> {
 
 before(async () => {
   home = await mkdtemp(join(tmpdir(), 'hotcell-up-'));
-  // Between looking and starting somebody else may take the port: then up says so, and another is chosen.
+  // Another process may take the port after the check: then `up` says so, and another port is chosen.
   for (let tries = 1; ; tries++) {
     portBase = await freePortBase();
     const { code, stderr } = await hotcell(['up', '--yes']);
@@ -85,7 +85,7 @@ after(async () => {
 });
 
 describe('an installation that is up', () => {
-  test('runs all its services, and says so', async () => {
+  test('runs all its services and says so', async () => {
     const { services, url } = await status();
     assert.equal(url, `http://127.0.0.1:${portBase}`);
     assert.deepEqual(
@@ -94,13 +94,13 @@ describe('an installation that is up', () => {
     );
   });
 
-  test('runs a job, and ends as it ended', async () => {
+  test('runs a job and exits with its exit code', async () => {
     const { code, stdout, stderr } = await hotcell(['run', '-e', 'print(6 * 7); raise SystemExit(3)']);
     assert.equal(stdout, '42\n', stderr);
     assert.equal(code, 3);
   });
 
-  test('is left as it is by another up', async () => {
+  test('is not changed by another up', async () => {
     const services = async () => (await containersOf((await status()).installation, ofService)).toSorted();
     const before = await services();
     const { code, stderr } = await hotcell(['up']);
@@ -108,7 +108,7 @@ describe('an installation that is up', () => {
     assert.deepEqual(await services(), before);
   });
 
-  test('is not disturbed by another one that wants its ports, which hears who has them', async () => {
+  test('is not disturbed by another installation that wants its ports, which is told who has them', async () => {
     const other = await mkdtemp(join(tmpdir(), 'hotcell-other-'));
     try {
       const { code, stdout, stderr } = await hotcell(['up', '--yes'], { HOTCELL_HOME: other });
@@ -131,20 +131,20 @@ describe('the services of an installation', () => {
     assert.equal(containers.length, 5);
   });
 
-  test('answer on the loopback alone', () => {
+  test('listen only on the loopback', () => {
     const bindings = containers.flatMap(({ HostConfig }) => Object.values(HostConfig.PortBindings).flat());
     assert.equal(bindings.length, 3);
     for (const binding of bindings) assert.equal(binding?.HostIp, '127.0.0.1');
   });
 
-  test('hold the engine’s socket in one place', () => {
+  test('have the engine’s socket in one service only', () => {
     const holders = containers.filter(({ Mounts }) =>
       Mounts.some(({ Destination }) => Destination.endsWith('docker.sock')),
     );
     assert.deepEqual(holders.map(serviceOf), ['executor-worker']);
   });
 
-  test('cannot write their root, gain rights, or take the machine', () => {
+  test('cannot write their root, gain rights or exhaust the machine', () => {
     for (const container of containers) {
       const { HostConfig } = container;
       const name = serviceOf(container);
@@ -155,12 +155,12 @@ describe('the services of an installation', () => {
     }
   });
 
-  test('are not root, but for the worker', () => {
+  test('are not root, except for the worker', () => {
     for (const container of containers)
       assert.equal(/^(0|root)?(:|$)/.test(container.Config.User), serviceOf(container) === 'executor-worker');
   });
 
-  test('have no secret in their environment but the store’s own', async () => {
+  test('have no secret in their environment, except the store', async () => {
     const { secrets } = placesIn(home);
     const files = (await readdir(secrets)).filter((name) => /key|password/.test(name));
     assert.ok(files.length >= 7);
@@ -170,7 +170,7 @@ describe('the services of an installation', () => {
   });
 });
 
-test('down --purge leaves nothing, and takes no image that another installation holds', async () => {
+test('down --purge leaves nothing and removes no image that another installation uses', async () => {
   const { installation } = await status();
   const held = await must(['docker', 'image', 'ls', '--quiet', 'hotcell/store']);
   const { code, stderr } = await hotcell(['down', '--purge']);

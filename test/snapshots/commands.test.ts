@@ -36,7 +36,7 @@ const cli = async (...args: string[]) => {
   );
 };
 
-test('the commands create, list, show, compare and verify, with nothing but an address and a key', async () => {
+test('the snapshot commands need only a URL and an API key', async () => {
   const folder = await folderWith(bed, { 'a.csv': '1', 'b.csv': '2' });
   const made = await cli('create', folder, '--name', 'by-hand', '--json');
   assert.equal(made.code, 0, made.stderr);

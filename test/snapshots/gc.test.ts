@@ -36,7 +36,7 @@ after(async () => {
 });
 const deps = { store: house.producer.store, contents, spool: await bed.folder('spool') };
 
-/** All that is kept for a tenant was put days ago. */
+/** Makes everything that is kept for a tenant days old. */
 async function agedAll(tenant: string): Promise<void> {
   for (const prefix of [`cas/${tenant}`, `snapshots/${tenant}`]) await age(bed, store.record, prefix);
 }
@@ -54,7 +54,7 @@ const thereOf = async (tenant: string) => [
   ...(await keysOf(store, store.record, `snapshots/${tenant}/`)),
 ];
 
-test('what a name, a result or an open run points to stays, and what is young; the rest goes, to the last version', async () => {
+test('everything that is young, or that a name, a result or an open run refers to, stays; the rest goes, with all versions', async () => {
   await using own = await openHouse(bed);
   const { tenant } = own;
   const named = await freezeTree(own, tenant, { a: 'named', shared: 'in both' });
@@ -109,7 +109,7 @@ test('what a name, a result or an open run points to stays, and what is young; t
   assert.ok(await own.store.head(own.store.record, recordKeys.cas(tenant, written)));
 });
 
-test('a name that points to what was collected says so, and how to go on', async () => {
+test('a name that refers to a collected snapshot says so, and what to do', async () => {
   const tenant = bed.tenant();
   const frozen = await freezeTree(house, tenant, { a: '1' });
   await publishName(store, tenant, 'daily', frozen.snapshot, 'a test');
@@ -122,7 +122,7 @@ test('a name that points to what was collected says so, and how to go on', async
   );
 });
 
-/** A door to the same store that lets nobody put a snapshot's record back before it is told to. */
+/** The same store, but writing a snapshot's record waits until `go`. */
 class SlowToPut extends Buckets {
   readonly reached = Promise.withResolvers<void>();
   readonly go = Promise.withResolvers<void>();
@@ -135,7 +135,7 @@ class SlowToPut extends Buckets {
   }
 }
 
-test('a snapshot that a run takes hold of while the collector is at it stays whole', async () => {
+test('a snapshot that a run resolves during a collection stays whole', async () => {
   const tenant = bed.tenant();
   const wanted = await freezeTree(house, tenant, { a: 'wanted', shared: 'in both' });
   const other = await freezeTree(house, tenant, { b: 'unwanted', shared: 'in both' });
@@ -155,7 +155,7 @@ test('a snapshot that a run takes hold of while the collector is at it stays who
   assert.equal(await store.head(store.record, recordKeys.cas(tenant, sha256('unwanted'))), undefined);
 });
 
-test('who takes hold of a snapshot when it is gone already is told so, and what he put back goes the next time', async () => {
+test('a run that resolves a snapshot too late is told so, and the record it restored goes the next time', async () => {
   const tenant = bed.tenant();
   const wanted = await freezeTree(house, tenant, { a: 'wanted' });
   await agedAll(tenant);
@@ -172,7 +172,7 @@ test('who takes hold of a snapshot when it is gone already is told so, and what 
   assert.deepEqual(await thereOf(tenant), []);
 });
 
-test('a freeze of the same bytes that begins while the collector is at work relies on nothing that is about to go', async () => {
+test('a freeze that begins during a collection does not rely on content that is about to go', async () => {
   const tenant = bed.tenant();
   await lake.store.put(source.bucket, 'open/again/a.csv', 'frozen twice');
   const place = { bucket: source.bucket, prefix: 'open/again/' };
@@ -189,7 +189,7 @@ test('a freeze of the same bytes that begins while the collector is at work reli
   await sound(tenant, first.snapshot);
 });
 
-test('while somebody freezes, his tenant is left alone; a freeze that was abandoned a day ago holds nobody up', async () => {
+test('a tenant with a freeze under way is skipped; an abandoned freeze holds nothing up after a day', async () => {
   const tenant = bed.tenant();
   const garbage = await freezeTree(house, tenant, { a: 'garbage' });
   await agedAll(tenant);
@@ -202,7 +202,7 @@ test('while somebody freezes, his tenant is left alone; a freeze that was abando
   await closeLease(house.producer.store, tenant, lease);
 });
 
-test('what a lock protects stays, and is told', async () => {
+test('locked content stays and is reported', async () => {
   const tenant = bed.tenant();
   const key = recordKeys.cas(tenant, sha256('locked'));
   await store.put(store.record, key, 'locked', { retainUntil: new Date(Date.now() + 5 * 60_000) });
@@ -212,7 +212,7 @@ test('what a lock protects stays, and is told', async () => {
   assert.equal((await store.getBytes(store.record, key))?.toString(), 'locked');
 });
 
-test('when it cannot be told what a tenant needs, nothing of his goes, and others are not held up', async () => {
+test('a tenant whose records cannot be read loses nothing, and the others are still collected', async () => {
   const [unclear, clear] = [bed.tenant(), bed.tenant()];
   const kept = await freezeTree(house, unclear, { a: 'kept' });
   await publishName(store, unclear, 'kept', kept.snapshot, 'a test');
@@ -226,7 +226,7 @@ test('when it cannot be told what a tenant needs, nothing of his goes, and other
   assert.deepEqual(await thereOf(clear), []);
 });
 
-test('what uploads left that were broken off goes', async () => {
+test('leftovers of broken uploads are removed', async () => {
   const tenant = bed.tenant();
   const key = recordKeys.cas(tenant, sha256('never finished'));
   const broken = Promise.withResolvers<void>();
@@ -255,7 +255,7 @@ test('what uploads left that were broken off goes', async () => {
 });
 
 for (const point of ['gc-records-removed', 'gc-manifests-removed', 'gc-contents-removed']) {
-  test(`a collector that dies at ${point} leaves nothing half visible, and the next one removes the rest`, async () => {
+  test(`a collector that dies at ${point} leaves no partial snapshot, and the next one removes the rest`, async () => {
     await using own = await openHouse(bed);
     const { tenant } = own;
     const kept = await freezeTree(own, tenant, { a: 'kept', shared: 'in both' });

@@ -54,7 +54,7 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-/** Looks around below /inputs and at a place of the host, and says what it saw. */
+/** Looks at /inputs and at a folder of the host, and prints what it sees. */
 const look = String.raw`
 import errno, json, os, stat, sys
 place = sys.argv[1] if len(sys.argv) > 1 else open('/inputs/in/place').read()
@@ -134,7 +134,7 @@ async function inCell(runtime: 'runc' | 'gvisor', mounts: readonly Mount[]): Pro
 
 type Pinned = Readonly<Record<string, Pick<KeptSnapshot, 'snapshot' | 'locations'>>>;
 
-/** Into so many cells that run already, all at once. */
+/** Gives inputs to cells that already run, all at once. */
 async function inStartedCells(
   runtime: 'runc' | 'gvisor',
   tenant: string,
@@ -161,7 +161,7 @@ async function inStartedCells(
   return all.map(({ logs }) => seenIn(logs[0] ?? ''));
 }
 
-/** The same look in a container that was given a writable folder with a socket in it, and another tenant's place. */
+/** The same look in a careless container: a writable folder with a socket in it, and another tenant's folder. */
 async function carelessly(runtime: 'runc' | 'gvisor', place: string): Promise<Seen> {
   const root = await bed.shortFolder();
   for (const name of ['in', 'other']) await mkdir(join(root, name));
@@ -190,7 +190,7 @@ const refused = ['EROFS', 'EACCES', 'EPERM'];
 
 for (const runtime of ['runc', 'gvisor'] as const)
   suite(`on ${runtime}`, () => {
-    /** In a cell that was made with its inputs, and in one that got them later. */
+    /** Looks in a cell that was made with its inputs, and in one that got them later. */
     let cold: Seen;
     let late: Seen;
     let careless: Seen;
@@ -207,11 +207,11 @@ for (const runtime of ['runc', 'gvisor'] as const)
       assert.ok(seen);
       late = seen;
       careless = await carelessly(runtime, place);
-      // Only there to tell the look where the others are.
+      // Tells the look where the other tenant's inputs are.
       for (const sealed of [cold, late]) delete sealed.files['/inputs/in/place'];
     });
 
-    test('a cell has its inputs, its parameters and nothing else: no sockets, nothing that is not root’s', () => {
+    test('a cell has only its inputs and parameters, all owned by root, and no sockets', () => {
       for (const sealed of [cold, late]) {
         assert.deepEqual(sealed.top, ['in', 'other', 'params.json']);
         assert.deepEqual(sealed.files, {
@@ -227,7 +227,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
       assert.deepEqual(careless.odd, ['/inputs/in/socket']);
     });
 
-    test('no input can be written, changed, removed or added to', () => {
+    test('inputs cannot be written, removed or added to', () => {
       for (const sealed of [cold, late]) assert.deepEqual(sealed.writable, []);
       assert.notDeepEqual(careless.writable, []);
       for (const what of ['add', 'addIn', 'write', 'chmod', 'unlink', 'rename'] as const) {
@@ -236,7 +236,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
       }
     });
 
-    test('inputs are read-only, and below the flagged view also nosuid, nodev and noexec', async () => {
+    test('inputs are read-only, and below a flagged mount also nosuid, nodev and noexec', async () => {
       const view = await hasFlaggedView(bed.installation);
       for (const [path, flags] of [cold, late].flatMap((sealed) => Object.entries(sealed.flags))) {
         assert.ok(flags.includes('ro'), `${path}: ${flags.join()}`);
@@ -245,13 +245,13 @@ for (const runtime of ['runc', 'gvisor'] as const)
       assert.deepEqual(careless.flags['/inputs'], []);
     });
 
-    test('where another tenant’s inputs lie on the host there is nothing in a cell', () => {
+    test('a cell sees nothing where another tenant’s inputs are on the host', () => {
       assert.equal(cold.others, 'ENOENT');
       assert.equal(late.others, 'ENOENT');
       assert.equal(careless.others, 'ok');
     });
 
-    test('as many started cells as trees are prepared are given one each at once, and nothing of it is left', async () => {
+    test('prepared input trees are given to running cells at once, one each, and nothing is left of them', async () => {
       const tenant = bed.tenant();
       const files = { 'a.csv': '1', place: '/', 'deep/er/b.csv': '2' };
       const frozen = await freezeTree(house, tenant, files);
@@ -265,7 +265,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
           for (const [path, text] of Object.entries(files)) assert.equal(seen[`/inputs/${name}/${path}`], text);
       assert.deepEqual(readdirSync(inputs.places.runs), []);
       assert.deepEqual(readdirSync(inputs.places.unfinished), []);
-      // Each cell had two: what was not prepared was made, and all wait for the next ones.
+      // Each cell had two trees: missing ones were made, and all of them wait for the next cells.
       assert.equal(spares().length - prepared.length, 3);
       await inStartedCells(runtime, tenant, { in: frozen, other: frozen }, {}, 1);
       assert.equal(spares().length - prepared.length, 3);

@@ -23,7 +23,7 @@ import { startProducer } from '../support/producer.ts';
 
 const bed = await openBed();
 const house = await openHouse(bed);
-/** Somebody else's buckets: one keeps versions, the other does not. */
+/** Two foreign buckets: one keeps versions, the other does not. */
 const lake = await openHouse(bed);
 const lakeProxy = await openHttpProxy(bed.installation.store.endpoint);
 const ownProxy = await openHttpProxy(bed.installation.store.endpoint);
@@ -54,7 +54,7 @@ const freeze = (prefix: string, mode: 'copy' | 'reference' = 'copy', bucket = ve
 const readsOf = (prefix: string) =>
   lakeProxy.seen.filter((s) => s.method === 'GET' && s.path.startsWith(`/${versioned}/${prefix}`));
 
-test('a prefix is read once, by version; a later freeze reads only what is new, and an id is the same wherever bytes lie', async () => {
+test('a prefix is read once, by version; a later freeze reads only new objects, and the id does not depend on the place', async () => {
   for (let i = 0; i < 12; i++) await put(versioned, `open/daily/day=${i}/x.csv`, `day ${i}`);
   await put(versioned, 'open/daily/big.bin', Buffer.alloc(9 * 2 ** 20, 3));
   await put(versioned, 'open/daily-not-this/x.csv', 'another folder');
@@ -86,7 +86,7 @@ test('a prefix is read once, by version; a later freeze reads only what is new, 
   assert.notEqual(byReference.locations, next.locations);
 });
 
-test('what is frozen by reference is read by its version, also after it was written again; a version that is gone is named', async () => {
+test('a reference reads the frozen version, even after an overwrite, and names a version that is gone', async () => {
   const at = await put(versioned, 'open/ref/a.csv', 'as frozen');
   const frozen = await freeze('open/ref/', 'reference');
   await put(versioned, 'open/ref/a.csv', 'as written later');
@@ -109,7 +109,7 @@ test('what is frozen by reference is read by its version, also after it was writ
   await assert.rejects(staged(house, strict, tenant, { in: frozen }), failsAs('input_missing', /HOTCELL_SOURCES/));
 });
 
-test('a content that was lost is read and kept again when its prefix is frozen again', async () => {
+test('freezing a prefix again restores lost content', async () => {
   await put(versioned, 'open/lost/a.csv', 'lost later');
   await put(versioned, 'open/lost/b.csv', 'kept');
   const frozen = await freeze('open/lost/');
@@ -125,7 +125,7 @@ test('a content that was lost is read and kept again when its prefix is frozen a
   assert.equal((await verifySnapshot(deps, tenant, frozen.snapshot)).verified, true);
 });
 
-test('a reference needs real versions; copying does not', async () => {
+test('freezing by reference needs a versioned bucket; copying does not', async () => {
   await put(unversioned, 'open/plain/a.csv', '1');
   await assert.rejects(
     freeze('open/plain/', 'reference', unversioned),
@@ -135,7 +135,7 @@ test('a reference needs real versions; copying does not', async () => {
   assert.deepEqual((await verifySnapshot(deps, tenant, frozen.snapshot)).problems, []);
 });
 
-test('an object that is written again between the listing and the reading is caught and named', async () => {
+test('an object that is overwritten between listing and reading is named', async () => {
   await put(unversioned, 'open/changing/a.csv', 'aaaa');
   const place = { bucket: unversioned, prefix: 'open/changing/' };
   const [object] = await listPrefix(lake.store, place, 'copy');
@@ -152,7 +152,7 @@ test('an object that is written again between the listing and the reading is cau
   await assert.rejects(readObject(deps, from, keepFor), failsAs('conflict', /a\.csv was deleted/));
 });
 
-test('two freezes of one prefix, while it is written to, each hold versions that were there', async () => {
+test('two freezes of a prefix that is being written to each hold versions that existed', async () => {
   const written = new Map<string, Set<string>>();
   const write = async (key: string, text: string) => {
     written.set(key, (written.get(key) ?? new Set()).add(sha256(text)));
@@ -179,7 +179,7 @@ test('two freezes of one prefix, while it is written to, each hold versions that
     assert.ok(written.get(`open/busy/${entry.path}`)?.has(entry.sha256), entry.path);
 });
 
-test('only what the operator opened is read, and our own buckets are no source', async () => {
+test('only sources that the operator opened are read, and never our own buckets', async () => {
   for (const [bucket, prefix] of [
     [versioned, 'closed/'],
     [versioned, ''],
@@ -190,7 +190,7 @@ test('only what the operator opened is read, and our own buckets are no source',
   await assert.rejects(freeze('open/plain/', 'copy', unversioned, bed.tenant()), failsAs('forbidden', /not open to/));
 });
 
-test('a prefix with nothing under it, or with names that cannot be mounted, is refused before anything is read', async () => {
+test('an empty prefix, or one with names that cannot be mounted, is refused before anything is read', async () => {
   await assert.rejects(freeze('open/empty/'), failsAs('snapshot_refused', /no files/));
   for (const key of ['A.csv', 'a.csv', 'fine.csv', 'x', 'X/y']) await put(versioned, `open/bad/${key}`, '1');
   lakeProxy.seen.length = 0;
@@ -205,7 +205,7 @@ test('a prefix with nothing under it, or with names that cannot be mounted, is r
   assert.deepEqual(readsOf('open/bad/'), []);
 });
 
-test('the listing ends at the limits, of files and of bytes', async () => {
+test('listing stops at the limits of files and bytes', async () => {
   for (let i = 0; i < 6; i++) await put(versioned, `open/many/${i}`, 'ten bytes.');
   const place = { bucket: versioned, prefix: 'open/many/' };
   await assert.rejects(
@@ -219,7 +219,7 @@ test('the listing ends at the limits, of files and of bytes', async () => {
   assert.equal((await listPrefix(lake.store, place, 'copy', { files: 6, bytes: 60 })).length, 6);
 });
 
-test('a source that fails in the middle leaves no snapshot, and the next try reads only the rest', async () => {
+test('a source that fails midway leaves no snapshot, and the next try reads only the rest', async () => {
   for (let i = 0; i < 6; i++) await put(versioned, `open/failing/${i}`, `failing ${i}`);
   lakeProxy.fault = ({ path }) => (path.endsWith('failing/4') ? { kind: 'status', status: 503 } : undefined);
   await assert.rejects(freeze('open/failing/'), failsAs('store_unavailable', /failing\/4/));
@@ -233,7 +233,7 @@ test('a source that fails in the middle leaves no snapshot, and the next try rea
   assert.deepEqual((await verifySnapshot(deps, tenant, frozen.snapshot)).problems, []);
 });
 
-test('an input that names a prefix is frozen when it is resolved', async () => {
+test('an input that names a prefix is frozen on resolution', async () => {
   await put(versioned, 'open/asked/x.csv', 'now');
   const resolved = await resolveInput(deps, tenant, `s3://${versioned}/open/asked/`);
   await put(versioned, 'open/asked/x.csv', 'later');
@@ -244,7 +244,7 @@ test('an input that names a prefix is frozen when it is resolved', async () => {
 });
 
 for (const point of ['freeze-object-kept', 'snapshot-locations-put', 'snapshot-manifest-put', 'freeze-snapshot-put']) {
-  test(`a producer that dies at ${point} leaves nothing that is not whole, and the next freeze comes to its end`, async () => {
+  test(`a producer that dies at ${point} leaves nothing partial, and the next freeze succeeds`, async () => {
     const prefix = `open/death-${point}/`;
     for (let i = 0; i < 4; i++) await put(versioned, `${prefix}${i}`, `${point} ${i}`);
     const file = join(await bed.folder('sources'), 'sources.json');
@@ -259,7 +259,7 @@ for (const point of ['freeze-object-kept', 'snapshot-locations-put', 'snapshot-m
     await using producer = await startProducer(bed, house, { HOTCELL_SOURCES: file });
     const listing = await producer.ask('GET', '/v1/snapshots?limit=1000');
     const { snapshots } = (await listing.json()) as { snapshots: { id: `sha256:${string}`; mode: string }[] };
-    // What an earlier test froze by reference it has also taken away.
+    // An earlier test has removed what it froze by reference.
     for (const { id } of snapshots.filter(({ mode }) => mode === 'copy'))
       assert.deepEqual((await verifySnapshot(deps, tenant, id)).problems, []);
     const answer = await producer.ask('POST', '/v1/snapshots', { body });
@@ -271,7 +271,7 @@ for (const point of ['freeze-object-kept', 'snapshot-locations-put', 'snapshot-m
   });
 }
 
-test('a long freeze tells how far it is, and ends with what it made', async () => {
+test('a long freeze reports its progress and ends with its snapshot', async () => {
   for (let i = 0; i < 5; i++) await put(versioned, `open/told/${i}`, `told ${i}`);
   const file = join(await bed.folder('sources'), 'sources.json');
   writeFileSync(file, JSON.stringify({ version: 1, sources }));
@@ -293,7 +293,7 @@ test('a long freeze tells how far it is, and ends with what it made', async () =
   assert.equal((await asked(`s3://${versioned}/closed/`)).at(-1)?.code, 'forbidden');
 });
 
-test('a prefix is frozen by a command and by a request: the second reads only what is new, and a reference copies nothing', async () => {
+test('a prefix can be frozen by a command and by a request; a second freeze reads only new objects, and a reference copies none', async () => {
   for (let i = 0; i < 5; i++) await put(versioned, `open/command/${i}`, `command ${i}`);
   const file = join(await bed.folder('sources'), 'sources.json');
   writeFileSync(file, JSON.stringify({ version: 1, sources }));

@@ -25,7 +25,7 @@ async function nameNow(name: string) {
 const day = (n: number) => new Date(Date.UTC(2026, 0, n));
 const snapshot = (n: number) => sha256(`snapshot ${n}`);
 
-test('a name moves to the outputs of a run that succeeds, and not to those of one that fails', async () => {
+test('a name moves to the outputs of a successful run and not to those of a failed one', async () => {
   await using own = await openHouse(bed);
   await own.worker('one');
   const spec = { publish: 'clean' };
@@ -42,7 +42,7 @@ test('a name moves to the outputs of a run that succeeds, and not to those of on
   assert.deepEqual([record?.source, record?.by], [`${good.run}:outputs`, `run ${good.run}`]);
 });
 
-test('a run that succeeds and writes no file moves no name, and says so', async () => {
+test('a successful run without outputs moves no name, and says so', async () => {
   await using own = await openHouse(bed);
   await own.worker('one');
   const { run } = await own.submit('print done', { spec: { publish: 'clean' } });
@@ -53,7 +53,7 @@ test('a run that succeeds and writes no file moves no name, and says so', async 
   assert.equal(await readName(own.store, own.tenant, 'clean'), undefined);
 });
 
-test('a publication that its worker died before is made up for, and does not move the name back', async () => {
+test('the notary makes up for a publication that its worker died before, without moving the name back', async () => {
   await using own = await openHouse(bed);
   const spec = { publish: 'clean' };
   const late = await own.submit('output late', { spec });
@@ -75,7 +75,7 @@ test('a publication that its worker died before is made up for, and does not mov
   assert.equal(pointsTo(found), snapshot(1));
 });
 
-test('publishing twice is publishing once, whatever happened in between', async () => {
+test('publishing the same snapshot twice counts once, whatever happens in between', async () => {
   for (const n of [1, 2, 1, 2, 1]) await publishName(store, tenant, 'twice', snapshot(n), `run ${n}`, day(n));
   const { to, history } = await nameNow('twice');
   assert.equal(to, snapshot(2));
@@ -85,7 +85,7 @@ test('publishing twice is publishing once, whatever happened in between', async 
   );
 });
 
-test('all who publish under one name at once are in its history, and it points to the latest', async () => {
+test('concurrent publications under one name are all in its history, and it points to the latest', async () => {
   const days = Array.from({ length: 12 }, (_, i) => i + 1);
   const shuffled = days.toSorted((a, b) => ((a * 7) % 13) - ((b * 7) % 13));
   await Promise.all(shuffled.map((n) => publishName(store, tenant, 'raced', snapshot(n), `run ${n}`, day(n))));

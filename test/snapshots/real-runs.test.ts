@@ -11,7 +11,7 @@ import { type RunningProducer, settle, startProducer } from '../support/producer
 import { resultOf } from '../support/promise.ts';
 import { spawnWorker } from '../support/real-worker.ts';
 
-/** Snapshots in real runs: asked for over HTTP, staged by a worker process, read in a sealed cell. */
+/** Snapshots in real runs: submitted over HTTP, staged by a worker process, read in a sealed cell. */
 let bed: Bed;
 let house: House;
 let producer: RunningProducer;
@@ -58,7 +58,7 @@ async function logOf(run: string): Promise<string> {
   return rows.map((row) => (JSON.parse(row) as { text?: string }).text ?? '').join('');
 }
 
-test('what one run wrote is what the next one reads, by its run and by the name it published, without being copied', async () => {
+test('a run reads another run’s outputs, by its id or by a published name, without copying them', async () => {
   const code =
     "open('/outputs/clean.csv','w').write('a,b')\nimport os; os.mkdir('/outputs/d'); open('/outputs/d/e','w').write('deep')";
   const first = await finished({ code, publish: 'clean' });
@@ -85,13 +85,13 @@ test('what one run wrote is what the next one reads, by its run and by the name 
 });
 
 for (const policy of ['sealed', 'hostile-gvisor'])
-  test(`bytes that were changed after the freeze are caught before any code runs, under ${policy}`, async () => {
+  test(`bytes changed after the freeze are found before any code runs, under ${policy}`, async () => {
     const text = `as frozen for ${policy}`;
     const { snapshot } = await freezeTree(house, house.tenant, { 'sound.csv': 'sound', 'bent.csv': text });
     const code = "print(open('/inputs/in/bent.csv').read())";
     const control = await finished({ code, inputs: { in: snapshot }, policy });
     assert.equal(control.outcome, 'succeeded', control.reason);
-    // The same snapshot again would be read from the worker's cache, where its bytes are as frozen.
+    // The same snapshot would come from the worker's cache, where its bytes are unchanged.
     const again = await freezeTree(house, house.tenant, { 'bent.csv': `${text}, again` });
     await house.store.put(house.store.record, recordKeys.cas(house.tenant, sha256(`${text}, again`)), `${text}, Again`);
     const result = await finished({ code, inputs: { in: again.snapshot }, policy });

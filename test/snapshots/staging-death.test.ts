@@ -16,16 +16,16 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-// More files than are linked at once, so that a death in the middle of a tree is one; their contents come on threads.
+// More files than are linked at once, so that a process can die within a tree. Threads fetch their contents.
 const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`d${i % 7}/f${i}`, `content ${i % 100}`]));
-// These are fetched where we are.
+// The main thread fetches these.
 const few = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`d${i % 7}/f${i}`, `content ${i % 5}`]));
 const tenant = bed.tenant();
 const trees = { many, few };
 const frozen = { many: await freezeTree(house, tenant, many), few: await freezeTree(house, tenant, few) };
 const filler = await freezeTree(house, tenant, { filler: Buffer.alloc(4000, 'f') });
 
-/** Small enough that the filler has to leave before the other snapshot fits. */
+/** So small that the filler must be evicted before the other snapshot fits. */
 const maxBytes = 4020;
 
 async function stageOnce(folder: string, snapshot: KeptSnapshot, crashAt: string, late = false) {
@@ -56,7 +56,7 @@ for (const [which, point] of [
   ['many', 'spare-moved'],
   ['many', 'inputs-moved'],
 ] as const) {
-  test(`after a death at ${point} of ${which} no half tree stands, and the next start goes on and leaves nothing behind`, async () => {
+  test(`after a death at ${point} with ${which} contents there is no partial tree, and the next start cleans up`, async () => {
     const folder = join(await bed.folder('cache'), 'cache');
     {
       await using contents = await contentsAs(house, 'worker');
@@ -80,7 +80,7 @@ for (const [which, point] of [
     await using there = await staged(house, inputs, tenant, { in: frozen[which] });
     const root = there.mounts[1]?.source ?? '';
     for (const [path, text] of Object.entries(trees[which])) assert.equal(readFileSync(join(root, path), 'utf8'), text);
-    // What the account says is what lies there.
+    // The account matches the disk.
     const held = readdirSync(join(folder, 'tenants', tenant, 'files'), { recursive: true, withFileTypes: true });
     const sizes = held
       .filter((entry) => entry.isFile())
@@ -93,7 +93,7 @@ for (const [which, point] of [
   });
 }
 
-test('contents that came before a death are not fetched again', async () => {
+test('contents fetched before a death are not fetched again', async () => {
   const folder = join(await bed.folder('cache'), 'cache');
   await stageOnce(folder, frozen.many, 'tree-linked');
   for (let i = 0; i < 100; i++) {

@@ -24,7 +24,7 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-test('a map of locations that leads to another tenant is refused', async () => {
+test('a location map that leads to another tenant is refused', async () => {
   await using contents = await contentsAs(house, 'worker');
   await using inputs = await openCache(bed, contents);
   const [victim, thief] = [bed.tenant(), bed.tenant()];
@@ -35,7 +35,7 @@ test('a map of locations that leads to another tenant is refused', async () => {
   await assert.rejects(staged(house, inputs, thief, { in: made }), failsAs('input_damaged', /not where contents of/));
 });
 
-test('a manifest or a map that was changed in the store is caught', async () => {
+test('a manifest or location map that was changed in the store is refused', async () => {
   await using contents = await contentsAs(house, 'worker');
   await using inputs = await openCache(bed, contents);
   const tenant = bed.tenant();
@@ -50,7 +50,7 @@ test('a manifest or a map that was changed in the store is caught', async () => 
   await assert.rejects(staged(house, inputs, tenant, { in: second }), failsAs('input_damaged', /locations/));
 });
 
-test('bytes that were changed in the bucket after the freeze are caught before there is a tree', async () => {
+test('bytes that were changed in the bucket after the freeze are found before there is a tree', async () => {
   await using contents = await contentsAs(house, 'worker');
   await using inputs = await openCache(bed, contents);
   const tenant = bed.tenant();
@@ -62,7 +62,7 @@ test('bytes that were changed in the bucket after the freeze are caught before t
   assert.deepEqual(readdirSync(inputs.places.unfinished), []);
 });
 
-test('a content that is gone is named', async () => {
+test('missing content is named', async () => {
   await using contents = await contentsAs(house, 'worker');
   await using inputs = await openCache(bed, contents);
   const tenant = bed.tenant();
@@ -82,13 +82,13 @@ const faults = [
   { kind: 'stall_answer' },
   { kind: 'bend_answer' },
 ] as const;
-// Few are fetched where we are, many on threads.
+// The main thread fetches few files, threads fetch many.
 const faultsOf = faults.flatMap((fault) =>
   ('status' in fault && fault.status === 500 ? [2] : [2, 80]).map((files) => ({ fault, files })),
 );
 for (const { fault, files } of faultsOf) {
   const what = 'status' in fault ? `status ${fault.status}` : fault.kind;
-  test(`a store that does ${what} now and then among ${files} files only costs time`, async () => {
+  test(`a store with occasional faults (${what}) among ${files} files only costs time`, async () => {
     await using faulty = await openHttpProxy(bed.installation.store.endpoint);
     await using contents = await contentsAs(house, 'worker', { endpoint: faulty.url, silenceMs: 1_000 });
     await using inputs = await openCache(bed, contents);
@@ -110,7 +110,7 @@ for (const { fault, files } of faultsOf) {
   });
 }
 
-test('a store that stays away ends in one clear error, and what was fetched is kept for the next try', async () => {
+test('a store that stays away gives one clear error, and fetched contents are kept for the next try', async () => {
   await using faulty = await openHttpProxy(bed.installation.store.endpoint);
   await using contents = await contentsAs(house, 'worker', { endpoint: faulty.url });
   await using inputs = await openCache(bed, contents);
@@ -127,7 +127,7 @@ test('a store that stays away ends in one clear error, and what was fetched is k
   assert.equal(faulty.seen.length, 1);
 });
 
-test('a store that does not let us is told at once, and not asked again', async () => {
+test('a store that denies access is reported at once and not asked again', async () => {
   await using faulty = await openHttpProxy(bed.installation.store.endpoint);
   await using contents = await contentsAs(house, 'worker', { endpoint: faulty.url });
   await using inputs = await openCache(bed, contents);
@@ -143,7 +143,7 @@ test('a store that does not let us is told at once, and not asked again', async 
 });
 
 for (const files of [3, 200])
-  test(`a full disk is told, and when there is room again ${files} files are whole`, async () => {
+  test(`a full disk is reported, and with room again ${files} files are whole`, async () => {
     const small = await bed.folder('small-disk');
     await must(['mount', '-t', 'tmpfs', '-o', 'size=3m', 'hotcell-test', small]);
     try {
@@ -166,7 +166,7 @@ for (const files of [3, 200])
     }
   });
 
-test('of many files one that is wrong is named, and the others count for the next try', async () => {
+test('one wrong file among many is named, and the others are kept for the next try', async () => {
   await using contents = await contentsAs(house, 'worker', { endpoint: proxy.url });
   await using inputs = await openCache(bed, contents);
   const tenant = bed.tenant();
@@ -181,7 +181,7 @@ test('of many files one that is wrong is named, and the others count for the nex
   const before = { bytes: inputs.bytes, asked: asked() };
   await using there = await staged(house, inputs, tenant, { in: frozen });
   assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), { ...tree, 'wrong.csv': 'as frozen' });
-  assert.ok(before.bytes > 0 && asked() - before.asked < 301, 'what was done already is kept');
+  assert.ok(before.bytes > 0 && asked() - before.asked < 301, 'contents fetched before are kept');
   const bytes = Object.values(tree).reduce((sum, text) => sum + text.length, 0) + 'as frozen'.length;
   assert.equal(inputs.bytes, bytes);
 });

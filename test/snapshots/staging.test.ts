@@ -25,7 +25,7 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-test('any tree of legal names comes out as it went in, bit for bit, with the same id; any other names every offender', async () => {
+test('any tree with legal names is staged bit for bit under the same id; any other is refused, naming each bad name', async () => {
   await using contents = await contentsAs(house, 'worker');
   await using inputs = await openCache(bed, contents);
   const part = fc.oneof(
@@ -67,7 +67,7 @@ test('any tree of legal names comes out as it went in, bit for bit, with the sam
   );
 });
 
-test('beside the inputs there are the parameters and nothing else, read-only and of no age', async () => {
+test('beside the inputs there are only the parameters, read-only and without timestamps', async () => {
   await using contents = await contentsAs(house, 'worker');
   await using inputs = await openCache(bed, contents);
   const tenant = bed.tenant();
@@ -92,7 +92,7 @@ test('beside the inputs there are the parameters and nothing else, read-only and
   }
 });
 
-test('what is cached is not asked for again, neither its bytes nor its manifest', async () => {
+test('cached contents and manifests are not fetched again', async () => {
   await using contents = await contentsAs(house, 'worker', { endpoint: proxy.url });
   const folder = join(await bed.folder('cache'), 'cache');
   const tenant = bed.tenant();
@@ -110,7 +110,7 @@ test('what is cached is not asked for again, neither its bytes nor its manifest'
   assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), { a: '1', b: '2', c: '1' });
 });
 
-test('runs that need the same at the same time fetch it once', async () => {
+test('concurrent runs fetch shared inputs once', async () => {
   await using contents = await contentsAs(house, 'worker', { endpoint: proxy.url });
   await using inputs = await openCache(bed, contents);
   const tenant = bed.tenant();
@@ -123,7 +123,7 @@ test('runs that need the same at the same time fetch it once', async () => {
   for (const there of all) await there[Symbol.asyncDispose]();
 });
 
-test('what one tenant has in the cache is fetched again for another', async () => {
+test('one tenant’s cached contents are fetched again for another', async () => {
   await using contents = await contentsAs(house, 'worker', { endpoint: proxy.url });
   await using inputs = await openCache(bed, contents);
   const [one, other] = [bed.tenant(), bed.tenant()];
@@ -136,7 +136,7 @@ test('what one tenant has in the cache is fetched again for another', async () =
   assert.equal(lstatSync(inputs.places.content(other, sha256('the same bytes'))).nlink, 2, 'it shares no inode');
 });
 
-test('two runs that share most of many files fetch each of them once', async () => {
+test('two runs that share most of many files fetch each file once', async () => {
   await using contents = await contentsAs(house, 'worker', { endpoint: proxy.url });
   await using inputs = await openCache(bed, contents);
   const tenant = bed.tenant();
@@ -155,7 +155,7 @@ test('two runs that share most of many files fetch each of them once', async () 
   assert.equal(new Set(asked).size, 350);
 });
 
-test('a bit that flips on the disk is caught before use when the policy says so, and its bytes are fetched again', async () => {
+test('a bit that flips on the disk is found before use if the policy says so, and the content is fetched again', async () => {
   await using contents = await contentsAs(house, 'worker');
   await using inputs = await openCache(bed, contents);
   const tenant = bed.tenant();
@@ -169,7 +169,7 @@ test('a bit that flips on the disk is caught before use when the policy says so,
   assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), { 'a/x': 'as frozen', y: 'sound' });
 });
 
-test('a bit that flips on the disk is found in the background, and goes with every tree that holds it', async () => {
+test('a background check finds a flipped bit and removes every tree that holds it', async () => {
   await using contents = await contentsAs(house, 'worker');
   await using inputs = await openCache(bed, contents);
   const tenant = bed.tenant();
@@ -182,14 +182,14 @@ test('a bit that flips on the disk is found in the background, and goes with eve
   const enough = new AbortController();
   const scrubbing = scrub(inputs, openLog('scrub', logLevel), enough.signal, 1);
   const trees = join(inputs.places.tenants, tenant, 'trees');
-  await until('the damaged trees are out of sight', async () => readdirSync(trees).length === 0);
+  await until('the damaged trees are gone', async () => readdirSync(trees).length === 0);
   enough.abort();
   await scrubbing;
   await using there = await staged(house, inputs, tenant, { in: two });
   assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), { c: 'as frozen', d: '2' });
 });
 
-test('when room is needed, what was used longest ago goes, and never what is in use', async () => {
+test('eviction takes the least recently used contents, and never those in use', async () => {
   await using contents = await contentsAs(house, 'worker');
   const tenant = bed.tenant();
   const content = (letter: string) => Buffer.alloc(1000, letter);
@@ -200,7 +200,7 @@ test('when room is needed, what was used longest ago goes, and never what is in 
   await using inputs = await openCache(bed, contents, 3000);
   const inUse = await staged(house, inputs, tenant, { in: a });
   for (const frozen of [b, c]) await (await staged(house, inputs, tenant, { in: frozen }))[Symbol.asyncDispose]();
-  // Being looked at is not being used.
+  // Verification does not count as use.
   for (let i = 0; i < 3; i++) assert.equal(await inputs.verifyOldest(), true);
   await (await staged(house, inputs, tenant, { in: d }))[Symbol.asyncDispose]();
   const trees = readdirSync(join(inputs.places.tenants, tenant, 'trees')).filter((name) => !name.includes('.'));
@@ -212,7 +212,7 @@ test('when room is needed, what was used longest ago goes, and never what is in 
   await assert.rejects(staged(house, inputs, tenant, { in: tooBig }), failsAs('internal', /HOTCELL_CACHE_BYTES/));
 });
 
-test('a run that is given up leaves what others wait for, and stops what nobody waits for', async () => {
+test('a run that is given up stops its fetches, except those that others wait for', async () => {
   await using faulty = await openHttpProxy(bed.installation.store.endpoint);
   await using contents = await contentsAs(house, 'worker', { endpoint: faulty.url });
   await using inputs = await openCache(bed, contents);
@@ -233,7 +233,7 @@ test('a run that is given up leaves what others wait for, and stops what nobody 
   assert.equal(readFileSync(join(there.mounts[1]?.source ?? '', 'big')).length, 2 ** 20);
 });
 
-test('two workers cannot have one cache', async () => {
+test('two workers cannot share a cache', async () => {
   await using contents = await contentsAs(house, 'worker');
   const folder = join(await bed.folder('cache'), 'cache');
   await using _inputs = await openCache(bed, contents, 2 ** 20, folder);

@@ -30,7 +30,7 @@ const folderOf = (tree: Tree) => folderWith(bed, tree);
 
 const contentPuts = () => proxy.seen.filter((s) => ['PUT', 'POST'].includes(s.method) && s.path.includes('/cas/'));
 
-test('a folder goes up once; the same bytes again send nothing and have the same id', async () => {
+test('a folder is uploaded once; the same bytes again send nothing and give the same id', async () => {
   const { http } = await producer.client();
   const tree = { 'a/one.csv': '1,2,3', 'b.bin': Buffer.alloc(9 * 2 ** 20, 5), twin: '1,2,3', empty: '' };
   const folder = await folderOf(tree);
@@ -53,7 +53,7 @@ test('a folder goes up once; the same bytes again send nothing and have the same
   assert.equal(there.inputs[0]?.bytes, first.bytes);
 });
 
-test('a large content that is there already is found to be there, also if the store hangs up before it has read it', async () => {
+test('a large content that exists is recognised, even if the store hangs up before reading it', async () => {
   await using contents = await contentsAs(house, 'producer', { endpoint: bed.installation.store.endpoint });
   const bytes = Buffer.alloc(40 * 2 ** 20, 3);
   const digest = sha256(bytes);
@@ -64,7 +64,7 @@ test('a large content that is there already is found to be there, also if the st
   assert.deepEqual([await put(), await put(), await put()], [true, false, false]);
 });
 
-test('an upload that was interrupted goes on with what is left', async () => {
+test('an interrupted upload continues with the rest', async () => {
   const { http } = await producer.client();
   const tree = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, `resumed ${i}`]));
   const folder = await folderOf(tree);
@@ -86,10 +86,10 @@ test('an upload that was interrupted goes on with what is left', async () => {
   assert.equal((await uploadSnapshot(http, folder)).id, idOf(tree));
 });
 
-/** Of files that were written a minute ago, on a file system that tells changes. */
+/** A folder whose files are a minute old, on a file system that records changes. */
 const memoryAt = (path: string) => new HashMemory(path, { now: () => Date.now() + 60_000, trusts: () => true });
 
-test('what is remembered and not there is sent, and what was remembered wrongly is read again', async () => {
+test('a remembered content that is missing is sent, and a wrong memory is read again', async () => {
   const tree = { x: 'remembered', y: 'remembered too' };
   const folder = await folderOf(tree);
   const path = join(await bed.folder('hashes'), 'memory');
@@ -106,7 +106,7 @@ test('what is remembered and not there is sent, and what was remembered wrongly 
   assert.equal((await uploadSnapshot(http, folder, { memory: memoryAt(path) })).id, idOf(tree));
 });
 
-test('a store that fails now and then only costs an upload time', async () => {
+test('a store with occasional faults only costs an upload time', async () => {
   const { http } = await producer.client();
   const tree = Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`f${i}`, `through faults ${i}`]));
   const hit = new Set<string>();
@@ -121,7 +121,7 @@ test('a store that fails now and then only costs an upload time', async () => {
   assert.equal(hit.size, 6);
 });
 
-test('bytes that are not those of the digest are refused, and nothing of them is kept', async () => {
+test('bytes that do not match the digest are refused and not kept', async () => {
   const { http } = await producer.client();
   for (const bytes of [Buffer.from('other bytes'), Buffer.alloc(17 * 2 ** 20, 1)]) {
     const digest = sha256(`not these ${bytes.length}`);
@@ -142,7 +142,7 @@ test('bytes that are not those of the digest are refused, and nothing of them is
   }
 });
 
-test('a size that is not that of the bytes is refused', async () => {
+test('a size that does not match the bytes is refused', async () => {
   const { http } = await producer.client();
   await uploadSnapshot(http, await folderOf({ x: 'five!' }));
   const files = [{ path: 'x', size: 6, sha256: sha256('five!') }];
@@ -150,7 +150,7 @@ test('a size that is not that of the bytes is refused', async () => {
   await assert.rejects(http.stream('POST', '/v1/snapshots', { json: { upload: begun.upload, files } }), /5|has not/);
 });
 
-test('of thousands of contents exactly those that are not there are missing', async () => {
+test('exactly the absent contents of thousands are reported as missing', async () => {
   const { http } = await producer.client('submitter', bed.tenant());
   const there = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`there/${i}`, `there ${i}`]));
   await uploadSnapshot(http, await folderOf(there));
@@ -162,7 +162,7 @@ test('of thousands of contents exactly those that are not there are missing', as
   assert.deepEqual(missing.toSorted(), absent.map((file) => file.sha256).toSorted());
 });
 
-test('a tenant is never told what another has', async () => {
+test('a tenant never learns what another has', async () => {
   const tree = { x: 'only theirs' };
   await uploadSnapshot((await producer.client()).http, await folderOf(tree));
   const other = bed.tenant();
@@ -176,7 +176,7 @@ test('a tenant is never told what another has', async () => {
   );
 });
 
-test('a folder with names that cannot be mounted faithfully is refused with every one of them', async () => {
+test('a folder with names that cannot be mounted is refused, naming all of them', async () => {
   const { http } = await producer.client();
   const folder = await folderOf({ 'Data.csv': '1', 'data.csv': '2', 'ok.csv': '3', 'new\nline': '4' });
   symlinkSync('/etc/passwd', join(folder, 'link'));
@@ -191,7 +191,7 @@ test('a folder with names that cannot be mounted faithfully is refused with ever
   });
 });
 
-test('the API judges names by itself, whatever the client did', async () => {
+test('the API judges names itself, whatever the client does', async () => {
   const file = (path: string) => ({ path, size: 1, sha256: sha256('x') });
   const body = JSON.stringify({ files: ['../x', '/x', 'a//b', 'c', 'C', 'd', 'd/e', 'fine'].map(file) });
   const answer = await producer.ask('POST', '/v1/uploads', { body });
@@ -204,7 +204,7 @@ test('the API judges names by itself, whatever the client did', async () => {
   );
 });
 
-test('over HTTP no path of a server and no address of a store can be named', async () => {
+test('a request cannot name a path of the server or an address of a store', async () => {
   for (const [body, status] of [
     [{ source: '/etc' }, 400],
     [{ source: './data' }, 400],

@@ -27,13 +27,13 @@ after(async () => {
 const cancel = (house: House, run: string, more: Partial<CancelAsked> = {}) =>
   cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'not needed', ...more });
 
-/** Whether a worker at it committed before the answer was formed is chance: either word is true then. */
+/** The worker may commit before the answer is written, so either word is right. */
 async function cancelWorking(house: House, run: string, deps = house.producer) {
   const asked = { tenant: house.tenant, run, by: 'anna', reason: 'not needed' };
   assert.match(await cancelRun(deps, asked), /^cancell(ing|ed)$/);
 }
 
-test('a run that nobody has begun is cancelled at once, and its ticket goes', async () => {
+test('a run that no worker has begun is cancelled at once, and its ticket is removed', async () => {
   await using house = await openHouse(bed);
   const { run } = await house.submit('print hello');
   assert.equal(await cancel(house, run), 'cancelled');
@@ -45,7 +45,7 @@ test('a run that nobody has begun is cancelled at once, and its ticket goes', as
   await settled(house, [run]);
 });
 
-test('a run that is being executed is cancelled, and what it said until then is kept', async () => {
+test('a cancelled run that was executing keeps the log it had written', async () => {
   await using house = await openHouse(bed);
   await house.worker('one');
   const { run } = await house.submit('print begun\nhold');
@@ -58,7 +58,7 @@ test('a run that is being executed is cancelled, and what it said until then is 
   await settled(house, [run]);
 });
 
-test('a run whose inputs are being fetched is cancelled, and nothing of it is executed', async () => {
+test('a run that is cancelled while its inputs are fetched executes nothing', async () => {
   await using house = await openHouse(bed);
   const stage: Steps['stage'] = async (_spec, _effective, signal) => {
     if (!signal.aborted) await once(signal, 'abort');
@@ -74,7 +74,7 @@ test('a run whose inputs are being fetched is cancelled, and nothing of it is ex
   await settled(house, [run]);
 });
 
-test('a run whose program has ended, but which is not committed, is cancelled; what it did is kept', async () => {
+test('a run cancelled between its program’s end and its commit keeps its log and outputs', async () => {
   await using house = await openHouse(bed);
   const env = await house.settings('worker', { HOTCELL_WORKER_NAME: 'one', HOTCELL_CRASH_AT: 'worker.executed:stop' });
   await using worker = spawnNode('test/faults/victims/worker.ts', env);
@@ -90,7 +90,7 @@ test('a run whose program has ended, but which is not committed, is cancelled; w
   await worker.stop();
 });
 
-test('a cancel by a producer that Valkey cannot be reached from is brought there by another', async () => {
+test('a cancel by a producer that cannot reach Valkey is delivered by another producer', async () => {
   const through = new URL(bed.installation.redisUrl);
   await using proxy = await openTcpProxy({ host: through.hostname, port: Number(through.port) });
   through.port = String(proxy.port);
@@ -108,7 +108,7 @@ test('a cancel by a producer that Valkey cannot be reached from is brought there
   await settled(house, [run]);
 });
 
-test('cancelling what is finished says so, and what nobody accepted is not found', async () => {
+test('cancelling a finished run says so, and an unknown run is not found', async () => {
   await using house = await openHouse(bed);
   await house.worker('one');
   const { run } = await house.submit('print hello');
@@ -119,7 +119,7 @@ test('cancelling what is finished says so, and what nobody accepted is not found
   await settled(house, [run]);
 });
 
-test('a cancel that only Valkey knows of is not believed', async () => {
+test('a cancel that exists only in Valkey is ignored', async () => {
   await using house = await openHouse(bed);
   await house.worker('one');
   const { run } = await house.submit('hold');
@@ -127,7 +127,7 @@ test('a cancel that only Valkey knows of is not believed', async () => {
   const { tenant } = house;
   const forged = { version: 1, run, tenant, by: 'mallory', reason: 'forged', at: new Date().toISOString() } as const;
   await house.producer.live.cancel(forged);
-  // The worker has heard the nudge and its own heartbeat's answer by the time another run went all the way.
+  // By the time another run has finished, the worker has seen both the message and its own heartbeat's answer.
   const other = await house.submit('print hello');
   await resultOf(house, other.run);
   await cancelWorking(house, run);
@@ -135,13 +135,13 @@ test('a cancel that only Valkey knows of is not believed', async () => {
   await settled(house, [run, other.run]);
 });
 
-test('who drains lets what is here come to its end, and takes nothing more', async () => {
+test('a draining worker finishes its runs and takes no more', async () => {
   await using house = await openHouse(bed);
   const first = await house.worker('first', { env: { HOTCELL_DRAIN_SECONDS: '60' } });
   const { run } = await house.submit('hold');
   await running(house, run);
   const stopped = first.stop();
-  await until('it says that it drains', async () => {
+  await until('the worker says that it drains', async () => {
     const workers = await house.producer.live.workers();
     return workers.some((worker) => worker.name === 'first' && worker.state === 'draining');
   });
@@ -155,7 +155,7 @@ test('who drains lets what is here come to its end, and takes nothing more', asy
   await settled(house, [run, later.run]);
 });
 
-test('what is not over within the grace is handed back, and no attempt was used up', async () => {
+test('a run that outlasts the drain grace is handed back without using up an attempt', async () => {
   await using house = await openHouse(bed);
   const { run } = await house.submit('hold');
   for (const name of ['first', 'second', 'third', 'fourth']) {
@@ -175,13 +175,13 @@ test('what is not over within the grace is handed back, and no attempt was used 
   await settled(house, [run]);
 });
 
-test('a worker can be asked from afar to take nothing more', async () => {
+test('a worker can be drained remotely', async () => {
   await using house = await openHouse(bed);
   await house.worker('first');
   const before = await house.submit('print hello');
   await resultOf(house, before.run);
   await house.producer.live.drainWorker('first');
-  await until('it is drained', async () => {
+  await until('the worker is drained', async () => {
     const workers = await house.producer.live.workers();
     return workers.some((worker) => worker.name === 'first' && worker.state === 'drained');
   });
@@ -191,7 +191,7 @@ test('a worker can be asked from afar to take nothing more', async () => {
   await settled(house, [before.run, run]);
 });
 
-test('two workers share the work, and each run is one worker’s', async () => {
+test('two workers share the work, and each run is executed by one of them', async () => {
   await using house = await openHouse(bed);
   const one = { env: { HOTCELL_RUNS: '1' } };
   await house.worker('left', one);
@@ -208,12 +208,12 @@ test('two workers share the work, and each run is one worker’s', async () => {
   );
 });
 
-test('a worker that was cut off from Valkey finds in the bucket that its run was taken over', async () => {
+test('a worker that lost Valkey finds in the bucket that its run was taken over', async () => {
   await using house = await openHouse(bed);
   await house.worker('one');
   const { run } = await house.submit('hold');
   await running(house, run);
-  // As the one who took over would: the next attempt is claimed.
+  // The worker that took over claims the next attempt.
   const { store } = house;
   const next: Claim = { version: 1, run, attempt: 2, worker: 'two', nonce: 'n', startedAt: new Date().toISOString() };
   await store.put(store.work, workKeys.claim(run, 2), JSON.stringify(next));
@@ -225,11 +225,11 @@ test('a worker that was cut off from Valkey finds in the bucket that its run was
     reason: 'look',
     at: next.startedAt,
   });
-  await until('the run is not there any more', async () => {
+  await until('the run has no heartbeat', async () => {
     const [beat] = await house.producer.live.statusesOf([run]);
     return beat === undefined;
   });
-  // Its ticket is gone with it; recovery gives it to whoever comes next, who finds two attempts that did not commit.
+  // Its ticket is gone too. Recovery queues the run again, and the next worker finds two attempts without a result.
   house.reconciler();
   assert.equal(await running(house, run, 3), 'one');
   await cancel(house, run);

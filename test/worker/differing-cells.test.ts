@@ -27,7 +27,7 @@ const submit = (code: string) =>
   house.submit('', { spec: { ...real.spec, blocks: [{ language: 'python', code }] }, queue: real.queue });
 const statusOf = async (run: string) => (await house.producer.live.statusesOf([run]))[0];
 
-/** A worker whose engine makes cells that are not what was asked for, in one thing. */
+/** A worker whose engine changes one option of every cell it makes. */
 async function bentWorker(name: string) {
   const path = join(await bed.shortFolder(), 's');
   const stack = new AsyncDisposableStack();
@@ -42,7 +42,7 @@ async function noCellIsLeft(): Promise<void> {
   assert.equal(await must(['docker', 'ps', '--all', ...filters, '--format', '{{.Names}}']), '');
 }
 
-test('a run whose only worker makes cells that are not what the policy says is given up at once, with the difference', async () => {
+test('a run is given up at once, naming the difference, if its only worker’s cells violate the policy', async () => {
   await using worker = await bentWorker('alone');
   const { run } = await submit('print("never")');
   const result = await resultOf(house, run, 120_000);
@@ -52,21 +52,21 @@ test('a run whose only worker makes cells that are not what the policy says is g
     result.attempts.map(({ error }) => error?.code),
     ['posture_differs'],
   );
-  assert.equal(result.logs.bytes, 0, 'it got no code');
+  assert.equal(result.logs.bytes, 0, 'the cell got no code');
   await settled(house, [run]);
   await worker.stop();
   await noCellIsLeft();
 });
 
-test('where there is another worker, the run waits for that one, which says why', async () => {
-  // The good one has its hands full, so that the other one has to try first.
+test('a run waits for another worker when one worker’s cells violate the policy, and says why', async () => {
+  // The good worker is busy, so the other one has to try first.
   await using good = await spawnWorker(bed, house, 'good', { HOTCELL_RUNS: '1' });
   const { run: first } = await submit('import time; time.sleep(600)');
   assert.equal(await running(house, first), 'good');
   await using bent = await bentWorker('bent');
   const { run } = await submit('print("hello")');
   const waiting = await until(
-    'it waits',
+    'the run waits for another worker',
     async () => {
       const beat = await statusOf(run);
       return beat?.waiting?.code === 'not_here' && beat.waiting;

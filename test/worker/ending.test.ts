@@ -20,17 +20,17 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-/** Asked to end, it ends by itself: far sooner than the requests that nobody answers would be given up. */
+/** SIGTERM ends the process far sooner than its unanswered requests would time out. */
 async function endsByItself(child: Child): Promise<void> {
   child.kill('SIGTERM');
   const gaveUp = new AbortController();
-  const late = pause(60_000, 'it did not end', { signal: gaveUp.signal }).catch(() => undefined);
+  const late = pause(60_000, 'it did not end within 60 s', { signal: gaveUp.signal }).catch(() => undefined);
   const ended = await Promise.race([child.ended, late]);
   gaveUp.abort();
   assert.deepEqual(ended, { code: 0, signal: null });
 }
 
-test('who is asked to end while neither Valkey nor the store answers ends all the same, and nothing is lost', async () => {
+test('producer and worker end on SIGTERM while neither Valkey nor the store answers, and nothing is lost', async () => {
   const { redisUrl, store } = bed.installation;
   const toValkey = new URL(redisUrl);
   const toStore = new URL(store.endpoint);

@@ -23,7 +23,7 @@ after(async () => {
 
 const partBytes = 5 * 1024 * 1024;
 
-/** An upload that hangs between two parts, as that of a process that was killed does. */
+/** An upload that hangs between two parts, as a killed process leaves it. */
 async function begin(bucket: string, key: string) {
   const hold = Promise.withResolvers<void>();
   const chunks = async function* () {
@@ -34,7 +34,7 @@ async function begin(bucket: string, key: string) {
     () => 'whole',
     () => 'broken off',
   );
-  await until(`${key} is half there`, async () => isHalf(bucket, key));
+  await until(`${key} is half uploaded`, async () => isHalf(bucket, key));
   return async () => {
     hold.resolve();
     return await ended;
@@ -43,7 +43,7 @@ async function begin(bucket: string, key: string) {
 const isHalf = async (bucket: string, key: string) =>
   (await store.halfUploads(bucket)).some((upload) => upload.key === key);
 
-test('what a dead attempt was sending goes; a living one’s, and what is nobody’s attempt, stays', async () => {
+test('uploads of dead attempts are removed; those of living attempts, and other uploads, stay', async () => {
   const tenant = bed.tenant();
   const [dead, alive, next] = [newRunId(), newRunId(), newRunId()];
   const beat = { tenant, status: 'running', worker: 'w', nonce: 'n', since: new Date().toISOString() } as const;
@@ -52,11 +52,11 @@ test('what a dead attempt was sending goes; a living one’s, and what is nobody
   const mine = await begin(store.work, workKeys.outputUpload(tenant, alive, 2, 'a'));
   const older = await begin(store.work, workKeys.outputUpload(tenant, next, 1, 'a'));
   const whole = workKeys.outputUpload(tenant, dead, 1, 'b');
-  const foreign = workKeys.upload(tenant, 'somebody-uploads');
+  const foreign = workKeys.upload(tenant, 'another-upload');
   for (const key of [whole, foreign]) await store.put(store.work, key, 'x');
   const uploads = new HalfUploads(store, live);
   const sweep = async () => {
-    // What a worker's heartbeat does every second.
+    // A worker's heartbeat does this every second.
     await live.beat([
       { ...beat, run: alive, attempt: 2 },
       { ...beat, run: next, attempt: 2 },
@@ -65,10 +65,13 @@ test('what a dead attempt was sending goes; a living one’s, and what is nobody
   };
 
   await sweep();
-  assert.ok(await isHalf(store.record, recordKeys.log(tenant, dead, 1)), 'nobody is suspected without a reason');
+  assert.ok(await isHalf(store.record, recordKeys.log(tenant, dead, 1)), 'no attempt is suspected without a reason');
   uploads.suspect();
   await sweep();
-  assert.ok(await isHalf(store.record, recordKeys.log(tenant, dead, 1)), 'who is missed once may be heard again');
+  assert.ok(
+    await isHalf(store.record, recordKeys.log(tenant, dead, 1)),
+    'an attempt that misses one look may still live',
+  );
   await sweep();
 
   assert.equal(await isHalf(store.record, recordKeys.log(tenant, dead, 1)), false);

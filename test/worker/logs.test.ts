@@ -40,8 +40,8 @@ async function segmentsOf(run: string) {
   return Array.fromAsync(store.list(store.work, workKeys.logs(run)));
 }
 
-describe('the log of a run', () => {
-  test('is stored compressed, byte for byte, with the digest that is told', async () => {
+describe('a run’s log', () => {
+  test('is stored compressed, byte for byte, under the digest in the result', async () => {
     const { key, recorder } = open(1_000_000);
     const parts = [Buffer.from('hello\n'), Buffer.from([0, 0xff, 13, 10]), randomBytes(5000), Buffer.from('é')];
     for (const part of parts) await recorder.write(0, 'stdout', new Date(), part);
@@ -51,7 +51,7 @@ describe('the log of a run', () => {
     assert.deepEqual(kept, { sha256, bytes: Buffer.concat(parts).length, truncated: false });
   });
 
-  test('keeps its head and its end when it is too long', async () => {
+  test('keeps its head and its tail when it is too long', async () => {
     const { key, recorder } = open(10_000);
     for (let i = 0; i < 2000; i++) await recorder.write(0, 'stderr', new Date(), Buffer.from(`line ${i} of many\n`));
     const kept = await recorder.finish();
@@ -63,7 +63,7 @@ describe('the log of a run', () => {
     assert.equal(dropped + Buffer.concat(rows.map(bytesOf)).length, kept.bytes);
   });
 
-  test('reaches those who read along at once, and costs a short run no segment', async () => {
+  test('reaches live readers at once, and costs a short run no segment', async () => {
     const seen: LogRow[] = [];
     const { run, recorder } = open(1_000_000, async (rows) => void seen.push(...rows));
     await recorder.write(0, 'stdout', new Date(), Buffer.from('now'));
@@ -72,7 +72,7 @@ describe('the log of a run', () => {
     assert.deepEqual(await segmentsOf(run), []);
   });
 
-  test('is in segments, without a hole, when it is long', async () => {
+  test('is written in segments without a gap when it is long', async () => {
     const { run, recorder } = open(8 * 1024 * 1024);
     const chunk = Buffer.from('x'.repeat(60_000));
     for (let i = 0; i < 40; i++) await recorder.write(0, 'stdout', new Date(), chunk);
@@ -92,7 +92,7 @@ describe('the log of a run', () => {
     await bed.store('operator').deleteMany(store.work, keys);
   });
 
-  test('is kept although nobody can be reached who reads along', async () => {
+  test('is kept when live readers cannot be reached', async () => {
     const { key, troubles, recorder } = open(1000, () => Promise.reject(new Error('Valkey is away')));
     await recorder.write(0, 'stdout', new Date(), Buffer.from('still here'));
     await recorder.finish();
@@ -100,7 +100,7 @@ describe('the log of a run', () => {
     assert.deepEqual(troubles, ['live log rows were not published']);
   });
 
-  test('is not there at all when the attempt was given up', async () => {
+  test('is not stored when the attempt is given up', async () => {
     const { run, key, recorder } = open(64 * 1024 * 1024);
     for (let i = 0; i < 20; i++) await recorder.write(0, 'stdout', new Date(), randomBytes(1024 * 1024));
     await recorder.abandon();
@@ -110,7 +110,7 @@ describe('the log of a run', () => {
       half.filter((upload) => upload.key === key),
       [],
     );
-    // What those saw who read along goes when the run is committed; this one never is.
+    // Segments are removed at the commit, which this run never reaches.
     const segments = (await segmentsOf(run)).map(({ key: segment }) => segment);
     await bed.store('operator').deleteMany(store.work, segments);
   });

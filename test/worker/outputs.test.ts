@@ -35,8 +35,8 @@ async function collect(
   return { tenant, collector, collected: await collector.finish() };
 }
 
-describe('the outputs of a run', () => {
-  test('lie in the tenant’s content store under the digest of their bytes, small, large and empty', async () => {
+describe('a run’s outputs', () => {
+  test('are stored under the digest of their bytes, whether small, large or empty', async () => {
     const files = [
       ['empty', Buffer.alloc(0)],
       ['deep/er/small.bin', randomBytes(1000)],
@@ -78,7 +78,7 @@ describe('the outputs of a run', () => {
     assert.deepEqual(left, []);
   });
 
-  test('have one snapshot for the same names and bytes, whoever wrote them', async () => {
+  test('have the same snapshot for the same names and bytes, in any order', async () => {
     const files = [
       ['b', Buffer.from('2')],
       ['a', Buffer.from('1')],
@@ -87,7 +87,7 @@ describe('the outputs of a run', () => {
     assert.equal(one.collected.snapshot, other.collected.snapshot);
   });
 
-  test('are refused by name when they cannot be represented, and the rest is kept', async () => {
+  test('with names that cannot be represented are refused, and the rest is kept', async () => {
     const { collected } = await collect([
       ['good', Buffer.from('x')],
       ['../../etc/passwd', Buffer.from('x')],
@@ -105,7 +105,7 @@ describe('the outputs of a run', () => {
     );
   });
 
-  test('are refused when some file systems would take one name for another', async () => {
+  test('are refused when a file system may confuse their names', async () => {
     const { collected } = await collect([
       ['Report.csv', Buffer.from('1')],
       ['report.csv', Buffer.from('2')],
@@ -120,7 +120,7 @@ describe('the outputs of a run', () => {
     assert.equal(collected.refused.length, 4);
   });
 
-  test('past a limit are named and read past, and what was within is kept', async () => {
+  test('past a limit are named and skipped, and those within it are kept', async () => {
     const many = await collect(
       [
         ['a', Buffer.from('1')],
@@ -149,13 +149,13 @@ describe('the outputs of a run', () => {
     );
   });
 
-  test('are not taken from a cell that sends other sizes than it announced', async () => {
+  test('are not taken from a cell that sends more or less than it announced', async () => {
     const collector = new OutputCollector(store, bed.tenant(), newRunId(), wide);
     await assert.rejects(collector.take(Buffer.from('liar'), 10, inChunks(Buffer.alloc(9))), { code: 'stream_broken' });
     await collector.abandon();
   });
 
-  test('that could not be read to their end are refused by name, and the rest is kept', async () => {
+  test('that could not be read to the end are refused, and the rest is kept', async () => {
     async function* lost(bytes: Buffer): AsyncGenerator<Buffer> {
       yield bytes;
       throw new OutputLost('it could not be read to its end');
@@ -175,7 +175,7 @@ describe('the outputs of a run', () => {
     );
   });
 
-  test('do not exist for a run that wrote none', async () => {
+  test('are empty, without a snapshot, for a run that wrote none', async () => {
     const { collected } = await collect([]);
     assert.deepEqual(collected, { files: [], refused: [], snapshot: null, bytes: 0 });
   });

@@ -21,7 +21,7 @@ after(async () => {
 const workers = async (house: House) =>
   new Map((await house.producer.live.workers()).map((worker) => [worker.name, worker]));
 
-test('a pool of somebody’s own takes what asks for it and nothing else, and nobody else takes that', async () => {
+test('a pool’s workers take only runs for the pool, and other workers take none of them', async () => {
   await using house = await openHouse(bed);
   const pool = 'runc-acme';
   await house.worker('everybodys');
@@ -33,7 +33,10 @@ test('a pool of somebody’s own takes what asks for it and nothing else, and no
   assert.equal((await resultOf(house, theirs)).attempts[0]?.worker, 'acmes');
   const more = await Promise.all(Array.from({ length: 8 }, () => house.submit('print hello')));
   for (const { run } of more) assert.equal((await resultOf(house, run)).attempts[0]?.worker, 'everybodys');
-  await until('its tickets are gone', async () => (await house.producer.queues.missing(pool, [theirs])).length === 1);
+  await until(
+    'the tickets for the pool are gone',
+    async () => (await house.producer.queues.missing(pool, [theirs])).length === 1,
+  );
   await settled(house, [theirs, other, ...more.map(({ run }) => run)]);
 });
 
@@ -41,13 +44,13 @@ for (const [what, env, limits] of [
   ['CPU', { HOTCELL_CPUS: '1' }, { cpus: 0.6 }],
   ['memory', { HOTCELL_MEMORY_BYTES: String(2 ** 30) }, { memoryBytes: 600 * 2 ** 20 }],
 ] as const)
-  test(`a worker takes as many runs as its ${what} is enough for, and the rest go elsewhere or wait and say so`, async () => {
+  test(`a worker takes as many runs as its ${what} allows; the rest go elsewhere, or wait and say why`, async () => {
     await using house = await openHouse(bed);
     await house.worker('left', { env });
     await house.worker('right', { env });
     const submit = async () => (await house.submit('hold', { spec: { limits } })).run;
     const held = [await submit(), await submit()];
-    await until('each has one', async () => {
+    await until('each worker has a run', async () => {
       const all = await workers(house);
       return [...all.values()].every(({ used }) => used.runs === 1) && all.size === 2;
     });

@@ -22,7 +22,7 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-test('one key is one run, also when two come with it at once; with another body it is refused', async () => {
+test('one idempotency key is one run, even for concurrent requests; another body is refused', async () => {
   await using house = await openHouse(bed);
   const asked = Array.from({ length: 8 }, () => house.submit('print hello', { key: 'k' }));
   const runs = new Set((await Promise.all(asked)).map(({ run }) => run));
@@ -34,7 +34,7 @@ test('one key is one run, also when two come with it at once; with another body 
   assert.ok(!runs.has(theirs.run));
 });
 
-test('a key is remembered for a week, and then forgotten by the notary with its own rights', async () => {
+test('the notary forgets an idempotency key after a week, with its own rights', async () => {
   await using house = await openHouse(bed);
   const first = await house.submit('print hello', { key: 'k' });
   const env = await house.settings('notary');
@@ -55,11 +55,11 @@ test('a key is remembered for a week, and then forgotten by the notary with its 
   assert.notEqual((await house.submit('print hello', { key: 'k' })).run, first.run);
 });
 
-test('a full queue says when to come again, and a key that was accepted still answers', async () => {
+test('a full queue says when to retry, and a key that was accepted still answers', async () => {
   await using house = await openHouse(bed, { mostQueued: 2 });
   const first = await house.submit('print 1', { key: 'k' });
   await house.submit('print 2');
-  await until('the bound is seen', () =>
+  await until('the producer sees that the queue is full', () =>
     house.submit('print 3').then(
       () => false,
       (error: { code?: string; extra?: object }) => {
@@ -71,7 +71,7 @@ test('a full queue says when to come again, and a key that was accepted still an
   assert.equal((await house.submit('print 1', { key: 'k' })).run, first.run);
 });
 
-test('whoever queues a thousand does not keep out whoever queues two', async () => {
+test('a tenant with many queued runs does not hold up a tenant with two', async () => {
   await using house = await openHouse(bed);
   const { queues } = house.producer;
   for (let i = 0; i < 20; i++) await house.submit(`print ${i}`);
@@ -86,7 +86,7 @@ test('whoever queues a thousand does not keep out whoever queues two', async () 
   assert.deepEqual(await queues.place(echoQueue, urgent.run), { at: 'waiting', before: 0 });
 });
 
-test('every wait says why, and how many are before', async () => {
+test('a waiting run says why it waits and how many are ahead', async () => {
   await using house = await openHouse(bed);
   const { producer } = house;
   await house.submit('hold');
@@ -110,7 +110,10 @@ test('a short run costs at most eight requests to the store', async () => {
   await house.worker('one');
   const { run } = await house.submit('print hello');
   await resultOf(house, run);
-  await until('its ticket is gone', async () => (await house.producer.queues.place(echoQueue, run)).at === 'missing');
+  await until(
+    'the run’s ticket is gone',
+    async () => (await house.producer.queues.place(echoQueue, run)).at === 'missing',
+  );
   const seen = proxy.seen.map(({ method, path }) => `${method} ${path.split('/').slice(2).join('/')}`);
   const short = seen.map((request) => request.replaceAll(run, 'RUN').replace(/.*RUN\/1\//, 'PUT 1/'));
   assert.ok(seen.length <= 8, `${seen.length} requests: ${short.join(', ')}`);

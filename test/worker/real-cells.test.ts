@@ -39,7 +39,7 @@ async function goneBy(worker: Child): Promise<void> {
   assert.deepEqual(await cells(), []);
 }
 
-test('a worker process runs code in a sealed cell and commits what came of it', async () => {
+test('a worker process runs code in a sealed cell and commits the result', async () => {
   await using worker = await spawnWorker(bed, house, 'one');
   const code = "print('hello'); open('/outputs/a.txt','w').write('something')";
   const { run } = await house.submit('', python(code));
@@ -52,7 +52,7 @@ test('a worker process runs code in a sealed cell and commits what came of it', 
   await goneBy(worker);
 });
 
-test('a worker that is killed with a cell leaves none running, and its run is taken up', async () => {
+test('a killed worker’s cell ends, and another worker takes its run', async () => {
   await using killed = await spawnWorker(bed, house, 'killed');
   const { run } = await house.submit('', python('import time; print("begun", flush=True); time.sleep(600)'));
   assert.equal(await running(house, run), 'killed');
@@ -75,7 +75,7 @@ test('a worker that is killed with a cell leaves none running, and its run is ta
   await goneBy(rescuer);
 });
 
-test('an engine that breaks off while a cell is made costs an attempt, not the run', async () => {
+test('an engine that breaks off while a cell is made costs one attempt, not the run', async () => {
   const folder = await bed.shortFolder();
   await using proxy = await openTcpProxy({ path: engineSocket }, join(folder, 's'));
   await using worker = await spawnWorker(bed, house, 'one', { HOTCELL_DOCKER_HOST: `unix://${join(folder, 's')}` });

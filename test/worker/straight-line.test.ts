@@ -32,7 +32,7 @@ test('an accepted run is executed, committed once, and leaves nothing behind', a
   await settled(house, [run]);
 });
 
-test('what the program did is committed and not tried again', async () => {
+test('a program’s failure is committed and not retried', async () => {
   const { run } = await house.submit('exit 3');
   const result = await resultOf(house, run);
   assert.equal(result.outcome, 'failed');
@@ -40,7 +40,7 @@ test('what the program did is committed and not tried again', async () => {
   assert.equal(result.attempts.length, 1);
 });
 
-test('a program is tried again as often as its submitter asked', async () => {
+test('a failed program is retried as often as its submitter asked', async () => {
   const { run } = await house.submit('exit 3', { spec: { retry: { on: ['failed'], max: 1 } } });
   const result = await resultOf(house, run);
   assert.equal(result.outcome, 'failed');
@@ -50,7 +50,7 @@ test('a program is tried again as often as its submitter asked', async () => {
   );
 });
 
-test('a run that the platform fails three times is lost, with the cause of every attempt', async () => {
+test('a run that the platform fails three times is lost, and names every attempt’s cause', async () => {
   const { run } = await house.submit('break');
   const result = await resultOf(house, run);
   assert.equal(result.outcome, 'lost');

@@ -27,7 +27,7 @@ after(async () => {
 const put = (run: string, envelope: unknown) =>
   house.producer.queues.add(echoQueue, run, envelope as { ticket: unknown }, { priority: 1 });
 
-test('tickets that are not ours word by word are refused and counted, and the queue goes on', async () => {
+test('forged, altered and foreign tickets are refused and counted, and the queue goes on', async () => {
   const { tickets, installation, live } = house.producer;
   const about = (more: object = {}) => ({
     installation,
@@ -63,7 +63,7 @@ test('tickets that are not ours word by word are refused and counted, and the qu
   await house.worker('one');
   assert.equal((await resultOf(house, run)).outcome, 'succeeded');
   const count = Object.keys(bad).length;
-  const refused = await until('all of them are refused', async () => {
+  const refused = await until('all bad tickets are refused', async () => {
     const seen = await live.refusedTickets();
     return seen.count >= count ? seen : undefined;
   });
@@ -89,7 +89,7 @@ async function held() {
   return { run, spec, about, ticket: tickets.issue(about, new Date()) };
 }
 
-test('a ticket of the version before is understood', async () => {
+test('a ticket of the previous version is understood', async () => {
   const { run, about } = await held();
   const now = Date.now();
   const ticket = house.producer.tickets.sign({
@@ -103,7 +103,7 @@ test('a ticket of the version before is understood', async () => {
   await settled(house, [run]);
 });
 
-test('the ticket of a finished run, put into the queue again, runs nothing', async () => {
+test('the ticket of a finished run runs nothing when it is queued again', async () => {
   const { run, spec } = await house.submit('print hello');
   await resultOf(house, run);
   await settled(house, [run]);
@@ -120,7 +120,7 @@ test('the ticket of a finished run, put into the queue again, runs nothing', asy
   assert.equal(versions.length, 1);
 });
 
-test('a spec that was altered or is missing is not run: the run is lost, with that as its reason', async () => {
+test('a run whose spec was altered or is missing is lost, and says so', async () => {
   const { store, tenant } = house;
   const altered = await held();
   const missing = await held();

@@ -15,11 +15,11 @@ type Hostile = Omit<Asked, 'blocks' | 'beside'> & {
   exitCode: number | null;
 };
 const sh = (script: string) => ['sh', '-c', script];
-// Without its site packages: it starts in a tenth of the time.
+// Without site packages it starts in a tenth of the time.
 const py = (script: string) => ['python3', '-S', '-E', '-c', script];
 const deaf = `trap '' TERM; echo here; while :; do sleep 1000; done`;
 
-/** Small programs, each bad in its own way, and how its run has to end. */
+/** Small hostile programs, and how the run of each must end. */
 const programs: readonly Hostile[] = [
   {
     tries: 'to fork without end, and to leave all of them behind',
@@ -92,7 +92,7 @@ const programs: readonly Hostile[] = [
 
 const short = { graceSeconds: 0, logBytes: 65_536, scratchBytes: 4 * mib, fileBytes: 8 * mib } as const;
 
-/** What is left of cells in the engine, on this host and in the store. */
+/** What cells have left in the engine, on this host and in the store. */
 export async function leftOf(bed: Bed, runs: Runs): Promise<string[]> {
   const labels = [`hotcell.installation=${runs.cells.installation}`, `hotcell.worker=${runs.cells.worker}`];
   const containers = (await new Engine(engineSocket).list(labels)).map(({ name }) => `the container ${name}`);
@@ -108,14 +108,14 @@ export async function leftOf(bed: Bed, runs: Runs): Promise<string[]> {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What this process holds on to: its memory, and its open files and connections. */
+/** The memory and the open descriptors of this process. */
 export async function held(): Promise<{ bytes: number; descriptors: number }> {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return { bytes: heapUsed + external, descriptors: (await readdir('/proc/self/fd')).length };
 }
 
-/** So many hostile runs, some at once, each of which ends as it has to. */
+/** Executes `count` hostile runs, four at a time, and checks how each ends. */
 export async function hostileRuns(
   runs: Runs,
   { count, first = 0, runtimeOf }: { count: number; first?: number; runtimeOf: (n: number) => Runtime },

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Outputs as most would take them: whatever lies in the folder, by its path, links followed. */
+/** Takes outputs the naive way: every entry of the folder, by its path, following links. */
 export async function naiveOutputs(folder: string, skip: readonly string[] = []): Promise<Map<string, Buffer>> {
   const found = new Map<string, Buffer>();
   for (const name of readdirSync(folder)) {

@@ -2,22 +2,22 @@ import type { Runtime } from './runs.ts';
 
 type Answer = string | readonly string[];
 
-/** One greedy program: it takes somewhat more than a small cell has of one thing, and prints what came of it. */
+/** A program that takes somewhat more of one resource than a small cell has, and prints what happened. */
 export interface Greedy {
-  /** Of the checklist. */
+  /** The line of the checklist. */
   line: string;
   takes: string;
   code: string;
-  /** What a cell answers; without limits the answer is `ok`. */
+  /** What the program prints in a cell; without limits it prints `ok`. */
   refused: Readonly<Record<Runtime, Answer>>;
 }
 
 const program = (code: string) => `from attack import *\n${code}`;
 const both = (answer: Answer) => ({ runc: answer, gvisor: answer });
-/** gVisor keeps no account of it but that of memory, which is bounded: memory.test.ts. */
+/** gVisor counts it as memory only, which is limited: see memory.test.ts. */
 const memoryBoundsItInGvisor = (answer: Answer) => ({ runc: answer, gvisor: 'ok' });
 
-/** Four files of 6 MiB: more than scratch is, none of them larger than a file may be. */
+/** Four files of 6 MiB: more than scratch holds, but none above the file limit. */
 const fill = (folder: string) => `
 def fill():
     for n in range(4):

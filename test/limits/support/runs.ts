@@ -19,7 +19,7 @@ export const mib = 1024 * 1024;
 export const runtimes = ['runc', 'gvisor'] as const;
 export type Runtime = CellPlan['runtime'];
 
-/** Small enough that a few lines of Python reach every one of them. */
+/** Small enough for a few lines of Python to reach each of them. */
 export const smallLimits: Limits = {
   ...testLimits,
   timeoutSeconds: 120,
@@ -42,21 +42,21 @@ export interface Asked {
   limits?: Partial<Limits>;
   pastLimit?: 'truncate' | 'stop';
   image?: CellPlan['image'];
-  /** With the cell at hand and the run's abort controller, before its job begins. */
+  /** Called before the job begins. */
   beside?: (cell: SealedCell, stop: AbortController) => void;
-  /** Live readers: a promise is one that takes its time. */
+  /** A live reader; it may return a promise to be slow. */
   onRows?: (rows: readonly LogRow[], stop: AbortController) => void | Promise<void>;
-  /** In place of the store of all runs. */
+  /** Instead of the store of the other runs. */
   store?: Buckets;
 }
 
 export interface Ran extends Execution {
   tenant: string;
-  /** As it is stored. */
+  /** The stored log. */
   rows: LogRow[];
 }
 
-/** What a worker does with a run between its staging and its commit, on this engine and this store. */
+/** Executes runs as a worker does between staging and commit, on a real engine and store. */
 export interface Runs extends AsyncDisposable {
   readonly cells: TestCells;
   readonly store: Buckets;
@@ -112,7 +112,7 @@ async function storedLog(store: Buckets, tenant: string, run: string): Promise<L
   return text === '' ? [] : text.split('\n').map((line) => LogRow.parse(JSON.parse(line)));
 }
 
-/** What one block wrote, as kept. */
+/** The kept output of one block. */
 export function wrote(ran: Pick<Ran, 'rows'>, block = 0): Buffer {
   return Buffer.concat(ran.rows.filter((row) => row.block === block).map(bytesOf));
 }

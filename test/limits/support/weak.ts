@@ -8,12 +8,12 @@ import type { Runtime } from './runs.ts';
 
 const attackSeconds = 120;
 
-/** A container as most would make one: no limit of any kind, and /outputs a folder of the host. */
+/** A container the naive way: without limits, and with a folder of the host as /outputs. */
 export interface Weak extends AsyncDisposable {
   container: string;
-  /** Its /outputs, as the host has it. */
+  /** The host's folder that is its /outputs. */
   outputs: string;
-  /** What each program said, by its name, when all are over. */
+  /** What each program said, by its name, once all have ended. */
   said(): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -40,7 +40,7 @@ export async function startWeak(
     Image: bed.images.python.digest,
     Entrypoint: ['python3', '/attack/weak.py'],
     Cmd: [],
-    // What it leaves on the host has to be taken away by who runs the tests.
+    // The tests' own user must be able to remove what it leaves on the host.
     User: `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
     AttachStdout: true,
     AttachStderr: true,
