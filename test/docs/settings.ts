@@ -8,7 +8,7 @@ type Rows<Name extends string> = Readonly<Record<Name, readonly [fallback: strin
 
 const store = {
   HOTCELL_S3_ENDPOINT: [
-    'the own store',
+    'its own store',
     'Address of the object store. Set it to use a store outside the installation.',
   ],
   HOTCELL_S3_REGION: ['`us-east-1`', 'Region of the object store.'],
@@ -46,7 +46,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
   HOTCELL_URL: ['from the port base', 'Address of the API.'],
   HOTCELL_LOG_LEVEL: common.HOTCELL_LOG_LEVEL,
   HOTCELL_QUEUES: [
-    'what the engine has',
+    'those that the engine has a runtime for',
     'Queues that the worker of this machine serves, separated by commas: `runc,gvisor`.',
   ],
   HOTCELL_CPUS: ['all', 'CPUs for all cells together.'],

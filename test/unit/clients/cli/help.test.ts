@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildProgram, wordsOf } from '@hotcell/cli/program.ts';
-
-async function helpOf(words: readonly string[]): Promise<string> {
-  let said = '';
-  const program = buildProgram().configureOutput({
-    writeOut: (text) => (said += text),
-    writeErr: (text) => (said += text),
-  });
-  for (const command of program.commands) command.copyInheritedSettings(program);
-  await assert.rejects(program.parseAsync(wordsOf(words), { from: 'user' }), { exitCode: 0 });
-  return said;
-}
+import { buildProgram } from '@hotcell/cli/program.ts';
+import { helpOf } from '../../../support/help-of.ts';
 
 const names = buildProgram().commands.map((command) => command.name());
 
