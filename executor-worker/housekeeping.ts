@@ -5,19 +5,19 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { HalfUploads } from './half-uploads.ts';
 
 const everyMs = 3_000;
-/** So long a round may hold up the next: one container of a wedged runtime takes minutes. */
+/** How long a round may hold up the next: one container of a hung runtime takes minutes. */
 const roundMs = 10_000;
-/** Longer than a worker that lives can go unheard, also after Valkey began anew with nothing. */
+/** Longer than a live worker's heartbeat can stay away, even after Valkey restarts empty. */
 const goneMs = 8_000;
-/** A cell that has ended has nothing left to lose but what its worker may be reading of it: a shorter miss is enough. */
+/** A cell that has ended holds nothing but what its worker may still be reading: it goes sooner. */
 const endedMs = 4_000;
 
-/** Who counts as alive: whoever was heard lately. Whoever is missed is missed for a while before his cells go. */
+/** Which workers count as alive. One that is missing keeps its cells for a while. */
 export class Heard {
   readonly #missedSince = new Map<string, number>();
   #names = new Set<string>();
 
-  /** True when somebody is missed who was there the last time. */
+  /** True if a worker is missing that was there the last time. */
   hear(names: readonly string[]): boolean {
     const before = this.#names;
     this.#names = new Set(names);
@@ -40,7 +40,7 @@ export interface House {
   uploads: Pick<HalfUploads, 'suspect' | 'sweep'>;
 }
 
-/** Again and again, take away what dead workers left: in the engine, and in the store. */
+/** Removes what dead workers left in the engine and in the store, round after round. */
 export async function keepHouse({ live, log, reap, uploads }: House, ends: AbortSignal): Promise<void> {
   const heard = new Heard();
   const isAlive = (name: string, hasEnded: boolean) => heard.isAlive(name, hasEnded, performance.now());
@@ -54,12 +54,10 @@ export async function keepHouse({ live, log, reap, uploads }: House, ends: Abort
       }),
       uploads.sweep(),
     ].map((round) =>
-      round.catch((error: unknown) =>
-        log.warn({ error }, 'what dead workers left could not be looked for: looked for again'),
-      ),
+      round.catch((error: unknown) => log.warn({ error }, 'failed to look for what dead workers left; trying again')),
     );
     await Promise.race([Promise.all(rounds), pause(roundMs, undefined, { signal: ends })]).catch(() => {
-      // Asked to end: the loop sees it.
+      // The worker is stopping: the loop ends.
     });
     await pause(everyMs, undefined, { signal: ends }).catch(() => {
       // The same.

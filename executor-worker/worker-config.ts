@@ -4,22 +4,22 @@ import { commonSettings, readSettings } from '@hotcell/outside/process/settings.
 import { z } from 'zod';
 
 const gib = 1024 ** 3;
-/** What the machine, or the container this runs in, really has. */
+/** The machine's memory, or that of the container this runs in. */
 const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 const names = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
-  .pipe(z.array(z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'names of queues, with commas between them')).min(1));
+  .pipe(z.array(z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be names of queues, separated by commas')).min(1));
 
 /** Everything a worker reads from its environment, in one place. */
 export const workerSettings = z.object({
   ...commonSettings,
   HOTCELL_WORKER_NAME: WorkerName.default(hostname()),
   HOTCELL_DOCKER_HOST: z.string().min(1).default('unix:///var/run/docker.sock'),
-  HOTCELL_STATE_DIR: z.string().startsWith('/', 'a folder of this worker’s own, at the same path on its host'),
-  HOTCELL_TICKET_PUBLIC_KEY: z.string().min(1, 'the public key that tickets are believed by: Ed25519, SPKI, PEM'),
+  HOTCELL_STATE_DIR: z.string().startsWith('/', 'must be a folder of this worker’s own, at the same path on its host'),
+  HOTCELL_TICKET_PUBLIC_KEY: z.string().min(1, 'must be the public key that verifies tickets: Ed25519, SPKI, PEM'),
   HOTCELL_QUEUES: names.default(['runc']),
-  /** What runs may take together. The rest of the machine is left to what else is on it. */
+  /** What runs may take together. The rest of the machine is for everything else on it. */
   HOTCELL_CPUS: z.coerce.number().positive().default(availableParallelism()),
   HOTCELL_MEMORY_BYTES: z.coerce
     .number()
@@ -27,7 +27,7 @@ export const workerSettings = z.object({
     .positive()
     .default(Math.max(gib, Math.floor(memory * 0.75))),
   HOTCELL_RUNS: z.coerce.number().int().min(1).max(1024).default(64),
-  /** How much of the disk staged inputs may take. */
+  /** The disk space that staged inputs may take. */
   HOTCELL_CACHE_BYTES: z.coerce
     .number()
     .int()

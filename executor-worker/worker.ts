@@ -14,17 +14,17 @@ import type { SealedCell } from './cell/sealed-cell.ts';
 import type { StagedInputs } from './inputs/stage.ts';
 import type { RunControl } from './pull/run-control.ts';
 
-/** The steps of a run that touch this host: given in, so that what is around them can be measured without a cell. */
+/** The steps that touch this host. The tests give others, to try everything around a cell without one. */
 export interface Steps {
-  /** The pinned policy's word about this spec; `policy_refused` with every reason. */
+  /** What the pinned policy lets this run have; `policy_refused` with every reason if it may not run. */
   judge(spec: Spec): Promise<Effective>;
-  /** Whether cells can be made here now: `engine_unavailable` if not. */
+  /** `engine_unavailable` if no cell can be made here now. */
   ready(): Promise<void>;
   stage(spec: Spec, effective: Effective, signal: AbortSignal): Promise<StagedInputs>;
   seal(plan: CellPlan): Promise<SealedCell>;
 }
 
-/** What a worker is made of, for the runs it serves. */
+/** What all runs on a worker share. */
 export interface Worker {
   name: string;
   installation: string;
@@ -33,7 +33,7 @@ export interface Worker {
   tickets: TicketReader;
   heartbeat: Heartbeat;
   capacity: Capacity;
-  /** A ticket was given back for somebody else to take: for a moment this worker does not compete for it. */
+  /** A ticket went back for another worker: for a moment this one doesn't compete for it. */
   passOn: () => void;
   steps: Steps;
   log: Logger;
@@ -42,6 +42,6 @@ export interface Worker {
   /** The runs that are here now. */
   runs: Map<RunId, RunControl>;
   cells: Map<string, CellBeat>;
-  /** Cells on their way out, behind their runs' results. */
+  /** Cells being destroyed, behind their runs' results. */
   leaving: Set<Promise<void>>;
 }

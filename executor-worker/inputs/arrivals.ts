@@ -8,21 +8,21 @@ import { Fetchers, type Wanted } from './fetchers.ts';
 import type { Places } from './places.ts';
 import { GroupSync } from './sync.ts';
 
-/** How many batches of one snapshot are under way at once: small files wait for the disk together, big ones alone. */
+/** How many batches of one snapshot are fetched at once: small files wait for the disk together, big ones alone. */
 const batchesAtOnce = { small: 32, big: 16 };
 const smallPerBatch = 128;
-/** Less than this is fetched where we are: a thread takes longer to start. */
+/** Less than this is fetched on this thread: another one takes longer to start. */
 const worthThreads = { files: 64, bytes: 16 * 1024 * 1024 };
 const hereAtOnce = 16;
 
-/** Brings contents into the cache, each once for all who want it at the same time. */
+/** Fetches contents into the cache, each once for all runs that want it at the same time. */
 export class Arrivals implements AsyncDisposable {
   readonly #places: Places;
   readonly #contents: Contents;
   readonly #arrived: (entry: LocatedEntry) => void;
   readonly #fetchers: Fetchers;
   readonly #disk: GroupSync;
-  /** By its place in the cache: settled when whoever is at it is done, or has given up. */
+  /** By its place in the cache: settles when the fetch is over, however it ended. */
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(places: Places, contents: Contents, arrived: (entry: LocatedEntry) => void) {
@@ -37,7 +37,7 @@ export class Arrivals implements AsyncDisposable {
     await this.#fetchers[Symbol.asyncDispose]();
   }
 
-  /** All of them, or the first failure; what came before that is kept. */
+  /** Fetches all, or throws the first failure; contents that came before it are kept. */
   async bring(tenant: string, missing: readonly LocatedEntry[], signal: AbortSignal): Promise<void> {
     const stop = new AbortController();
     const both = AbortSignal.any([signal, stop.signal]);
@@ -59,13 +59,13 @@ export class Arrivals implements AsyncDisposable {
     const batches = Array.from({ length: Math.ceil(small.length / smallPerBatch) }, (_, i) =>
       small.slice(i * smallPerBatch, (i + 1) * smallPerBatch),
     );
-    // All have to be at rest before the room they were promised is given to others.
+    // All lanes must be at rest before the bytes promised to them are promised to others.
     await Promise.all([...lanesOf(batchesAtOnce.big, big), ...lanesOf(batchesAtOnce.small, batches)]);
     signal.throwIfAborted();
     if (stop.signal.aborted) throw stop.signal.reason;
   }
 
-  /** What somebody else is at already is waited for; if he gives up or fails, it is ours. */
+  /** Waits for contents that another caller is fetching; if that caller gives up or fails, fetches them itself. */
   async #bringOnce(
     tenant: string,
     batch: readonly LocatedEntry[],
@@ -117,7 +117,7 @@ export class Arrivals implements AsyncDisposable {
     const queue = files.entries();
     const lane = async () => {
       for (const [i, { entry, temporary }] of queue) {
-        if (failures.size > 0) failures.set(i, new Error('another file could not be had'));
+        if (failures.size > 0) failures.set(i, new Error('another file of the batch failed'));
         else
           await fetchContent(this.#contents, tenant, entry, temporary, signal).catch((error: unknown) =>
             failures.set(i, error),
@@ -129,8 +129,8 @@ export class Arrivals implements AsyncDisposable {
   }
 
   /**
-   * Hashed while it came, whole on the disk, and only then under its name: whatever is found under a name is whole, also
-   * after a death at any step.
+   * A content gets its name only when it was hashed and is whole on the disk: a file with a name is whole, even after a
+   * death at any step.
    */
   async #name(files: readonly (Wanted & { final: string })[]): Promise<void> {
     await this.#disk.reach(files.filter(({ entry }) => entry.size < bigBytes).map(({ temporary }) => temporary));

@@ -1,23 +1,24 @@
 import { lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { formatBytes } from '@hotcell/contract/format.ts';
 import { readManifest } from '@hotcell/contract/snapshot.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Places } from './places.ts';
 import { contentsOf, type FoundTree } from './scan-cache.ts';
 
-/** A tree that stands in the cache. What is held is mounted somewhere, or about to be. */
+/** A tree in the cache. A tree that is held is mounted into a cell, or about to be. */
 export interface Tree extends FoundTree {
   held: number;
   verifiedAt: number;
-  /** Second copies of it that wait to be moved into a cell. */
+  /** Copies of it that wait to be moved into a cell. */
   spares: string[];
 }
 
-/** The cache's account: what it holds, what is promised to fetches under way, and who goes when room is needed. */
+/** What the cache holds, what it promised to fetches under way, and what goes when space is needed. */
 export class CacheAccount {
   readonly trees = new Map<string, Tree>();
-  /** Contents that a tree being built counts on, with how many builds do. */
+  /** Contents that trees being built need, with the number of those trees. */
   readonly counted = new Map<string, number>();
   bytes: number;
   readonly #places: Places;
@@ -31,10 +32,10 @@ export class CacheAccount {
     this.bytes = bytes;
   }
 
-  /** Promise room for so many bytes, making it if need be. Until the promise is given back nobody else gets it. */
+  /** Promises space for so many bytes and makes it if need be. Until the promise is disposed of no other fetch gets it. */
   async promise(bytes: number): Promise<Disposable> {
     const turn = this.#turn.then(() => this.#make(bytes));
-    // The next in turn comes after us, however it went for us; we tell our caller ourselves.
+    // The next turn follows even if this one fails; our caller hears of that from us.
     this.#turn = turn.catch(() => undefined);
     await turn;
     const promised = new DisposableStack();
@@ -44,7 +45,7 @@ export class CacheAccount {
     return promised;
   }
 
-  /** The disk has less room than our account says: all goes that nobody holds. False when there was nothing. */
+  /** The disk has less space than we thought: everything goes that no run holds. False if there was nothing. */
   async makeWay(): Promise<boolean> {
     const before = this.bytes;
     const turn = this.#turn.then(async () => {
@@ -71,12 +72,12 @@ export class CacheAccount {
     if (tooMuch())
       throw new HotcellError(
         'internal',
-        `inputs of ${bytes} bytes do not fit into this worker's cache: it may hold ${this.#maxBytes} bytes, of which runs use ${this.bytes + this.#promised}; raise HOTCELL_CACHE_BYTES`,
+        `Inputs of ${formatBytes(bytes)} don't fit into this worker's cache: it may hold ${formatBytes(this.#maxBytes)}, and runs use ${formatBytes(this.bytes + this.#promised)} of that. Raise HOTCELL_CACHE_BYTES.`,
       );
     this.#promised += bytes;
   }
 
-  /** Out of sight by one rename, then away, then the contents that nothing else links to. */
+  /** One rename hides the tree; then it is removed, and after it the contents that nothing else links to. */
   async remove(tree: Tree): Promise<void> {
     const { tenant, snapshot } = tree;
     this.trees.delete(treeKey(tenant, snapshot));
@@ -89,14 +90,14 @@ export class CacheAccount {
     rmSync(manifest);
     rmSync(this.#places.treeSize(tenant, snapshot), { force: true });
     for (const spare of spares) await rm(spare, { recursive: true, force: true });
-    // Only a damaged tree goes while a cell still looks at it: out of sight for others, gone at the next start.
+    // Only a damaged tree goes while a cell still sees it: hidden from other runs, removed at the next start.
     if (tree.held > 0) return;
     await rm(leaving, { recursive: true, force: true });
     crashPoint('tree-left');
     for (const entry of readManifest(text, snapshot)) this.#dropContent(this.#places.content(tenant, entry.sha256));
   }
 
-  /** Contents that came for a tree which was never finished. */
+  /** Contents that no tree links to: they came for a tree that was never finished. */
   async #removeLoose(): Promise<void> {
     for (const tenant of await readdir(this.#places.tenants))
       for await (const content of contentsOf(this.#places, tenant)) this.#dropContent(content.path);

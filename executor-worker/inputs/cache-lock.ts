@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 
 /**
- * One process per cache: what is in use is known to the process that uses it. SQLite is only the lock here: the kernel
- * gives it up with the process, however that ends.
+ * One process per cache, because only the process knows what it uses. SQLite is nothing but the lock: the kernel releases
+ * it with the process, however that ends.
  */
 export function lockFolder(folder: string): Disposable {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -14,13 +14,9 @@ export function lockFolder(folder: string): Disposable {
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (cause) {
     database.close();
-    throw new HotcellError(
-      'internal',
-      `${folder} is held by another worker: give every worker its own HOTCELL_STATE_DIR`,
-      {
-        cause,
-      },
-    );
+    throw new HotcellError('internal', `Another worker uses ${folder}. Give every worker its own HOTCELL_STATE_DIR.`, {
+      cause,
+    });
   }
   return { [Symbol.dispose]: () => database.close() };
 }

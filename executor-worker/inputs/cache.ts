@@ -24,18 +24,18 @@ export interface CacheSettings {
   maxBytes: number;
 }
 
-/** A tree in use: it stays where it is until it is released. */
+/** A tree in use: it stays in the cache until it is released. */
 export interface HeldTree extends Disposable {
   path: string;
   files: number;
   bytes: number;
-  /** Move a copy of it to this path, below the cache's own folder; it comes back when the copy is released. */
+  /** Moves a copy of it to this path, below the cache's own folder; the copy comes back when it is released. */
   moveTo(path: string): Promise<MovedTree>;
 }
 
 /**
- * Contents of snapshots on this worker's disk, by tenant and digest, and the trees made of them by hard links. Nothing
- * is ever shared between tenants: neither bytes nor the time it takes to get them.
+ * Contents of snapshots on this worker's disk, by tenant and digest, and trees of hard links to them. Tenants share
+ * nothing, not even the time a fetch takes: one can't learn from it what another has.
  */
 export class InputCache implements AsyncDisposable {
   readonly places: Places;
@@ -80,8 +80,8 @@ export class InputCache implements AsyncDisposable {
   }
 
   /**
-   * The snapshot as a read-only tree. When it is here already this takes the same time for one file and for a million;
-   * `load` says where everything is and is only asked when something has to be fetched.
+   * The snapshot as a read-only tree. If it is in the cache this takes the same time for one file and for a million;
+   * `load`, which says where the contents are, is called only to fetch them.
    */
   async hold(
     tenant: string,
@@ -94,19 +94,22 @@ export class InputCache implements AsyncDisposable {
       const tree =
         this.#account.trees.get(key) ??
         (await this.#treeFlights.join(key, (signal) => this.#make(tenant, snapshot, load, signal), options.signal));
-      // Between the end of the flight and us somebody may have needed the room.
+      // The tree may have been removed for space since the flight ended.
       if (this.#account.trees.get(key) !== tree) continue;
       const held = this.#use(tree);
       if (!options.verifyFirst) return held;
       if (await this.#verifyHeld(tree, held, options.signal)) return held;
       if (round === 2)
-        throw new HotcellError('input_damaged', `the disk of this worker does not keep the bytes of ${snapshot}`);
+        throw new HotcellError(
+          'input_damaged',
+          `The disk of this worker damages the bytes of ${snapshot}: they were wrong again after a new fetch. Check the disk.`,
+        );
     }
   }
 
   /**
-   * Have so many copies of the snapshot's tree ready to be moved into cells that are started already. What is moved is
-   * in one cell only, so this is how many can be given it at once without anybody waiting for links.
+   * Makes this many copies of the snapshot's tree, to be moved into cells that already run. A copy is in one cell only,
+   * so this many cells can have it at once without waiting for links.
    */
   async prepare(
     tenant: string,
@@ -120,7 +123,7 @@ export class InputCache implements AsyncDisposable {
     if (tree) await makeSpares(this.places, tree, await this.#entriesOf(tree), copies, signal);
   }
 
-  /** Verify the tree whose bytes have not been looked at for longest. False when there is none to look at. */
+  /** Verifies the tree that was verified longest ago. False if there is none. */
   async verifyOldest(signal?: AbortSignal): Promise<boolean> {
     const [tree] = [...this.#account.trees.values()].toSorted((a, b) => a.verifiedAt - b.verifiedAt);
     if (!tree) return false;
@@ -129,7 +132,7 @@ export class InputCache implements AsyncDisposable {
     return true;
   }
 
-  /** Held by a run: that is what counts when room is needed, not that somebody only looked. */
+  /** Held by a run: only this counts as use when space is needed, a verification does not. */
   #use(tree: Tree): HeldTree {
     const now = new Date();
     tree.usedAt = now.getTime();
@@ -145,7 +148,7 @@ export class InputCache implements AsyncDisposable {
       files: tree.files,
       bytes: tree.bytes,
       moveTo: async (path) => {
-        // What is made here may be taken by somebody else while we look.
+        // Another cell may take the copy that was made here.
         while (tree.spares.length === 0) await makeSpares(this.places, tree, await this.#entriesOf(tree), 1);
         const stands = () => this.#account.trees.get(treeKey(tree.tenant, tree.snapshot)) === tree;
         return moveTree(this.places, tree, path, stands);
@@ -172,19 +175,19 @@ export class InputCache implements AsyncDisposable {
       using _room = await this.#account.promise(missing.reduce((sum, entry) => sum + entry.size, 0));
       try {
         await this.#arrivals.bring(tenant, missing, signal);
-        // Awaited here: the room and the contents are ours until the tree stands.
+        // Awaited here: the promised bytes and the contents are ours until the tree stands.
         return await this.#stand(tenant, snapshot, entries, signal);
       } catch (error) {
         const full = fullDisk(error);
         if (!full) throw error;
-        // Others write to this disk as well: what no run uses makes way, and what came stays for the second try.
+        // Others write to this disk as well: inputs that no run uses make way; fetched contents stay for the second try.
         if (round === 2 || !(await this.#account.makeWay())) throw full;
-        this.#log.warn({ error }, 'the disk is full: all inputs that no run uses were removed');
+        this.#log.warn({ error }, 'the disk is full; removed all inputs that no run uses');
       }
     }
   }
 
-  /** While a tree is being made, nobody takes the contents away that it is going to link. */
+  /** While a tree is being made, the contents it will link to are not removed. */
   #count(paths: readonly string[]): Disposable {
     const { counted } = this.#account;
     for (const path of paths) counted.set(path, (counted.get(path) ?? 0) + 1);
@@ -204,7 +207,7 @@ export class InputCache implements AsyncDisposable {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat) return false;
     if (stat.isFile() && stat.size === entry.size) return true;
-    this.#log.warn({ path, size: stat.size }, 'a cached content has the wrong size: it is fetched again');
+    this.#log.warn({ path, size: stat.size }, 'a cached content has the wrong size; fetching it again');
     this.#drop(path, stat.size);
     return false;
   }
@@ -214,7 +217,7 @@ export class InputCache implements AsyncDisposable {
     this.#account.bytes -= size;
   }
 
-  /** The tree gets its name last: whoever sees it sees all of it. */
+  /** The tree gets its name last: once it is visible it is complete. */
   async #stand(
     tenant: string,
     snapshot: Digest,
@@ -251,7 +254,7 @@ export class InputCache implements AsyncDisposable {
     }
   }
 
-  /** Whether the bytes on the disk are still those of the manifest; if not, the tree is let go and taken out. */
+  /** Whether the bytes on the disk are still those of the manifest; if not, the tree is released and taken out. */
   async #verifyHeld(tree: Tree, held: HeldTree, signal?: AbortSignal): Promise<boolean> {
     let damaged: Digest[];
     try {
@@ -265,13 +268,13 @@ export class InputCache implements AsyncDisposable {
     held[Symbol.dispose]();
     this.#log.error(
       { tenant: tree.tenant, snapshot: tree.snapshot, damaged },
-      'cached inputs are damaged on this disk',
+      'this disk has damaged cached inputs; they will be fetched again',
     );
     await this.#takeOut(tree, damaged);
     return false;
   }
 
-  /** Damaged contents go, and with them every tree that links to them. */
+  /** Removes damaged contents and every tree that links to them. */
   async #takeOut(tree: Tree, damaged: readonly Digest[]): Promise<void> {
     for (const digest of damaged) {
       const path = this.places.content(tree.tenant, digest);
@@ -281,7 +284,7 @@ export class InputCache implements AsyncDisposable {
     const { trees } = this.#account;
     for (const [key, other] of [...trees].filter(([, t]) => t.tenant === tree.tenant)) {
       const links = other === tree || (await this.#entriesOf(other)).some((entry) => damaged.includes(entry.sha256));
-      // While we read, somebody else may have taken it out.
+      // It may have been taken out while we read.
       if (links && trees.get(key) === other) await this.#account.remove(other);
     }
   }

@@ -1,4 +1,4 @@
-/** What runs on a thread that fetches contents: it is told which, and says when they are there or why not. */
+/** A thread that fetches contents: each message names a batch, and the answer says which files failed and why. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { Contents } from '@hotcell/record/contents.ts';
@@ -6,7 +6,7 @@ import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { bigBytes, fetchContent } from './fetch.ts';
 import type { Failure, FromThread, ThreadSettings, ToThread, Wanted } from './fetchers.ts';
 
-/** Small ones wait for answers; big ones keep the connection, the core and the disk busy by themselves. */
+/** Small files wait for answers; a big one keeps the connection, the core and the disk busy by itself. */
 const atOnce = { small: 16, big: 3 };
 
 /** One message's files, until the last of them is settled. */
@@ -35,7 +35,7 @@ function serve(port: MessagePort, settings: ThreadSettings): void {
       const code = error instanceof HotcellError ? error.code : undefined;
       const errno = error instanceof Error && 'code' in error && !code ? String(error.code) : undefined;
       batch.failures.push({ index, code, errno, message: messageOf(error) });
-      // One that cannot be had ends the whole: what is done already counts, nothing new is begun.
+      // One failure ends the batch: files that are done count, no other is begun.
       batch.stop.abort(error);
     }
     batch.left -= 1;
@@ -51,7 +51,7 @@ function serve(port: MessagePort, settings: ThreadSettings): void {
 
   port.on('message', (asked: ToThread) => {
     if ('stop' in asked) {
-      batches.get(asked.stop)?.stop.abort(new Error('nobody waits for it any more'));
+      batches.get(asked.stop)?.stop.abort(new Error('no caller waits for it any more'));
       return;
     }
     const { id, tenant, files } = asked;

@@ -10,15 +10,15 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 
 const fsyncOf = promisify(fsync);
 const tries = 5;
-/** From here on a file is synced by itself, while others come; smaller ones reach the disk together. */
+/** From this size on a file is synced by itself, while others come; smaller ones are synced together. */
 export const bigBytes = 1024 * 1024;
 
-/** What every file and folder of an input says of its age: the same code on the same inputs sees the same world. */
+/** The time of every file and folder of an input: the same code on the same inputs sees the same world. */
 export const inputTime = new Date('1980-01-01T00:00:00Z');
 
 /**
- * Bring one content to a file that nobody looks for yet: hashed while it streams, whole, read-only, and on the disk if it
- * is big. Written at once as it comes: that is what holds the store up while the disk is behind.
+ * Fetches one content into a temporary file: hashed while it streams, whole, read-only, and synced if it is big. Writes
+ * are synchronous, so that a slow disk slows the store down.
  */
 export async function fetchContent(
   contents: Contents,
@@ -40,7 +40,7 @@ export async function fetchContent(
   }
 }
 
-/** A store that is away comes back; wrong bytes may have been bent on the way, once. */
+/** A store that is away comes back; wrong bytes may have been damaged on the way, once. */
 function mayHelp(error: unknown, attempt: number): boolean {
   if (!(error instanceof HotcellError)) return false;
   return error.code === 'store_unavailable' ? attempt < tries : error.code === 'input_damaged' && attempt < 2;
@@ -62,23 +62,22 @@ async function fetchOnce(
     let bytes = 0;
     const take = (chunk: Buffer) => {
       bytes += chunk.length;
-      // More than was frozen cannot become right; nothing of it needs to reach the disk.
+      // Too long is wrong whatever follows: the surplus need not reach the disk.
       if (bytes > entry.size) return undefined;
       hash.update(chunk);
       writeFully(fd, chunk);
       return undefined;
     };
     const head = await store.read(bucket, key, take, { versionId, signal, flowing: true });
-    if (!head)
-      throw new HotcellError('input_missing', `${where} is not in the store any more; freeze the source again`);
+    if (!head) throw new HotcellError('input_missing', `${where} is no longer in the store. Freeze the source again.`);
     const found = hash.digest('hex');
     if (bytes !== entry.size || found !== hexOf(entry.sha256))
       throw new HotcellError(
         'input_damaged',
-        `${where} has not the bytes that were frozen: ${bytes} bytes with sha256 ${found} instead of ${entry.size} with ${hexOf(entry.sha256)}`,
+        `${where} does not have the bytes that were frozen: it has ${bytes} bytes with sha256 ${found} instead of ${entry.size} with ${hexOf(entry.sha256)}. Freeze the source again.`,
       );
     crashPoint('input-written');
-    // Whatever mask this process was started with: the cell's user has to read it.
+    // Whatever umask this process has: the cell's user has to read the file.
     fchmodSync(fd, 0o444);
     futimesSync(fd, inputTime, inputTime);
     if (entry.size >= bigBytes) await fsyncOf(fd);

@@ -5,10 +5,10 @@ import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { ContentSettings } from '@hotcell/record/contents.ts';
 import { armedCrashPoint } from '@hotcell/outside/process/crash.ts';
 
-/** Hashing is what costs: one thread per core, and not all cores of a big machine. */
+/** Hashing is the cost: one thread per core, but not all cores of a big machine. */
 const threads = Math.max(2, Math.min(4, availableParallelism()));
 const idleMs = 10_000;
-/** Nothing that a thread keeps needs more: what passes through it is written as it comes. */
+/** A thread keeps little: it writes bytes as they come. */
 const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 
 export interface ThreadSettings {
@@ -22,11 +22,11 @@ export interface Wanted {
 }
 /** Some files for one thread: a message costs as much as a small file. */
 export type ToThread = { id: number; tenant: string; files: readonly Wanted[] } | { stop: number };
-/** What could not be had, by its place among those that were asked for. */
+/** A file that could not be fetched, by its place in the batch. */
 export interface Failure {
   index: number;
   code: ErrorCode | undefined;
-  /** Of the system, for example that the disk is full. */
+  /** The system's error code, for example ENOSPC. */
   errno: string | undefined;
   message: string;
 }
@@ -35,7 +35,7 @@ export interface FromThread {
   failures: readonly Failure[];
 }
 
-/** Fetches contents on threads of their own, beside which the worker goes on talking to its cells. */
+/** Fetches contents on threads of their own, so that the worker goes on talking to its cells. */
 export class Fetchers implements AsyncDisposable {
   readonly #contents: ContentSettings;
   readonly #threads = new Set<Thread>();
@@ -46,8 +46,8 @@ export class Fetchers implements AsyncDisposable {
   }
 
   /**
-   * As fetchContent does it, for each of them; answers with what failed, by its place among them. When it is over, in
-   * whatever way, the thread has let go of all their files.
+   * fetchContent for each file, on a thread. Returns the failures, by their place among the files. When it settles,
+   * however it ended, the thread has closed all the files.
    */
   async fetch(tenant: string, files: readonly Wanted[], signal: AbortSignal): Promise<Map<number, Error>> {
     signal.throwIfAborted();
@@ -82,7 +82,7 @@ export class Fetchers implements AsyncDisposable {
 }
 
 class Thread {
-  /** Bytes that were asked of it and have not come; a file counts for what asking costs, too. */
+  /** Bytes that were asked for and have not come; each file adds the cost of asking. */
   waiting = 0;
   readonly #worker: Worker;
   readonly #asked = new Map<

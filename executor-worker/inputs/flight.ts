@@ -5,8 +5,8 @@ interface Flight<T> {
 }
 
 /**
- * The same work is done once for all who want it at the same time. Somebody who gives up only leaves; the work itself
- * is stopped when nobody waits for it any more.
+ * Callers that want the same work at the same time share it. A caller that gives up only leaves; the work itself stops
+ * when the last one has left.
  */
 export class Flights<T> {
   readonly #flights = new Map<string, Flight<T>>();
@@ -24,10 +24,10 @@ export class Flights<T> {
       signal?.removeEventListener('abort', leave);
       flight.waiting -= 1;
       if (flight.waiting === 0) {
-        // Whoever comes now starts anew instead of joining what is being stopped.
+        // A caller that comes now starts anew instead of joining work that is being stopped.
         if (this.#flights.get(key) === flight) this.#flights.delete(key);
-        flight.stop.abort(new Error('nobody waits for it any more'));
-        // Whoever left last stays until the work is at rest: what it was doing is cleared up when we say we are done.
+        flight.stop.abort(new Error('no caller waits for it any more'));
+        // The last caller to leave waits until the work is at rest: then everything is cleared up.
         await flight.promise.catch(() => undefined);
       }
     }
@@ -37,7 +37,7 @@ export class Flights<T> {
     const stop = new AbortController();
     const flight: Flight<T> = { promise: work(stop.signal), waiting: 0, stop };
     this.#flights.set(key, flight);
-    // Its failure is told to those who wait; when all have left there is nobody to tell.
+    // Its failure goes to the callers that wait; without them it would end the process.
     flight.promise.catch(() => undefined);
     return flight;
   }

@@ -10,12 +10,12 @@ import type { Mount } from '../cell/cell-plan.ts';
 import type { StagedInputs } from './stage.ts';
 import { holdAll, type StageDeps, writeParams } from './stage.ts';
 
-/** A cell's own, still empty `/inputs`: the cell is made with it and started before anybody knows what for. */
+/** A cell's own `/inputs`, still empty: the cell starts with it before its run is known. */
 export interface LateInputs extends AsyncDisposable {
   readonly mounts: readonly Mount[];
   /**
-   * Move what a run was pinned to into it, by renames: in the time of a few of them when so many copies of each tree
-   * were prepared, whatever they hold. Once, and before the code is handed over; if it fails the cell is of no use.
+   * Moves the run's inputs in by renames: quick whatever they hold, if enough copies of each tree were prepared. To be
+   * called once, before the code is handed over; if it fails the cell can't be used.
    */
   fill(
     spec: Pick<Spec, 'tenant' | 'inputs' | 'params'>,

@@ -5,16 +5,16 @@ import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { TenantName } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 
-/** Where things lie in a cache's folder. Everything is root's; a tenant's part is closed to everybody else. */
+/** The paths in a cache's folder. Everything belongs to root; a tenant's part is closed to all other users. */
 export class Places {
   readonly root: string;
   /** Unfinished contents and trees; nothing here survives a start. */
   readonly unfinished: string;
-  /** What was taken out by a rename and is being removed. */
+  /** Trees that a rename hid, and that are being removed. */
   readonly leaving: string;
-  /** What one run sees at /inputs beside its trees. */
+  /** One folder per run: what the run sees at /inputs besides its trees. */
   readonly runs: string;
-  /** Second copies of trees, made ahead to be moved into cells that run already; nothing here survives a start. */
+  /** Copies of trees, made ahead to be moved into cells that already run; nothing here survives a start. */
   readonly spares: string;
   readonly tenants: string;
   readonly #made = new Set<string>();
@@ -28,7 +28,7 @@ export class Places {
     this.tenants = join(root, 'tenants');
   }
 
-  /** The tenant's name becomes a path of this host: it is judged here again, wherever it came from. */
+  /** The tenant's name becomes a path on this host, so it is parsed here again. */
   tenant(name: string): string {
     const folder = join(this.tenants, parseAs(TenantName, name, 'the tenant'));
     if (!this.#made.has(name)) {
@@ -47,11 +47,11 @@ export class Places {
   tree(tenant: string, snapshot: Digest): string {
     return `${this.tenant(tenant)}/trees/${hexOf(snapshot)}`;
   }
-  /** The manifest a tree was made from. */
+  /** The manifest that the tree was made from. */
   manifest(tenant: string, snapshot: Digest): string {
     return `${this.tree(tenant, snapshot)}.jsonl`;
   }
-  /** How much a tree is; its time of change is when the tree was used last. */
+  /** The size of a tree; the file's time is when the tree was last used. */
   treeSize(tenant: string, snapshot: Digest): string {
     return `${this.tree(tenant, snapshot)}.json`;
   }

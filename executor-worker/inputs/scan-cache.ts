@@ -9,7 +9,7 @@ import { readFileSync, renameSync } from 'node:fs';
 import { z } from 'zod';
 import type { Places } from './places.ts';
 
-/** How much a tree is, kept beside it so that nobody has to count; its time of change is when it was used last. */
+/** The size of a tree, kept in a file beside it; the file's time is when the tree was last used. */
 const TreeSize = z.strictObject({ files: z.number().int().min(0), bytes: z.number().int().min(0) });
 type TreeSize = z.infer<typeof TreeSize>;
 
@@ -20,8 +20,8 @@ export interface FoundTree extends TreeSize {
 }
 
 /**
- * What an earlier life left: whatever was unfinished, leaving, spare or laid out for a run goes; contents stay, also those that
- * no tree has yet, for they are whole and the next try needs them.
+ * What an earlier process left: everything unfinished, leaving, spare or laid out for a run goes. Contents stay, even
+ * those that no tree links to yet: they are whole, and the next try needs them.
  */
 export async function takeOver(places: Places): Promise<{ trees: FoundTree[]; bytes: number }> {
   for (const folder of [places.unfinished, places.leaving, places.runs, places.spares]) {
@@ -48,7 +48,7 @@ function treesOf(places: Places, tenant: string): FoundTree[] {
     const whole = names.has(hex) && names.has(`${hex}.jsonl`) && names.has(`${hex}.json`);
     const snapshot = Digest.safeParse(`sha256:${hex}`);
     if (!whole || !snapshot.success) {
-      // Without its manifest nobody can say what it should be: a tree is what stands between two renames, or nothing.
+      // Without its manifest the tree can't be verified: it goes.
       if (name === hex) renameSync(join(folder, name), places.newLeaving());
       else rmSync(join(folder, name), { force: true });
       continue;

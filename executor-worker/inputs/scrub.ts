@@ -3,12 +3,12 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { InputCache } from './cache.ts';
 
 const restMs = 60_000;
-/** Reading again takes at most a twentieth of the time: the disk belongs to the runs. */
+/** Verifying takes at most a twentieth of the time: the disk belongs to the runs. */
 const restPerWork = 19;
 
 /**
- * Read what is cached again, tree by tree, the one that was looked at longest ago first. What the disk did not keep goes,
- * and is fetched again when somebody needs it.
+ * Verifies the cached trees one by one, the one verified longest ago first. Damaged contents are removed, and fetched
+ * again when a run needs them.
  */
 export async function scrub(
   inputs: InputCache,
@@ -19,13 +19,13 @@ export async function scrub(
   let took = 0;
   while (!ends.aborted) {
     await pause(Math.max(atLeastMs, took * restPerWork), undefined, { signal: ends }).catch(() => {
-      // Asked to end: the loop sees it.
+      // The worker is stopping: the loop ends.
     });
     const since = performance.now();
     try {
       if (!ends.aborted) await inputs.verifyOldest(ends);
     } catch (error) {
-      if (!ends.aborted) log.warn({ error }, 'cached inputs could not be looked at: looked at again');
+      if (!ends.aborted) log.warn({ error }, 'failed to verify cached inputs; trying again');
     }
     took = performance.now() - since;
   }

@@ -8,13 +8,13 @@ import { buildTree, makeReadOnly } from './tree.ts';
 
 /** A copy of a tree that was moved into a cell's folder. */
 export interface MovedTree {
-  /** Out of there again, for the next cell. After the cell's end: for whoever still looks, it vanishes. */
+  /** Moves it out again, for the next cell. Only after the cell's end: for the cell it vanishes. */
   release(): Promise<void>;
 }
 
 /**
- * Copies of a tree, of hard links to the same contents, made ahead: a cell that is started already is given one by a
- * rename, which takes as long for one file as for a hundred thousand.
+ * Makes copies of a tree ahead, of hard links to the same contents. One rename moves a copy into a cell that already
+ * runs, which takes as long for one file as for a hundred thousand.
  */
 export async function makeSpares(
   places: Places,
@@ -34,10 +34,10 @@ export async function makeSpares(
   }
 }
 
-/** Take one of the tree's spares to its place. */
+/** Moves one of the tree's spares to its place. */
 export function moveTree(places: Places, tree: Tree, to: string, stands: () => boolean): MovedTree {
   const spare = tree.spares.pop();
-  // Whoever asks has made one and did not wait since.
+  // The caller has just made one, and has not awaited anything since.
   if (spare === undefined) throw new Error(`there is no spare tree of ${tree.snapshot}`);
   move(spare, to);
   crashPoint('spare-moved');
@@ -50,7 +50,7 @@ export function moveTree(places: Places, tree: Tree, to: string, stands: () => b
   };
 }
 
-/** A folder that is moved elsewhere is written to (its `..`), which its mode forbids to everybody but root. */
+/** Moving a folder writes to it (its `..`), so it must be writable for that moment. */
 function move(from: string, to: string): void {
   chmodSync(from, 0o755);
   renameSync(from, to);

@@ -18,7 +18,7 @@ import type { Mount } from '../cell/cell-plan.ts';
 /** Inputs, presented as read-only trees; they are held in the cache until released. */
 export interface StagedInputs extends AsyncDisposable {
   mounts: readonly Mount[];
-  /** How much each input is, for the policy to judge now that it is known. */
+  /** The size of each input, for the policy to judge. */
   inputs: readonly { name: string; files: number; bytes: number }[];
 }
 
@@ -28,8 +28,8 @@ export interface StageDeps {
 }
 
 /**
- * Present what a run was pinned to: /inputs with the parameters and one place per input, and on each place its tree. No
- * more is ever there, also not what an image brought along under that name.
+ * /inputs with the parameters and one mount point per input, and the input's tree mounted there. Nothing else is visible
+ * there: the mounts cover what an image has under that name.
  */
 export async function stageInputs(
   deps: StageDeps,
@@ -72,7 +72,7 @@ export async function stageJudged(
   throw new HotcellError('policy_refused', `The policy ${policy.name} refuses these inputs: ${shown}`, { issues });
 }
 
-/** All of them, or none is held. */
+/** Holds all inputs, or none. */
 export async function holdAll(
   { store, inputs }: StageDeps,
   { tenant, inputs: asked }: Pick<Spec, 'tenant' | 'inputs'>,

@@ -5,16 +5,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const fsyncOf = promisify(fsync);
-/** So few are synced one by one: the disk has less to do than for everything that waits for it. */
+/** So few are synced one by one: that is less work for the disk than everything that waits for it. */
 const few = 16;
-/** Between two syncs of the whole file system, for others to join the next one; and longer the longer one takes. */
+/** Between two syncs of the whole file system, for others to join the next; the longer a sync takes, the longer. */
 const restMs = 100;
 const restPerSync = 3;
 const program = ['/usr/bin/sync', '/bin/sync'].find((path) => existsSync(path));
 
 /**
- * Many small files reach the disk together. Each of them waits for a sync that began after it was written; what it
- * shares is the journal's commit, which is what one sync per file costs.
+ * Syncs many small files together. Each waits for a sync that began after it was written; they share the journal's
+ * commit, which is the cost of a sync per file.
  */
 export class GroupSync {
   readonly #folder: string;
@@ -26,7 +26,7 @@ export class GroupSync {
     this.#folder = folder;
   }
 
-  /** The bytes of these files, closed already, are on the disk when the promise is kept. */
+  /** Resolves when the bytes of these closed files are on the disk. */
   async reach(paths: readonly string[]): Promise<void> {
     if (paths.length === 0) return;
     const { promise, resolve: done, reject: failed } = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ export class GroupSync {
     while (this.#waiting.length > 0) {
       if (this.#waiting.some(({ paths }) => paths.length > few))
         await pause(Math.max(0, this.#restUntil - performance.now()));
-      // Whoever comes from here on may have written after the sync began, and waits for the next.
+      // A file that comes from here on may have been written after the sync began: it waits for the next.
       const group = this.#waiting;
       this.#waiting = [];
       try {
@@ -61,12 +61,12 @@ export class GroupSync {
       this.#restUntil = now + Math.max(restMs, (now - since) * restPerSync);
       if (synced) return;
     }
-    // Not there, or the disk failed somewhere: each file says for itself whether it is on the disk.
+    // No sync program, or the disk failed somewhere: each file is synced by itself.
     for (let at = 0; at < paths.length; at += few) await Promise.all(paths.slice(at, at + few).map(syncedAlone));
   }
 }
 
-/** `sync -f` is syncfs(2), which Node has not. */
+/** `sync -f` is syncfs(2), which Node doesn't have. */
 async function syncedWhole(path: string, folder: string): Promise<boolean> {
   const child = spawn(path, ['-f', folder], { stdio: 'ignore', env: {} });
   try {

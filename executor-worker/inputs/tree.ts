@@ -7,8 +7,8 @@ import { inputTime } from './fetch.ts';
 const linksAtOnce = 250;
 
 /**
- * Lay a snapshot out as folders and hard links of contents, read-only, under a name that nobody looks for yet. The
- * names were judged when the manifest was read; the folder is ours alone, so no link can lead elsewhere.
+ * Lays a snapshot out as read-only folders and hard links to contents, under a temporary name. The names were judged when
+ * the manifest was read; the folder is ours alone, so no link in it can lead elsewhere.
  */
 export async function buildTree(
   root: string,
@@ -19,7 +19,7 @@ export async function buildTree(
   mkdirSync(root, { mode: 0o755 });
   const folders = new Set<string>();
   for (const [i, entry] of entries.entries()) {
-    // Links are quick but many: whoever else lives in this process gets its turn.
+    // Links are quick but many: the rest of this process gets its turn.
     if (i % linksAtOnce === linksAtOnce - 1) {
       await breathe();
       signal.throwIfAborted();
@@ -46,14 +46,14 @@ function linkContent(content: string, path: string): void {
   try {
     linkSync(content, path);
   } catch (error) {
-    // A file system has an end to how often one file can be linked: the same empty file in every folder gets there.
+    // A file system limits the links to one file: the same empty file in every folder reaches the limit.
     if (!(error instanceof Error && 'code' in error && error.code === 'EMLINK')) throw error;
     copyFileSync(content, path);
     makeReadOnly(path, 0o444);
   }
 }
 
-/** Read-only and without an age of its own, whatever mask this process was started with. */
+/** Read-only, and with the same time as every input, whatever umask this process has. */
 export function makeReadOnly(path: string, mode: number): void {
   utimesSync(path, inputTime, inputTime);
   chmodSync(path, mode);

@@ -4,7 +4,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { hexOf } from '@hotcell/contract/digest.ts';
 import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 
-/** Read a tree's bytes again, from the disk: which contents are not what they are named by? */
+/** Reads a tree's bytes again: the contents whose bytes no longer match their digest. */
 export async function damagedIn(
   root: string,
   entries: readonly SnapshotEntry[],
@@ -27,7 +27,7 @@ async function hashOf(path: string, signal: AbortSignal | undefined): Promise<st
     for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024, ...(signal && { signal }) }))
       hash.update(chunk);
   } catch (error) {
-    // A disk that cannot read a file any more has damaged it; so has whoever removed it.
+    // A file that the disk can't read any more is damaged, and so is one that was removed.
     if (error instanceof Error && 'code' in error && (error.code === 'EIO' || error.code === 'ENOENT'))
       return 'unreadable';
     throw error;

@@ -67,7 +67,7 @@ export function lostReason(stage: Stage, error: Attempt['error']): string {
   const { ticket, history } = stage;
   const own = 'claim' in stage ? [{ ...stage.claim, error }] : [];
   const causes = [...history.attempts, ...own].flatMap((one) =>
-    one.error ? [`attempt ${one.attempt} on ${one.worker}: ${one.error.message}`] : [],
+    one.error ? [`attempt ${one.attempt} on ${one.worker}: ${one.error.message.replace(/\.$/, '')}`] : [],
   );
-  return `The platform failed, not your program: ${causes.join('; ')}. Try again with ./hotcell rerun ${ticket.run}`;
+  return `The platform failed, not your program: ${causes.join('; ')}. Try again with ./hotcell rerun ${ticket.run}.`;
 }

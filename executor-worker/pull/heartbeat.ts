@@ -4,17 +4,17 @@ import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 
 const everyMs = 1_000;
-/** Not heard for so long, an attempt counts as dead to others. */
+/** Other workers take an attempt for dead when its heartbeat stays away this long. */
 const silentMs = 4_000;
 
 export interface Listener {
   beat: RunBeat;
   cancelled(mark: CancelMark): void;
-  /** Our word may not have got through: another worker may have been given the run. */
+  /** The heartbeat may not have got through: another worker may have been given the run. */
   doubt(): void;
 }
 
-/** Says every second which runs are alive here, and hears with the same breath which of them are to be cancelled. */
+/** Reports every second which runs are alive here; the answer says which of them to cancel. */
 export class Heartbeat implements Disposable {
   readonly #live: Live;
   readonly #log: Logger;
@@ -38,13 +38,13 @@ export class Heartbeat implements Disposable {
     return { [Symbol.dispose]: () => void this.#runs.delete(listener) };
   }
 
-  /** Now, not at the next second: after a nudge. */
+  /** Now, not at the next second. */
   hear(): void {
     void this.#say();
   }
 
   async #say(): Promise<void> {
-    // A process that was put to sleep wakes up here, before anything else of it can act on what it knew.
+    // A process that was suspended wakes up here, before anything else acts on what it knew.
     const silent = performance.now() - this.#saidAt > silentMs;
     if (silent) for (const run of this.#runs) run.doubt();
     if (this.#saying) return;
@@ -55,7 +55,7 @@ export class Heartbeat implements Disposable {
       this.#saidAt = performance.now();
       for (const mark of marks) runs.find((run) => run.beat.run === mark.run)?.cancelled(mark);
     } catch (error) {
-      if (this.#runs.size > 0) this.#log.warn({ error }, 'the heartbeat does not get through');
+      if (this.#runs.size > 0) this.#log.warn({ error }, 'the heartbeat does not reach Valkey');
     } finally {
       this.#saying = false;
     }

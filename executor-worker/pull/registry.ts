@@ -5,11 +5,11 @@ import type { Worker } from '../worker.ts';
 const everyMs = 2_000;
 
 export interface Registered extends AsyncDisposable {
-  /** Say it now, because something of it changed. */
+  /** Report now, because something changed. */
   say(): Promise<void>;
 }
 
-/** Who this worker is, what it can take and what it has: said every two seconds, forgotten when it is not said. */
+/** Reports every two seconds who this worker is, what it can take and what it has. Valkey forgets it otherwise. */
 export function register(
   worker: Worker,
   about: {
@@ -30,7 +30,7 @@ export function register(
       capacity: capacity.total,
       used: capacity.used,
       runs: [...worker.runs.keys()],
-      // What is told of a cell that could not be removed comes last, and counts.
+      // A stuck cell's own entry comes last, and replaces the other one.
       cells: [...new Map([...worker.cells.values(), ...about.stuck()].map((cell) => [cell.id, cell])).values()],
       startedAt,
       at: new Date().toISOString(),
@@ -38,7 +38,7 @@ export function register(
     try {
       if (await live.workerBeat(beat)) about.askedToDrain();
     } catch (error) {
-      log.debug({ error }, 'Valkey does not hear that this worker is here');
+      log.debug({ error }, 'failed to report this worker to Valkey');
     }
   };
   const timer = setInterval(() => void say(), everyMs);
@@ -48,7 +48,7 @@ export function register(
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
       await live.workerGone(name).catch((error: unknown) => {
-        log.debug({ error }, 'its entry is forgotten when its time is over');
+        log.debug({ error }, 'failed to remove the entry of this worker; it expires by itself');
       });
     },
   };

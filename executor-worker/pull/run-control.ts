@@ -20,8 +20,8 @@ export interface RunControlDeps {
 const lookAgainMs = 2_000;
 
 /**
- * Everything that may end a run from outside while it is here: a cancel, another attempt that took it over, this
- * worker's own end. The first cause counts. Valkey only ever says where to look: what is believed stands in the bucket.
+ * A run's status out, and its stops in: a cancel, another attempt that takes it over, this worker's own end. The first
+ * stop counts. Valkey only says when to look; only the bucket is believed.
  */
 export class RunControl implements Listener, Disposable {
   beat: RunBeat;
@@ -59,13 +59,13 @@ export class RunControl implements Listener, Disposable {
     this.#attempt = attempt;
   }
 
-  /** How far it is: told now, and said again by every heartbeat. A wait says why. A cancel is heard in the same breath. */
+  /** Reports the status now; every heartbeat repeats it. A wait says why. The answer tells of a cancel. */
   async tell(status: RunBeat['status'], waiting?: RunBeat['waiting']): Promise<void> {
     const { waiting: _, ...rest } = this.beat;
     const since = new Date().toISOString();
     this.beat = { ...rest, status, since, attempt: this.#attempt, ...(waiting ? { waiting } : {}) };
     const heard = await this.#deps.live.tell(this.beat).catch((error: unknown) => {
-      this.#deps.log.info({ run: this.beat.run, error }, 'its status could not be told: the heartbeat will');
+      this.#deps.log.info({ run: this.beat.run, error }, 'failed to report the status; the next heartbeat will');
       return false;
     });
     if (heard) await this.look();
@@ -79,7 +79,7 @@ export class RunControl implements Listener, Disposable {
     void this.look();
   }
 
-  /** Between two steps: a run that was ended takes no further one. */
+  /** Between two steps: a stopped run takes no further one. */
   goOn(): void {
     this.#stop.signal.throwIfAborted();
   }
@@ -92,19 +92,19 @@ export class RunControl implements Listener, Disposable {
     this.#end({ kind: 'draining' });
   }
 
-  /** The ticket may be given to another worker; but as long as nobody claimed the next attempt, this one is good. */
+  /** Another worker may get the ticket; but until it claims the next attempt, this one is good. */
   lockLost(): void {
     if (this.#lockLost) return;
     this.#lockLost = true;
     void this.#lookOn();
   }
 
-  /** This attempt is over without a result: the next need not wait until its heartbeat has faded. */
+  /** This attempt is over without a result: the next one need not wait for its heartbeat to expire. */
   async silence(): Promise<void> {
     this.#listening[Symbol.dispose]();
     const { run, nonce } = this.beat;
     await this.#deps.live.silence(run, nonce).catch((error: unknown) => {
-      this.#deps.log.info({ run, error }, 'its heartbeat fades by itself');
+      this.#deps.log.info({ run, error }, 'failed to clear the heartbeat; it expires by itself');
     });
   }
 
@@ -112,12 +112,12 @@ export class RunControl implements Listener, Disposable {
     while (!this.#gone.signal.aborted && !this.stopped) {
       await this.look();
       await pause(lookAgainMs, undefined, { signal: this.#gone.signal }).catch(() => {
-        // The run is over here.
+        // The run left this worker.
       });
     }
   }
 
-  /** What the bucket says of this run. A second who asks meanwhile gets the same answer. */
+  /** Asks the bucket about this run. Callers that come meanwhile share the answer. */
   look(): Promise<void> {
     this.#looking ??= this.#ask().finally(() => {
       this.#looking = undefined;
@@ -136,7 +136,7 @@ export class RunControl implements Listener, Disposable {
       if (mark) this.#end({ kind: 'cancelled', by: mark.by, reason: mark.reason });
       if (takenOver) this.#end({ kind: 'lost_claim' });
     } catch (error) {
-      log.warn({ run, error }, 'the bucket could not be asked whether this run is still ours: asked again');
+      log.warn({ run, error }, 'failed to ask the bucket whether this run is still ours; trying again');
     }
   }
 

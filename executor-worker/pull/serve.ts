@@ -10,13 +10,12 @@ import type { Buckets } from '@hotcell/record/buckets.ts';
 import { patiently } from '@hotcell/record/patience.ts';
 import { Capacity } from './capacity.ts';
 import type { WorkerSettings } from '../worker-config.ts';
-import { drain } from './drain.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { register } from './registry.ts';
 import { run } from '../run.ts';
 import type { Steps, Worker } from '../worker.ts';
 
-/** As long as it takes another worker to be given a ticket, and to say so. */
+/** The time it takes another worker to be given a ticket and to report it. */
 const passOnMs = 3_000;
 
 export interface ServeOptions {
@@ -29,7 +28,7 @@ export interface ServeOptions {
   stuck?: () => CellBeat[];
 }
 
-/** Take tickets and run them, until `ends` is aborted; then drain, and return when nothing is left here. */
+/** Takes tickets and runs them until `ends` is aborted; then drains, and returns when nothing is left here. */
 export async function serve(
   { settings, store, live, log, steps, stuck = () => [] }: ServeOptions,
   ends: AbortSignal,
@@ -39,7 +38,7 @@ export async function serve(
   const total = { cpus: settings.HOTCELL_CPUS, memoryBytes: settings.HOTCELL_MEMORY_BYTES, runs: mostRuns };
   let waiting = false;
   let passing: NodeJS.Timeout | undefined;
-  // A ticket that waits here for room could have it elsewhere: no more are taken until it has.
+  // A ticket that waits here for room might have it on another worker: no more are taken until it has.
   const hold = () => {
     for (const pull of pulls) pull.hold(waiting || passing ? 1 : mostRuns);
   };
@@ -76,11 +75,11 @@ export async function serve(
   const stopTaking = () => {
     if (state !== 'ready') return;
     state = 'draining';
-    log.info('asked to take nothing more');
+    log.info('draining: taking no more tickets');
     for (const pull of pulls) void pull.stop();
   };
-  // Who begins anew was not asked to drain.
-  await live.undrainWorker(worker.name).catch((error: unknown) => log.warn({ error }, 'Valkey is not there yet'));
+  // An order to drain does not outlive a restart.
+  await live.undrainWorker(worker.name).catch((error: unknown) => log.warn({ error }, 'Valkey is not ready yet'));
   await using registered = register(worker, {
     queues: settings.HOTCELL_QUEUES,
     state: () => (state === 'draining' && worker.runs.size === 0 ? 'drained' : state),
@@ -91,7 +90,7 @@ export async function serve(
     if (event.type === 'cancel') worker.runs.get(event.run)?.cancelled();
     if (event.type === 'drain' && event.worker === worker.name) void registered.say();
   });
-  // Nudges may have been missed, and copies lost: everything is looked up where it stands.
+  // Events may have been missed meanwhile: every run asks the bucket.
   using _back = live.onReconnected(() => {
     for (const control of worker.runs.values()) control.doubt();
   });
@@ -112,27 +111,38 @@ function pullFrom(worker: Worker, queue: string, settings: WorkerSettings, takin
     {
       queue,
       atOnce: settings.HOTCELL_RUNS,
-      // One more may come out of the queue while it is being left.
+      // One more ticket may come out of the queue while the worker stops pulling.
       serve: async (pulled) => (taking() ? serveTicket(worker, queue, pulled) : { kind: 'back' }),
       acked: () => crashPoint('worker.acked'),
       lockLost: (id) => worker.runs.get(id)?.lockLost(),
-      problem: (error) => worker.log.warn({ queue, error }, 'the queue has a problem'),
+      problem: (error) => worker.log.warn({ queue, error }, 'the queue reported a problem'),
     },
   );
 }
 
-/** A ticket that is not believed is counted and shown, and the queue goes on. */
+/** Drain: what is here comes to its end, or is handed back when the grace is over. */
+async function drain(worker: Worker, pulls: readonly Pull[], graceMs: number): Promise<void> {
+  await Promise.all(pulls.map((pull) => pull.stop()));
+  const handBack = setTimeout(() => {
+    for (const control of worker.runs.values()) control.drain();
+  }, graceMs);
+  await Promise.all(pulls.map((pull) => pull.idle()));
+  clearTimeout(handBack);
+  await Promise.all(worker.leaving);
+}
+
+/** A ticket that is refused is counted and shown, and the queue goes on. */
 async function serveTicket(worker: Worker, queue: string, pulled: Pulled): Promise<Served> {
   try {
     return await run(worker, queue, pulled);
   } catch (error) {
     const refused = error instanceof HotcellError && error.code === 'ticket_refused';
-    worker.log.warn({ queue, id: pulled.id, error }, refused ? 'refused a ticket' : 'a ticket could not be served');
+    worker.log.warn({ queue, id: pulled.id, error }, refused ? 'refused a ticket' : 'failed to serve a ticket');
     if (!refused) return { kind: 'later', afterMs: 5_000 };
     const why = messageOf(error);
     await worker.live
       .refusedTicket({ at: new Date().toISOString(), queue, id: pulled.id.slice(0, 128), why })
-      .catch((lost: unknown) => worker.log.warn({ error: lost }, 'the refusal could not be counted'));
+      .catch((lost: unknown) => worker.log.warn({ error: lost }, 'failed to count the refusal'));
     return { kind: 'refused', why };
   }
 }

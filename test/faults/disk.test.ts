@@ -42,7 +42,7 @@ test('staging on a full disk evicts cached inputs; if that is not enough the run
   const never = await ranWith(64);
   assert.equal(never.outcome, 'lost');
   assert.equal(never.attempts.length, 3);
-  for (const { error } of never.attempts) assert.match(error?.message ?? '', /the disk of this worker is full/);
+  for (const { error } of never.attempts) assert.match(error?.message ?? '', /The disk of this worker is full/);
   assert.equal((await ranWith(16)).outcome, 'succeeded');
   await settled(house, runs);
   await worker.stop();

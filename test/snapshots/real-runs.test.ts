@@ -96,7 +96,7 @@ for (const policy of ['sealed', 'hostile-gvisor'])
     await house.store.put(house.store.record, recordKeys.cas(house.tenant, sha256(`${text}, again`)), `${text}, Again`);
     const result = await finished({ code, inputs: { in: again.snapshot }, policy });
     assert.equal(result.outcome, 'lost', result.reason);
-    assert.match(result.reason, /bent\.csv .*has not the bytes that were frozen/);
+    assert.match(result.reason, /bent\.csv .*does not have the bytes that were frozen/);
     assert.equal(result.logs.bytes, 0);
     assert.deepEqual(
       result.blocks.filter((block) => block.startedAt !== null),

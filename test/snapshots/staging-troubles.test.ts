@@ -71,7 +71,7 @@ test('missing content is named', async () => {
   await house.store.delete(house.store.record, key);
   await assert.rejects(
     staged(house, inputs, tenant, { in: frozen }),
-    failsAs('input_missing', /gone\.csv.*is not in the store any more/),
+    failsAs('input_missing', /gone\.csv.*is no longer in the store/),
   );
 });
 

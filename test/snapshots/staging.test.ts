@@ -237,5 +237,5 @@ test('two workers cannot share a cache', async () => {
   await using contents = await contentsAs(house, 'worker');
   const folder = join(await bed.folder('cache'), 'cache');
   await using _inputs = await openCache(bed, contents, 2 ** 20, folder);
-  await assert.rejects(openCache(bed, contents, 2 ** 20, folder), failsAs('internal', /another worker/));
+  await assert.rejects(openCache(bed, contents, 2 ** 20, folder), failsAs('internal', /Another worker/));
 });
