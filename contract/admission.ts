@@ -1,5 +1,5 @@
 import {
-  type Ask,
+  type Candidate,
   type InputFacts,
   judgeBlocks,
   judgeEnv,
@@ -9,7 +9,7 @@ import {
   Refusals,
   type Refuse,
 } from './admission-rules.ts';
-import { words } from './admission-messages.ts';
+import { messages } from './admission-messages.ts';
 import { isNeverVariable } from './job-variables.ts';
 import type { Issue } from './errors.ts';
 import type { Language } from './languages.ts';
@@ -20,20 +20,20 @@ import type { Role } from './apikey.ts';
 import { screen } from './screening.ts';
 import type { RunRequest, Spec } from './spec.ts';
 
-/** The policy's word about one run. Container options are made from this and from nothing else that was submitted. */
+/** What the policy grants one run. Container options are made from this and from nothing else that was submitted. */
 export interface Effective {
   limits: Limits;
   image: { ref: string; digest: string };
   runtime: Policy['runtime'];
   /** The variables that the job sets. */
   env: Readonly<Record<string, string>>;
-  /** Names, or beginnings of names with a star, of the image's own variables that are let through. */
+  /** Names of the image's own variables that are let through; a star may end a name. */
   imageEnv: readonly string[];
   languages: readonly Language[];
-  /** The profiles of the runtime by name, as they were when the policy was pinned: a cell is made with these or not at all. */
+  /** The runtime's profiles by name, as pinned with the policy: a cell is made with these or not at all. */
   seccomp: Policy['seccomp'];
   logs: Policy['logs'];
-  /** Whether staged files are hashed again for every run, not only when they are fetched. */
+  /** Whether staged files are hashed again for each run, not only when they are fetched. */
   inputs: { verifyEachUse: boolean };
   queue: string;
   priority: number;
@@ -41,7 +41,7 @@ export interface Effective {
 
 export type Admission =
   | { admitted: true; effective: Effective; warnings: string[] }
-  /** Every reason at once; `rules` names the rule behind each. */
+  /** Every reason at once, and the rule behind each. */
   | { admitted: false; reasons: Issue[]; rules: string[] };
 
 export interface Caller {
@@ -56,55 +56,55 @@ export interface AdmissionFacts {
 
 type Image = Policy['images'][number];
 
-/** `NAME`, or `NAME@sha256:…` by somebody who wants exactly that one, or the ref that a result shows. Nothing else. */
+/** The image as `NAME`, as `NAME@sha256:…` or as the ref that a result shows. Nothing else names one. */
 function imageAsked(asked: string | undefined, policy: Policy, refuse: Refuse): Image | undefined {
   if (asked === undefined) return policy.images[0];
   const at = asked.indexOf('@');
   const name = at < 0 ? asked : asked.slice(0, at);
   const image = policy.images.find((i) => i.name === name || i.ref === asked);
-  if (!image) refuse('image', 'image', words.image(policy, asked));
+  if (!image) refuse('image', 'image', messages.image(policy, asked));
   else if (at >= 0 && asked.slice(at + 1) !== image.digest)
-    refuse('image.digest', 'image', words.imageDigest(policy, name, asked.slice(at + 1), image.digest));
+    refuse('image.digest', 'image', messages.imageDigest(policy, name, asked.slice(at + 1), image.digest));
   return image;
 }
 
 function imageOfSpec(spec: Spec, policy: Policy, refuse: Refuse): Image | undefined {
   const image = policy.images.find((i) => i.digest === spec.image.digest && i.ref === spec.image.ref);
-  if (!image) refuse('spec.image', 'image', words.specImage(policy, `${spec.image.ref} ${spec.image.digest}`));
+  if (!image) refuse('spec.image', 'image', messages.specImage(policy, `${spec.image.ref} ${spec.image.digest}`));
   return image;
 }
 
-function decide(ask: Ask, image: Image | undefined, policy: Policy, refusals: Refusals): Admission {
+function decide(candidate: Candidate, image: Image | undefined, policy: Policy, refusals: Refusals): Admission {
   const { refuse, reasons, rules } = refusals;
-  if (policy.approval) refuse('approval', 'policy', words.approval(policy));
-  judgeBlocks(ask, policy, refuse);
-  const limits = judgeLimits(ask, policy, refuse);
-  judgeEnv(ask, policy, refuse);
-  judgeRest(ask, policy, refuse);
+  if (policy.approval) refuse('approval', 'policy', messages.approval(policy));
+  judgeBlocks(candidate, policy, refuse);
+  const limits = judgeLimits(candidate, policy, refuse);
+  judgeEnv(candidate, policy, refuse);
+  judgeRest(candidate, policy, refuse);
   if (reasons.length > 0 || !image) return { admitted: false, reasons, rules };
   const effective: Effective = {
     limits,
     image: { ref: image.ref, digest: image.digest },
     runtime: policy.runtime,
-    env: { ...ask.env },
+    env: { ...candidate.env },
     imageEnv: policy.env.image.filter((name) => !isNeverVariable(name)),
     languages: policy.languages,
     seccomp: policy.seccomp,
     logs: policy.logs,
     inputs: { verifyEachUse: policy.inputs.verifyEachUse },
     queue: queueOf(policy),
-    priority: ask.priority ?? policy.priority.default,
+    priority: candidate.priority ?? policy.priority.default,
   };
-  return { admitted: true, effective, warnings: policy.screening ? screen(ask.blocks, policy.languages) : [] };
+  return { admitted: true, effective, warnings: policy.screening ? screen(candidate.blocks, policy.languages) : [] };
 }
 
-/** Whether a request may become a run. Pure and total: the same four values always give the same answer. */
+/** Decides whether a request may become a run. Pure and total: the same four values always give the same answer. */
 export function admit(request: RunRequest, policy: Policy, caller: Caller, facts: AdmissionFacts): Admission {
   const refusals = new Refusals();
-  if (caller.role === 'reader') refusals.refuse('caller', '(caller)', words.reader);
+  if (caller.role === 'reader') refusals.refuse('caller', '(caller)', messages.reader);
   const image = imageAsked(request.image, policy, refusals.refuse);
   judgeInputSizes(policy, facts.inputs, refusals.refuse);
-  const ask: Ask = {
+  const candidate: Candidate = {
     blocks: request.blocks,
     files: request.files ?? [],
     limits: request.limits ?? {},
@@ -115,20 +115,20 @@ export function admit(request: RunRequest, policy: Policy, caller: Caller, facts
     retry: request.retry,
     inputs: Object.keys(request.inputs ?? {}),
   };
-  return decide(ask, image, policy, refusals);
+  return decide(candidate, image, policy, refusals);
 }
 
 /**
- * The worker's own judgement, against the pinned text and without believing anything the spec says about its outcome:
- * somebody who writes specs past the producer gets no further than somebody who asks over HTTP.
+ * The worker's own judgement of a spec, against the pinned policy: an attacker who writes specs past the producer gets
+ * no further than a caller of the API.
  */
 export function judge(spec: Spec, policy: Policy): Admission {
   const refusals = new Refusals();
   const { refuse } = refusals;
-  if (spec.policy.name !== policy.name) refuse('spec.policy', 'policy', words.specPolicy(policy, spec.policy.name));
-  if (spec.runtime !== policy.runtime) refuse('spec.runtime', 'runtime', words.specRuntime(policy, spec.runtime));
-  if (spec.requester.role === 'reader') refuse('caller', '(caller)', words.reader);
-  const ask: Ask = {
+  if (spec.policy.name !== policy.name) refuse('spec.policy', 'policy', messages.specPolicy(policy, spec.policy.name));
+  if (spec.runtime !== policy.runtime) refuse('spec.runtime', 'runtime', messages.specRuntime(policy, spec.runtime));
+  if (spec.requester.role === 'reader') refuse('caller', '(caller)', messages.reader);
+  const candidate: Candidate = {
     blocks: spec.blocks,
     files: spec.files,
     limits: spec.limits,
@@ -139,10 +139,10 @@ export function judge(spec: Spec, policy: Policy): Admission {
     retry: spec.retry,
     inputs: spec.inputs.map((input) => input.name),
   };
-  return decide(ask, imageOfSpec(spec, policy, refuse), policy, refusals);
+  return decide(candidate, imageOfSpec(spec, policy, refuse), policy, refusals);
 }
 
-/** The worker's second half, once it has read the manifests. */
+/** The second half of the worker's judgement, once it has read the manifests. */
 export function judgeInputs(policy: Policy, inputs: readonly InputFacts[]): Issue[] {
   const refusals = new Refusals();
   judgeInputSizes(policy, inputs, refusals.refuse);

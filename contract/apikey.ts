@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { hexOf, sha256 } from './digest.ts';
 import { TenantName } from './names.ts';
 
-/** 32 random bytes with a prefix, so that a key that leaked into a log or a repository is recognised as one. */
-export const ApiKey = z.string().regex(/^hc_[A-Za-z0-9_-]{43}$/, 'an API key is hc_ and 43 letters, digits, _ and -');
+/** 32 random bytes with a prefix, so that scanners recognise a leaked key. */
+export const ApiKey = z.string().regex(/^hc_[A-Za-z0-9_-]{43}$/, 'must be hc_ and 43 letters, digits, _ and -');
 
-/** The first 16 hex digits of the key's hash: names the key in lists and records, and gives nothing of it away. */
+/** Names the key in lists and records without giving it away: the first 16 hex digits of its hash. */
 export function apiKeyIdOf(key: string): string {
   return hexOf(sha256(key)).slice(0, 16);
 }

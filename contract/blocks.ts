@@ -1,9 +1,10 @@
 import type { Issue } from './errors.ts';
+import { formatBytes } from './format.ts';
 import { frameLimits } from './frames.ts';
 import { findLanguage, type Language } from './languages.ts';
 import { type Block, type BundledFile, WorkPath } from './spec.ts';
 
-/** A block, resolved: which language it is, where its code lies in /work, and what runs it. */
+/** A resolved block: its language, the file in /work that holds its code, and the command that runs it. */
 export interface ResolvedBlock {
   index: number;
   language: string | null;
@@ -12,8 +13,8 @@ export interface ResolvedBlock {
 }
 
 /**
- * What the blocks of a request mean, or every reason why they cannot be run: for admission, and again in the worker. The
- * bounds are cell-init's: what passes here, init does not refuse.
+ * Resolves the blocks of a request, or lists every reason why they can't run: for admission, and again in the worker. The
+ * bounds are those of cell-init, so init refuses nothing that passes here.
  */
 export function resolveBlocks(
   blocks: readonly Block[],
@@ -31,7 +32,7 @@ export function resolveBlocks(
     const language = findLanguage(table, block.language);
     if (!language) {
       const known = table.map((one) => one.name).join(', ');
-      say(`${at}.language`, `unknown language ${block.language}: this policy knows ${known || 'none'}`);
+      say(`${at}.language`, `Unknown language "${block.language}". This policy allows: ${known || 'none'}.`);
     }
     const named = block.file ?? filenameIn(block.code);
     say(block.file === undefined ? `${at}.code` : `${at}.file`, named && pathProblem(named));
@@ -41,7 +42,7 @@ export function resolveBlocks(
       index,
       language: language?.name ?? null,
       file,
-      // `./`: a file whose name begins with a dash is a file, not an option.
+      // `./`, or the program would take a file name that begins with a dash for an option.
       argv: (language?.command ?? []).map((part) =>
         part.replace('{file}', () => (file.startsWith('-') ? `./${file}` : file)),
       ),
@@ -65,29 +66,30 @@ export function filenameIn(code: string): string | undefined {
 function pathProblem(path: string): string | undefined {
   const parsed = WorkPath.safeParse(path);
   if (!parsed.success)
-    return `the file name ${JSON.stringify(path)} is not in the work folder: ${parsed.error.issues[0]?.message}`;
-  if (!path.isWellFormed()) return 'the file name is not well-formed Unicode';
+    return `The file name ${JSON.stringify(path)} ${parsed.error.issues[0]?.message ?? 'is invalid'}.`;
+  if (!path.isWellFormed()) return 'The file name is not well-formed Unicode.';
   if (path.split('/').some((part) => Buffer.byteLength(part) > frameLimits.nameBytes))
-    return `a part of the file name is longer than ${frameLimits.nameBytes} bytes`;
+    return `A part of the file name is longer than ${frameLimits.nameBytes} bytes.`;
   return undefined;
 }
 
-/** What cannot be said in UTF-8 would be changed on its way: then what runs is not what was asked. */
+/** Text that UTF-8 can't encode would change on its way, and other code would run than the caller asked for. */
 function textProblem(text: string): string | undefined {
-  return text.isWellFormed() ? undefined : 'it is not well-formed Unicode: it holds half of a surrogate pair';
+  return text.isWellFormed() ? undefined : 'The text is not well-formed Unicode: it contains half of a surrogate pair.';
 }
 
 function argvProblem(argv: readonly string[]): string | undefined {
-  if (argv[0] === '') return 'the program’s name is empty';
-  if (argv.some((arg) => arg.includes('\0'))) return 'an argument cannot contain a NUL character';
-  if (!argv.every((arg) => arg.isWellFormed())) return 'an argument is not well-formed Unicode';
+  if (argv[0] === '') return 'The name of the program is empty.';
+  if (argv.some((arg) => arg.includes('\0')))
+    return 'An argument contains a NUL character, which no program can receive. Remove it.';
+  if (!argv.every((arg) => arg.isWellFormed())) return 'An argument is not well-formed Unicode.';
   const bytes = argv.reduce((sum, arg) => sum + Buffer.byteLength(arg) + 1, 0);
   return bytes > frameLimits.argBytes
-    ? `the arguments are longer than ${frameLimits.argBytes} bytes together`
+    ? `The arguments take more than ${frameLimits.argBytes} bytes. Put long values into params or a file.`
     : undefined;
 }
 
-/** One path cannot be a file and a folder, and two bundled files cannot be one. Blocks may follow each other in a file. */
+/** No path is both a file and a folder, and two bundled files never share one. Blocks may reuse a file one after another. */
 function clashes(blocks: readonly ResolvedBlock[], files: readonly BundledFile[]): Issue[] {
   const named = [
     ...files.map((file, i) => ({ path: file.path, where: `files[${i}].path` })),
@@ -105,14 +107,17 @@ function clashes(blocks: readonly ResolvedBlock[], files: readonly BundledFile[]
       : [
           {
             path: where,
-            message: `${JSON.stringify(path)} is a folder of ${other} and cannot be a file too: rename one`,
+            message: `${JSON.stringify(path)} is already a folder of ${other}. Rename one of them.`,
           },
         ];
   });
   const seen = new Set<string>();
   for (const [i, file] of files.entries()) {
     if (seen.has(file.path))
-      issues.push({ path: `files[${i}].path`, message: `${JSON.stringify(file.path)} is there twice: rename one` });
+      issues.push({
+        path: `files[${i}].path`,
+        message: `Two bundled files are named ${JSON.stringify(file.path)}. Rename one of them.`,
+      });
     seen.add(file.path);
   }
   return issues;
@@ -124,13 +129,13 @@ function sizeIssues(blocks: readonly Block[], files: readonly BundledFile[]): Is
   if (code > frameLimits.allCodeBytes)
     issues.push({
       path: 'blocks',
-      message: `the code is ${code} bytes; a cell takes ${frameLimits.allCodeBytes} in all`,
+      message: `The code takes ${formatBytes(code)}; a run can have at most ${formatBytes(frameLimits.allCodeBytes)}. Pass data as an input.`,
     });
   const bundled = files.reduce((sum, file) => sum + bytesOfFile(file), 0);
   if (bundled > frameLimits.allFileBytes)
     issues.push({
       path: 'files',
-      message: `the files are ${bundled} bytes; a cell takes ${frameLimits.allFileBytes}: make a snapshot of them and use it as an input`,
+      message: `The files take ${formatBytes(bundled)}; a run can bundle at most ${formatBytes(frameLimits.allFileBytes)}. Freeze them as a snapshot and use it as an input.`,
     });
   return issues;
 }

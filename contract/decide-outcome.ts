@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
-import { formatBytes, formatSeconds } from './format.ts';
-import type { Limits } from './limits.ts';
+import { counted, formatBytes, formatSeconds } from './format.ts';
+import { type LimitName, limitTable, type Limits } from './limits.ts';
 import type { Outcome } from './outcomes.ts';
 
-/** Why we ended a run ourselves. The first reason is the one that counts. */
+/** Why Hotcell ended a run itself. The first reason counts. */
 export type Stop =
   | { kind: 'cancelled'; by: string; reason: string }
   | { kind: 'log_exceeded' }
@@ -21,40 +21,46 @@ export interface BlockFacts {
   peakMemoryBytes: number;
 }
 
-/** Everything that the outcome is decided from: the kernel's account, by init, and what we did ourselves. */
+/** What the outcome is decided from: the kernel's account, reported by init, and what Hotcell did itself. */
 export interface OutcomeFacts {
   runtime: 'runc' | 'gvisor';
   limits: Limits;
-  /** How many blocks the run has, and those that ended. */
+  /** How many blocks the run has; `ended` lists those that ended. */
   blocks: number;
   ended: readonly BlockFacts[];
-  /** What we ended the run for, if we did so before its last word: then nothing later is the first cause. */
+  /** Why Hotcell ended the run before init's last frame, if it did: nothing later can be the first cause. */
   stop: Stop | null;
-  /** The cell was gone before init's last word. */
+  /** The cell was gone before init's last frame. */
   died: { exitCode: number | null; outOfMemory: boolean } | null;
   ranMs: number;
   logBytes: number;
   logTruncated: boolean;
   outputsExceeded: 'outputBytes' | 'outputFiles' | null;
-  /** What of the outputs is kept. */
+  /** What is kept of the outputs. */
   kept: { bytes: number; files: number; refused: number };
 }
 
 export type Decision =
   | { kind: 'ended'; outcome: Outcome; reason: string; exitCode: number | null; warnings: string[] }
-  /** Not the program's doing: the attempt failed, and the platform tries again. */
+  /** The platform failed, not the program: it tries again. */
   | { kind: 'platform'; message: string };
 
 export function signalName(signal: number): string {
   return Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ?? `signal ${signal}`;
 }
 
-const raise = (what: string) => `ask for more with ${what}, if the policy allows it`;
+function askForMore(name: LimitName): string {
+  const { option } = limitTable[name];
+  return `or ask for more with limits.${name}${option ? ` (command line: --${option})` : ''}, if the policy allows it.`;
+}
+
+/** A person with one block thinks of it as the code. */
+const subject = (facts: OutcomeFacts, index: number) => (facts.blocks === 1 ? 'Your code' : `Block ${index}`);
 
 function memoryReason(facts: OutcomeFacts, peak: number | null): string {
-  const used = peak === null ? 'how much was used went with the sandbox' : `${formatBytes(peak)} were used at the peak`;
-  const near = facts.runtime === 'gvisor' && peak !== null ? `${used}, gVisor's own part included` : used;
-  return `the memory limit of ${formatBytes(facts.limits.memoryBytes)} was exceeded (${near}): use less at once, or ${raise('--memory')}`;
+  const included = facts.runtime === 'gvisor' ? " with gVisor's own part" : '';
+  const used = peak === null ? 'the peak is unknown' : `${formatBytes(peak)} at the peak${included}`;
+  return `The run exceeded its memory limit of ${formatBytes(facts.limits.memoryBytes)} (${used}). Use less at once, ${askForMore('memoryBytes')}`;
 }
 
 function timeReason(facts: OutcomeFacts, block: BlockFacts): string {
@@ -62,52 +68,51 @@ function timeReason(facts: OutcomeFacts, block: BlockFacts): string {
   const whole = facts.limits.timeoutSeconds;
   // A block's own limit counts only where it is tighter than the run's and the block really had that long.
   if (own < whole && block.wallMs >= own * 1000)
-    return `block ${block.index} was stopped at its time limit of ${own} s (it ran ${formatSeconds(block.wallMs)}): split the work, or ${raise('limits.blockTimeoutSeconds')}`;
-  return `the time limit of ${whole} s was reached after ${formatSeconds(facts.ranMs)}, in block ${block.index}: do less, or ${raise('--timeout')}`;
+    return `Block ${block.index} reached its time limit of ${own} s (it ran for ${formatSeconds(block.wallMs)}). Split the work, ${askForMore('blockTimeoutSeconds')}`;
+  const where = facts.blocks === 1 ? '' : ` in block ${block.index}`;
+  return `The run reached its time limit of ${whole} s${where}, after ${formatSeconds(facts.ranMs)}. Do less, ${askForMore('timeoutSeconds')}`;
 }
 
 function failedReason(facts: OutcomeFacts, block: BlockFacts): string {
-  if (block.signal !== null) return signalReason(facts, block, block.signal);
-  return `block ${block.index} ended with exit code ${block.exitCode ?? 'unknown'}: its log says why`;
-}
-
-/** What a signal says that the kernel sends for a limit or a denial of ours. */
-function signalReason(facts: OutcomeFacts, block: BlockFacts, signal: number): string {
-  const by = `block ${block.index} was ended by ${signalName(signal)}`;
-  if (signal === constants.signals.SIGXFSZ)
-    return `${by}: a file grew past the limit of ${formatBytes(facts.limits.fileBytes)} for one file: write smaller files, or ${raise('limits.fileBytes')}`;
-  if (signal === constants.signals.SIGSYS)
-    return `${by}: it asked the kernel for something that no cell is allowed: docs/runtimes.md lists what that is`;
-  return `${by}: its log says what it did last`;
+  const who = subject(facts, block.index);
+  const { SIGXFSZ, SIGSYS } = constants.signals;
+  if (block.signal === null) return `${who} failed (exit code ${block.exitCode ?? 'unknown'}). See the log above.`;
+  const killed = `${who} was killed by ${signalName(block.signal)}`;
+  // The kernel sends these two for a limit or a denial of ours.
+  if (block.signal === SIGXFSZ)
+    return `${killed}: a file grew past the limit of ${formatBytes(facts.limits.fileBytes)} for one file. Write smaller files, ${askForMore('fileBytes')}`;
+  if (block.signal === SIGSYS)
+    return `${killed}: it made a system call that no cell allows. See docs/runtimes.md for the list.`;
+  return `${killed}. See the log above.`;
 }
 
 function outputsReason(facts: OutcomeFacts, exceeded: 'outputBytes' | 'outputFiles'): string {
   const { bytes, files, refused } = facts.kept;
-  const kept = `${formatBytes(bytes)} in ${files} ${files === 1 ? 'file' : 'files'} are kept, ${refused} refused`;
+  const kept = `kept ${formatBytes(bytes)} in ${counted(files, 'file')}, refused ${refused}`;
   return exceeded === 'outputBytes'
-    ? `/outputs holds more than the limit of ${formatBytes(facts.limits.outputBytes)} (${kept}): write less, or ${raise('limits.outputBytes')}`
-    : `/outputs holds more files than the limit of ${facts.limits.outputFiles} (${kept}): write fewer, or ${raise('limits.outputFiles')}`;
+    ? `/outputs holds more than the limit of ${formatBytes(facts.limits.outputBytes)} (${kept}). Write less, ${askForMore(exceeded)}`
+    : `/outputs holds more files than the limit of ${facts.limits.outputFiles} (${kept}). Write fewer, ${askForMore(exceeded)}`;
 }
 
 function warningsOf(facts: OutcomeFacts): string[] {
   const warnings: string[] = [];
   const survived = facts.ended.filter((block) => block.oomKills > 0 && block.exitCode === 0);
-  for (const block of survived)
+  for (const { index, oomKills } of survived)
     warnings.push(
-      `block ${block.index} succeeded although the kernel killed ${block.oomKills} of its processes for memory (limit ${formatBytes(facts.limits.memoryBytes)}): its result may lack their part`,
+      `Block ${index} succeeded, but the kernel killed ${oomKills} of its processes for lack of memory (limit ${formatBytes(facts.limits.memoryBytes)}). Its result may be incomplete.`,
     );
   if (facts.logTruncated)
     warnings.push(
-      `the log is longer than its limit of ${formatBytes(facts.limits.logBytes)} (${formatBytes(facts.logBytes)} were written): its head and its end are kept`,
+      `The log is longer than its limit of ${formatBytes(facts.limits.logBytes)} (${formatBytes(facts.logBytes)} written). Only its beginning and end are kept.`,
     );
   return warnings;
 }
 
 export function cancelledBy({ by, reason }: { by: string; reason: string }): string {
-  return `cancelled by ${by}: ${reason}`;
+  return `Cancelled by ${by}: ${reason}`;
 }
 
-/** Exactly one outcome for every combination of facts, from what the kernel says, never from guessing at 137. */
+/** Exactly one outcome for every combination of facts, from the kernel's account: exit code 137 alone proves nothing. */
 export function decide(facts: OutcomeFacts): Decision {
   const warnings = warningsOf(facts);
   const end = (outcome: Outcome, reason: string, exitCode: number | null = null): Decision => ({
@@ -127,49 +132,49 @@ export function decide(facts: OutcomeFacts): Decision {
       case 'log_exceeded':
         return end(
           'output_exceeded',
-          `the log limit of ${formatBytes(facts.limits.logBytes)} was exceeded (${formatBytes(facts.logBytes)} were written), and the policy ends such a run: write less, or ${raise('limits.logBytes')}`,
+          `The log grew past its limit of ${formatBytes(facts.limits.logBytes)} (${formatBytes(facts.logBytes)} written), and the policy stops such a run. Write less, ${askForMore('logBytes')}`,
         );
       case 'lost_claim':
-        return { kind: 'platform', message: 'another attempt took the run over' };
+        return { kind: 'platform', message: 'another attempt took over the run' };
       case 'draining':
         return { kind: 'platform', message: 'the worker was asked to stop and handed the run back' };
     }
   }
-  // What came first: whatever ended the cell after that only cost its outputs.
+  // The timeout came first: the death of the cell after it only cost the outputs.
   if (facts.died && last?.timedOut)
-    return end('timed_out', `${timeReason(facts, last)}; the cell died then, and its outputs with it`);
+    return end('timed_out', `${timeReason(facts, last)} The cell then died, and its outputs are lost.`);
   if (facts.died) {
     if (!facts.died.outOfMemory)
       return {
         kind: 'platform',
-        message: `the cell died before its end (exit code ${facts.died.exitCode ?? 'unknown'}), and the kernel did not kill it for memory`,
+        message: `the cell died early (exit code ${facts.died.exitCode ?? 'unknown'}), and not for lack of memory`,
       };
     const lost =
       facts.runtime === 'gvisor'
-        ? '; gVisor ends the whole sandbox then, and its outputs with it'
-        : '; the cell died with it, and its outputs';
+        ? ' gVisor ended the whole sandbox, and the outputs are lost.'
+        : ' The cell died, and its outputs are lost.';
     return end('out_of_memory', memoryReason(facts, null) + lost);
   }
   if (last?.timedOut) return end('timed_out', timeReason(facts, last));
   if (last && last.startError !== null)
-    return end('failed', `block ${last.index} could not be started: ${last.startError}`, 127);
+    return end('failed', `${subject(facts, last.index)} could not start: ${last.startError}`, 127);
   if (last && last.exitCode !== 0) {
     if (last.oomKills > 0) return end('out_of_memory', memoryReason(facts, last.peakMemoryBytes), null);
     const exitCode = last.signal === null ? last.exitCode : 128 + last.signal;
-    // Its writes were refused because /outputs was full: that it failed then, too, is what the limit did.
+    // The limit made the program fail: its writes were refused because /outputs was full.
     if (facts.outputsExceeded === 'outputBytes')
-      return end('output_exceeded', `${outputsReason(facts, 'outputBytes')}; ${failedReason(facts, last)}`, exitCode);
+      return end('output_exceeded', `${outputsReason(facts, 'outputBytes')} ${failedReason(facts, last)}`, exitCode);
     return end('failed', failedReason(facts, last), exitCode);
   }
   if (!all)
     return {
       kind: 'platform',
-      message: `only ${facts.ended.length} of ${facts.blocks} blocks ended, and nothing says why`,
+      message: `only ${facts.ended.length} of ${facts.blocks} blocks ended, for an unknown reason`,
     };
   if (facts.outputsExceeded) return end('output_exceeded', outputsReason(facts, facts.outputsExceeded), 0);
   return end(
     'succeeded',
-    facts.blocks === 1 ? 'the block ended with exit code 0' : `all ${facts.blocks} blocks ended with exit code 0`,
+    facts.blocks === 1 ? 'Your code ended with exit code 0.' : `All ${facts.blocks} blocks ended with exit code 0.`,
     0,
   );
 }

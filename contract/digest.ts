@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 
-/** `sha256:` and 64 lowercase hex digits: how everything that is pinned is named. */
-export const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'a digest is sha256: and 64 lowercase hex digits');
+/** Names everything that is pinned. */
+export const Digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 lowercase hex digits');
 export type Digest = z.infer<typeof Digest>;
 
 export function sha256(bytes: Uint8Array | string): Digest {
@@ -14,10 +14,10 @@ export function hexOf(digest: Digest): string {
   return digest.slice('sha256:'.length);
 }
 
-/** RFC 8785: the one form in which a value is hashed or signed, so that equal values have equal digests. */
+/** RFC 8785, the form in which values are hashed and signed: equal values have equal digests. */
 export function canonical(value: unknown): string {
   const text = canonicalize(value);
-  if (text === undefined) throw new TypeError('a value that JSON cannot say has no canonical form');
+  if (text === undefined) throw new TypeError('only a JSON value has a canonical form');
   return text;
 }
 

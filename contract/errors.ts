@@ -1,6 +1,6 @@
 /**
- * Every error that crosses a part of Hotcell has a code of this closed list. What a program did inside its cell is
- * never an error: it is data, an outcome.
+ * Every error that crosses between parts of Hotcell has a code of this closed list. What a program does in its cell is
+ * never an error: it is an outcome.
  */
 export const errorCodes = {
   invalid: { status: 400, retryable: false },
@@ -18,9 +18,9 @@ export const errorCodes = {
   store_unavailable: { status: 503, retryable: true },
   queue_unavailable: { status: 503, retryable: true },
   engine_unavailable: { status: 503, retryable: true },
-  // Of a client: nobody answered at the address of the API.
+  // Of a client: the API did not answer.
   api_unreachable: { status: 503, retryable: true },
-  // Of the worker: what failed an attempt.
+  // Of the worker: why an attempt failed.
   ticket_refused: { status: 400, retryable: false },
   image_missing: { status: 500, retryable: true },
   image_refused: { status: 500, retryable: false },
@@ -36,7 +36,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** One thing that is wrong, and where: `path` names the field, `message` the reason and what to do. */
+/** One problem: `path` names the field, `message` the reason and what to do. */
 export interface Issue {
   path: string;
   message: string;
@@ -46,7 +46,7 @@ export class HotcellError extends Error {
   override readonly name = 'HotcellError';
   readonly code: ErrorCode;
   readonly issues: readonly Issue[];
-  /** Members that an answer carries beside the standard ones, for example the run of a refusal. */
+  /** More members of a problem response, for example the run of a refusal. */
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -64,7 +64,7 @@ export class HotcellError extends Error {
     return errorCodes[this.code].status;
   }
 
-  /** Whether trying the same again may help: decided here and nowhere else. */
+  /** Whether the same request may succeed later: decided here and nowhere else. */
   get retryable(): boolean {
     return errorCodes[this.code].retryable;
   }

@@ -3,40 +3,44 @@ import type { Issue } from './errors.ts';
 import { nearest } from './nearest.ts';
 import { pathOf } from './parse.ts';
 
-/** What a person needs to know about the values that a schema refuses, beyond what the schema itself can say. */
+/** What a schema cannot say about the values that it refuses. */
 export interface Vocabulary {
-  /** What may stand at this place. */
+  /** The fields that this place knows. */
   fieldsAt(path: readonly PropertyKey[], value: unknown): readonly string[];
-  /** Of two shapes, the one that this value was meant to have; undefined: nobody can tell. */
+  /** Of two shapes, the one that this value was meant to have; undefined if it could be either. */
   shapeOf(value: unknown): 0 | 1 | undefined;
-  /** Words that mean something elsewhere, and what to do here instead. */
-  elsewhere: ReadonlyMap<string, string>;
+  /** Fields of other executors, and what to do here instead. */
+  foreign: ReadonlyMap<string, string>;
 }
 
-function unknownKey(key: string, fields: readonly string[], elsewhere: Vocabulary['elsewhere']): string {
-  const instead = fields.includes(key) ? undefined : elsewhere.get(key);
+function unknownField(name: string, fields: readonly string[], foreign: Vocabulary['foreign']): string {
+  const instead = fields.includes(name) ? undefined : foreign.get(name);
   if (instead) return instead;
-  const near = nearest(key, fields);
-  if (near) return `is no field of this; did you mean ${near}?`;
-  const meant = nearest(key, [...elsewhere.keys()]);
-  const also = meant ? `; if ${meant} was meant: that ${elsewhere.get(meant)}` : '';
-  return `is no field of this (its fields: ${fields.join(', ')})${also}`;
+  const near = nearest(name, fields);
+  if (near) return `Unknown field "${name}". Did you mean "${near}"?`;
+  const meant = nearest(name, [...foreign.keys()]);
+  const also = meant ? ` If you mean "${meant}": ${foreign.get(meant)}` : '';
+  return `Unknown field "${name}". Known fields: ${fields.join(', ')}.${also}`;
+}
+
+const typeNames: Readonly<Record<string, string>> = { array: 'list', int: 'whole number', record: 'object' };
+
+function a(type: string): string {
+  const name = typeNames[type] ?? type;
+  return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`;
 }
 
 function wrongType(expected: string, value: unknown): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'is no number that anything can be bounded by';
-  const what = value === null ? 'null' : Array.isArray(value) ? 'a list' : `${aOrAn(typeof value)} ${typeof value}`;
-  const wanted =
-    expected === 'array' ? 'a list' : expected === 'int' ? 'a whole number' : `${aOrAn(expected)} ${expected}`;
-  return value === undefined ? `is missing: give ${wanted}` : `is ${what}: give ${wanted}`;
+  if (value === undefined) return `is required: give ${a(expected)}`;
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'must be a finite number';
+  return `must be ${a(expected)}, not ${value === null ? 'null' : a(Array.isArray(value) ? 'array' : typeof value)}`;
 }
 
-const aOrAn = (word: string) => (/^[aeio]/.test(word) ? 'an' : 'a');
-const shownKey = (key: string) => (key.length > 80 ? `${key.slice(0, 80)}…` : key);
+const shownName = (name: string) => (name.length > 80 ? `${name.slice(0, 80)}…` : name);
 
 export type PlacedIssue = Issue & { at: readonly PropertyKey[] };
 
-/** Every issue with its place, unknown keys one by one with what was probably meant. */
+/** Every issue with its place; unknown fields one by one, each with what was probably meant. */
 export function explain(error: z.ZodError, value: unknown, vocabulary: Vocabulary): PlacedIssue[] {
   const valueAt = (path: readonly PropertyKey[]) =>
     path.reduce<unknown>(
@@ -51,17 +55,30 @@ export function explain(error: z.ZodError, value: unknown, vocabulary: Vocabular
     const at = [...outer, ...issue.path];
     if (issue.code === 'unrecognized_keys') {
       const fields = vocabulary.fieldsAt(at, valueAt(at));
-      return issue.keys.map((key) => placed([...at, shownKey(key)], unknownKey(key, fields, vocabulary.elsewhere)));
+      return issue.keys
+        .map(shownName)
+        .map((name) => placed([...at, name], unknownField(name, fields, vocabulary.foreign)));
     }
     if (issue.code === 'invalid_union') {
-      // Of "neither this nor that" only the half that was meant helps.
+      // Of "neither this nor that", only the half that was meant helps.
       const shape = vocabulary.shapeOf(valueAt(at));
       if (shape !== undefined) return (issue.errors[shape] ?? []).flatMap((meant) => explained(meant, at));
     }
     if (issue.code === 'invalid_key') return [placed(at, issue.issues[0]?.message ?? issue.message)];
-    if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input'))
-      return [placed(at, wrongType(issue.expected, valueAt(at)))];
-    return [placed(at, issue.message)];
+    return [placed(at, plainMessage(issue, valueAt(at)))];
   };
   return error.issues.flatMap((issue) => explained(issue, []));
+}
+
+/** zod's own messages in plain words; those that a schema brings stay as they are. */
+function plainMessage(issue: z.core.$ZodIssue, value: unknown): string {
+  if (!/^(?:Invalid|Too (?:big|small))/.test(issue.message)) return issue.message;
+  const unit = { string: ' characters', array: ' items' };
+  const unitOf = (origin: string) => (origin === 'string' || origin === 'array' ? unit[origin] : '');
+  if (issue.code === 'invalid_type') return wrongType(issue.expected, value);
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}${unitOf(issue.origin)}`;
+  if (issue.code === 'too_small')
+    return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}${unitOf(issue.origin)}`;
+  if (issue.code === 'invalid_value') return `must be ${issue.values.map((one) => String(one)).join(' or ')}`;
+  return issue.message;
 }

@@ -1,6 +1,6 @@
 /**
- * The records of a posture: what each says, in the order of its fields. One table, so that the decoder and the words
- * cannot differ. A record that may repeat is listed once per thing (interface, mount, variable …).
+ * The records of a posture, with their fields in order. One table, so that the decoder and the types can't differ. Some
+ * records repeat, once per thing (interface, mount, variable …).
  *
  * int: a safe integer. size: a number of bytes or a limit, or 'unlimited' (everything above 2^53). mask: 64 bits as 16
  * hex digits. hex: bytes as hex. text: bytes as printable ASCII, everything else and the backslash as \xNN.
@@ -14,13 +14,13 @@ export const postureFields = {
   },
   noNewPrivs: { key: 4, fields: { value: 'int' } },
   seccomp: { key: 5, fields: { mode: 'int' } },
-  /** By SIOCGIFNAME over indexes: what the kernel has. */
+  /** From SIOCGIFNAME over all indexes: the kernel's own list. */
   interface: { key: 6, fields: { index: 'int', name: 'text', flags: 'int' } },
-  /** By /proc/net/dev: must name the same. */
+  /** From /proc/net/dev: must name the same interfaces. */
   procInterface: { key: 7, fields: { name: 'text' } },
   /** A line of /proc/net/route (4) or /proc/net/ipv6_route (6). */
   route: { key: 8, fields: { family: 'int', line: 'text' } },
-  /** A row of mountinfo, and what statvfs says of its mount point. */
+  /** A row of mountinfo, with statvfs of its mount point. */
   mount: {
     key: 9,
     fields: {
@@ -36,7 +36,7 @@ export const postureFields = {
     },
   },
   rlimit: { key: 10, fields: { resource: 'int', soft: 'size', hard: 'size' } },
-  /** A file under /sys/fs/cgroup and what it holds. */
+  /** A file under /sys/fs/cgroup and its content. */
   cgroup: { key: 11, fields: { file: 'text', value: 'text' } },
   /** An entry of /dev: st_mode, device numbers, and where a link points. */
   device: { key: 12, fields: { path: 'text', mode: 'int', major: 'int', minor: 'int', target: 'text' } },
@@ -49,14 +49,14 @@ export const postureFields = {
   kernel: { key: 19, fields: { sysname: 'text', release: 'text', version: 'text', machine: 'text' } },
   oomScoreAdj: { key: 20, fields: { value: 'text' } },
   lsm: { key: 21, fields: { label: 'text' } },
-  /** Of init itself: its digest by its own reading of /proc/self/exe, its ids and capabilities. */
+  /** Init itself: its digest, read from /proc/self/exe, its ids and capabilities. */
   init: {
     key: 22,
     fields: { sha256: 'hex', uid: 'int', inheritable: 'mask', permitted: 'mask', effective: 'mask', bounding: 'mask' },
   },
   /** The record `of` could not be read. */
   unreadable: { key: 30, fields: { of: 'int', errno: 'int' } },
-  /** There is more of the record `of` than is listed. */
+  /** The record `of` has more entries than are listed. */
   more: { key: 31, fields: { of: 'int' } },
 } as const satisfies Record<string, { key: number; fields: Record<string, PostureKind> }>;
 

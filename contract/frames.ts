@@ -1,8 +1,8 @@
 import type { PostureRecord } from './frames-posture.ts';
 
 /**
- * What host and cell-init say to each other over the cell's stdin and stdout: the words and the bounds. docs/protocol.md
- * has the bytes. images/cell-init/proto.h repeats the numbers; a test compares the two.
+ * The frames that host and cell-init exchange over the cell's stdin and stdout, and their bounds. docs/protocol.md has the
+ * bytes. images/cell-init/proto.h repeats the numbers; a test compares the two.
  */
 export const protocol = { magic: 0xc3, version: 1, headerBytes: 8 } as const;
 
@@ -39,9 +39,9 @@ export const cellFrameTypes = {
 } as const;
 
 export const frameLimits = {
-  /** Of a payload in either direction. */
+  /** One payload in either direction. */
   payloadBytes: 131_072,
-  /** Of the bytes in one fileData, blockData, log or outputData. */
+  /** The bytes of one fileData, blockData, log or outputData. */
   chunkBytes: 65_536,
   logChunkBytes: 32_768,
   nonceBytes: 32,
@@ -49,7 +49,7 @@ export const frameLimits = {
   envVariables: 512,
   envBytes: 131_072,
   blocks: 256,
-  /** Of one block's code, and of all blocks together: init holds them in its own memory. */
+  /** The code of one block, and of all blocks: init holds it in its own memory. */
   codeBytes: 16_777_216,
   allCodeBytes: 33_554_432,
   files: 4_096,
@@ -58,13 +58,13 @@ export const frameLimits = {
   programs: 8,
   args: 1_024,
   argBytes: 65_536,
-  /** Of a path in /work or /outputs, relative; of one of its parts; and how many parts. */
+  /** A relative path in /work or /outputs, one of its parts, and how many parts it has. */
   pathBytes: 1_024,
   nameBytes: 255,
   pathParts: 32,
   logTailBytes: 4_194_304,
   outputDepth: 64,
-  /** Of what one collection lists as refused; the rest is only counted. */
+  /** How many refused outputs are listed; the rest is only counted. */
   refusals: 1_000,
   postureRecords: 4_096,
   postureFields: 16,
@@ -74,7 +74,7 @@ export const frameLimits = {
   lowestUid: 10_000,
 } as const;
 
-/** Linux' numbers, the same on x86-64 and arm64. */
+/** Linux's numbers, the same on x86-64 and arm64. */
 export const rlimitNumbers = {
   cpu: 0,
   fsize: 1,
@@ -94,15 +94,15 @@ export const rlimitNumbers = {
 } as const;
 export type RlimitName = keyof typeof rlimitNumbers;
 
-/** Why the host ends a job; init only repeats it. */
+/** Why the host ends a job; init only repeats the reason. */
 export const killReasons = { cancelled: 1, outputLimit: 2, draining: 3, claimLost: 4, platform: 5 } as const;
 export type KillReason = keyof typeof killReasons;
 
-/** What ended a block, or the run, from outside of the program. The first cause wins. */
+/** What ended a block or the run from outside the program. The first cause counts. */
 export const stopCauses = { none: 0, blockTime: 1, runTime: 2, killed: 3, logLimit: 4 } as const;
 type StopCause = keyof typeof stopCauses;
 
-/** How far a block came that never ran: writing its file, making a process, putting it in its place, running it. */
+/** The step at which starting a block failed: writing its file, forking, setting up the child, or exec. */
 export const startStages = { file: 1, fork: 2, setup: 3, exec: 4 } as const;
 export type StartStage = keyof typeof startStages;
 
@@ -127,12 +127,12 @@ export const cellErrors = {
   protocol: 1,
   order: 2,
   limit: 3,
-  /** Bytes that are not those that were announced. */
+  /** The bytes differ from the announced digest. */
   digest: 4,
-  /** The cell is not one in which a block could be sealed: not PID 1, capabilities missing, /work not ours. */
+  /** Init can't seal a block in this cell: it is not PID 1, lacks capabilities, or does not own /work. */
   unsealed: 5,
   file: 6,
-  /** Something in the cell does not die. */
+  /** A process in the cell does not die. */
   undead: 7,
   system: 8,
 } as const;
@@ -145,15 +145,15 @@ export interface Rlimit {
 }
 
 export interface JobLimits {
-  /** From the first block's start. */
+  /** Counted from the first block's start. */
   runMs: number;
-  /** From START, the collection included: then init kills everything and exits, whatever the host does. */
+  /** Counted from START, with the collection: then init kills everything and exits, whatever the host does. */
   lifetimeMs: number;
   graceMs: number;
-  /** The head: so many log bytes are sent as they come. Then only the tail is kept, inside the cell. */
+  /** So many log bytes are sent as they come. After them, init keeps only the tail, inside the cell. */
   logHeadBytes: number;
   logTailBytes: number;
-  /** Whether going past the head ends the job (cause logLimit). */
+  /** Whether more log than the head ends the job (cause logLimit). */
   logLimitEnds: boolean;
   outputBytes: number;
   outputFiles: number;
@@ -168,39 +168,39 @@ export type HostFrame =
   | { type: 'env'; name: string; value: string }
   | { type: 'seal'; nonce: Uint8Array }
   | { type: 'job'; limits: JobLimits }
-  /** A bundled file: root-owned, 0444, at `path` in /work. Its bytes follow as fileData, `size` in all. */
+  /** A bundled file: owned by root, 0444, at `path` in /work. Its `size` bytes follow as fileData. */
   | { type: 'file'; path: string; size: number; sha256: Uint8Array }
   | { type: 'fileData'; bytes: Uint8Array }
-  /** The first of `programs` that exists (looked up in PATH when it has no slash) is run with `args` behind it. */
+  /** Init runs the first of `programs` that exists (looked up in PATH if it has no slash), with `args`. */
   | {
       type: 'block';
       index: number;
-      /** 0: no limit but the run's. */
+      /** 0: only the run's limit applies. */
       timeMs: number;
       programs: readonly string[];
       args: readonly string[];
-      /** Where the code is put in /work before the block starts; '' for a block without code. */
+      /** The file in /work that init writes the code to before the block starts; '' for a block without code. */
       path: string;
       size: number;
       sha256: Uint8Array;
     }
   | { type: 'blockData'; bytes: Uint8Array }
   | { type: 'start' }
-  /** TERM to all, the grace, KILL to all, then outputs as ever. A second one ends the cell at once. */
+  /** TERM to all, the grace period, KILL to all, then outputs as usual. A second one ends the cell at once. */
   | { type: 'kill'; reason: KillReason };
 
-/** Undefined where the kernel does not say. */
+/** Undefined where the kernel does not report it. */
 export interface KernelAccount {
-  /** By the cgroup, init's own part included; by the processes that were waited for where there is no cgroup. */
+  /** From the cgroup, with init's own part; without a cgroup, from the processes that init waited for. */
   cpuUs: number | undefined;
-  /** Of the whole cell since it was made, tmpfs included. */
+  /** The whole cell since it was made, with tmpfs. */
   peakMemoryBytes: number | undefined;
-  /** Kills for lack of memory during this block (in `end`: during the run). */
+  /** Kills for lack of memory during this block, or in `end` during the run. */
   oomKills: number | undefined;
-  /** Of the largest single process that was waited for. */
+  /** The largest process that init waited for. */
   maxRssBytes: number | undefined;
   peakPids: number | undefined;
-  /** How often the cgroup refused a process for pids.max. */
+  /** How often the cgroup refused a process because of pids.max. */
   pidsRefused: number | undefined;
 }
 
@@ -216,9 +216,9 @@ export type CellFrame =
   | { type: 'postureEnd'; nonce: Uint8Array; records: number }
   | { type: 'blockStarted'; index: number; program: number; atUs: number }
   | { type: 'log'; stream: 'stdout' | 'stderr'; tail: boolean; index: number; atUs: number; bytes: Uint8Array }
-  /** The head is full: from here nothing is sent until logTail. */
+  /** The head is full: nothing more is sent until logTail. */
   | { type: 'logLimit'; atUs: number; bytes: number }
-  /** After the last block: what was thrown away between head and tail; then the tail follows as log frames. */
+  /** After the last block: how much was dropped between head and tail. The tail follows as log frames. */
   | { type: 'logTail'; droppedStdout: number; droppedStderr: number }
   | {
       type: 'blockEnded';
@@ -228,24 +228,24 @@ export type CellFrame =
       killReason: KillReason | undefined;
       atUs: number;
       wallUs: number;
-      /** What it wrote, sent or not. */
+      /** Everything it wrote, sent or not. */
       logBytes: number;
       account: KernelAccount;
     }
-  /** `path`: the raw bytes, relative to /outputs; `size` bytes follow as outputData, then outputEnd. */
+  /** `path` is raw bytes, relative to /outputs. `size` bytes follow as outputData, then outputEnd. */
   | { type: 'outputEntry'; path: Uint8Array; size: number }
   | { type: 'outputData'; bytes: Uint8Array }
   | { type: 'outputEnd'; ok: boolean; errno: number }
-  /** `path` is cut at outputPathBytes. */
+  /** `path` is cut off at outputPathBytes. */
   | { type: 'outputRefused'; reason: RefusalReason; errno: number; path: Uint8Array }
   | { type: 'end'; end: RunEnd }
-  /** The cell ends behind it. */
+  /** The cell ends after it. */
   | { type: 'error'; code: CellErrorCode; errno: number; text: string };
 
 export interface RunEnd {
   cause: StopCause;
   killReason: KillReason | undefined;
-  /** How many blocks were begun. */
+  /** How many blocks started. */
   blocks: number;
   wallUs: number;
   account: KernelAccount;
@@ -254,10 +254,10 @@ export interface RunEnd {
   droppedBytes: number;
   outputFiles: number;
   outputBytes: number;
-  /** All that were refused, also those past the list's bound. */
+  /** All refused outputs, also those beyond the list's bound. */
   outputsRefused: number;
   outputFilesExceeded: boolean;
   outputBytesExceeded: boolean;
-  /** The collector itself died (for lack of memory): what is listed is not all there was. */
+  /** The collector itself died for lack of memory: the list is incomplete. */
   outputsIncomplete: boolean;
 }

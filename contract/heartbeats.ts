@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { RunId, TenantName, WorkerName } from './names.ts';
 import { Outcome } from './outcomes.ts';
 
-/** What lies in Valkey besides tickets. All of it can be thrown away: it is said anew, or told from the buckets. */
+/** What is in Valkey besides tickets. All of it can be lost: it is written again, or restored from the buckets. */
 const time = z.iso.datetime();
 
-/** Said every second by the worker that has the run; when it is not said any more, the attempt is dead. */
+/** Written every second by the worker that has the run; without it, the attempt counts as dead. */
 export const RunBeat = z.strictObject({
   run: RunId,
   tenant: TenantName,
@@ -18,19 +18,19 @@ export const RunBeat = z.strictObject({
 });
 export type RunBeat = z.infer<typeof RunBeat>;
 
-const Room = z.strictObject({
+const Resources = z.strictObject({
   cpus: z.number().min(0),
   memoryBytes: z.number().min(0),
   runs: z.number().int().min(0),
 });
-export type Room = z.infer<typeof Room>;
+export type Resources = z.infer<typeof Resources>;
 
 export const CellBeat = z.strictObject({
   id: z.string(),
   container: z.string(),
   state: z.enum(['waiting', 'busy', 'destroying']),
   run: RunId.optional(),
-  /** Why it could not be removed the last time; it is tried again. */
+  /** Why the last removal failed; the worker tries again. */
   problem: z.string().optional(),
 });
 export type CellBeat = z.infer<typeof CellBeat>;
@@ -40,8 +40,8 @@ export const WorkerBeat = z.strictObject({
   host: z.string(),
   state: z.enum(['ready', 'draining', 'drained']),
   queues: z.array(z.string()),
-  capacity: Room,
-  used: Room,
+  capacity: Resources,
+  used: Resources,
   runs: z.array(RunId),
   cells: z.array(CellBeat),
   startedAt: time,
@@ -49,7 +49,7 @@ export const WorkerBeat = z.strictObject({
 });
 export type WorkerBeat = z.infer<typeof WorkerBeat>;
 
-/** One channel for all of these: a nudge to look, never the only place where something stands. */
+/** Events of one channel. Each is only a hint to look: the buckets hold the truth. */
 export const LiveEvent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('status'),
@@ -64,7 +64,7 @@ export const LiveEvent = z.discriminatedUnion('type', [
 ]);
 export type LiveEvent = z.infer<typeof LiveEvent>;
 
-/** A ticket that was not believed, for `status`: what it claimed to be, and why it was refused. */
+/** A refused ticket, for `status`: what it claimed to be, and why it was refused. */
 export const RefusedTicket = z.strictObject({ at: time, queue: z.string(), id: z.string(), why: z.string() });
 export type RefusedTicket = z.infer<typeof RefusedTicket>;
 

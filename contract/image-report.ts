@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Digest } from './digest.ts';
 
-/** What was found in an image by looking through its files: nothing of the image is executed for it. */
+/** What is in an image, found by reading its files: nothing of the image is executed. */
 export const Findings = z.strictObject({
   packages: z.array(z.strictObject({ kind: z.string(), name: z.string(), version: z.string() })),
   setuid: z.array(z.string()),

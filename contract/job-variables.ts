@@ -2,8 +2,8 @@
 export const envCeiling = { variables: 128, bytes: 64 * 1024 } as const;
 
 /**
- * Variables that change which code a loader or an interpreter runs, or that are ours. What ran would not be what was
- * signed, so no policy can let them through, neither from a job nor from an image.
+ * Variables that Hotcell sets itself, or that change which code a loader or an interpreter runs: then other code would run
+ * than the record says. No policy can let them through, neither from a job nor from an image.
  */
 const neverPrefixes = ['LD_', 'DYLD_', 'HOTCELL_', 'BASH_FUNC_', 'MALLOC_', '_RLD', 'NPM_CONFIG_', 'npm_config_'];
 const never = new Set(

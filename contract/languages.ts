@@ -3,25 +3,22 @@ import { z } from 'zod';
 const word = z
   .string()
   .max(32)
-  .regex(
-    /^[a-z0-9][a-z0-9+#._-]*$/,
-    'a language is named by a-z, 0-9, +, #, ., _ and -, beginning with a letter or digit',
-  );
+  .regex(/^[a-z0-9][a-z0-9+#._-]*$/, 'must be a-z, 0-9, +, #, ., _ and -, beginning with a letter or digit');
 
-/** How a language's blocks are run. A policy may add languages to this table; an image has to bring the interpreter. */
+/** How the blocks of a language run. A policy may add languages to the table; the image brings the interpreter. */
 export const Language = z.strictObject({
   name: word,
   aliases: z.array(word).max(16),
-  /** `{file}` stands for the block's file, which lies in the current directory. */
+  /** `{file}` stands for the block's file in the current directory. */
   command: z
     .array(z.string().min(1).max(256))
     .min(1)
     .max(16)
     .refine((command) => command.filter((part) => part.includes('{file}')).length === 1, {
-      message: '{file}, which stands for the block’s file, occurs in the command exactly once',
+      message: 'must contain {file}, which stands for the block’s file, exactly once',
     })
-    .refine((command) => !command[0]?.includes('{file}'), { message: 'the command begins with a program' }),
-  ending: z.string().regex(/^\.[A-Za-z0-9]{1,15}$/, 'an ending is a dot and up to 15 letters and digits'),
+    .refine((command) => !command[0]?.includes('{file}'), { message: 'must begin with a program, not with {file}' }),
+  ending: z.string().regex(/^\.[A-Za-z0-9]{1,15}$/, 'must be a dot and up to 15 letters and digits'),
 });
 export type Language = z.infer<typeof Language>;
 

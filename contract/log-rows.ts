@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * One chunk of what a job wrote, exactly as written. Bytes that are no UTF-8 come as base64; `dropped` says that at this
- * place so many bytes past the log limit were not kept. Rows by `seq` are the stream.
+ * One chunk of a job's log, exactly as written; bytes that are not UTF-8 are in base64. `dropped` counts the bytes past
+ * the log limit that were not kept at this place. The rows in the order of `seq` are the stream.
  */
 export const LogRow = z.strictObject({
   seq: z.number().int().min(0),
@@ -17,12 +17,12 @@ export type LogRow = z.infer<typeof LogRow>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The bytes as a row says them: as text where they are UTF-8, so that people can read the stored log as it lies. */
+/** A row's bytes: as text where they are UTF-8, so that people can read a stored log without tools. */
 export function chunkOf(bytes: Uint8Array): { text: string } | { base64: string } {
   try {
     return { text: utf8.decode(bytes) };
   } catch {
-    // Not UTF-8: lossless all the same.
+    // Not UTF-8: base64 loses nothing.
     return { base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64') };
   }
 }
@@ -32,8 +32,8 @@ export function bytesOf(row: LogRow): Buffer {
 }
 
 /**
- * How many bytes at the end of a chunk begin a UTF-8 character that the chunk does not hold whole (0 to 3). They are
- * kept for the next chunk, since a pipe cuts anywhere and an é that was cut is still an é.
+ * How many bytes at the end of a chunk begin an incomplete UTF-8 character (0 to 3). They are kept for the next chunk,
+ * because a pipe cuts anywhere.
  */
 export function cutTail(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {

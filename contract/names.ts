@@ -1,39 +1,37 @@
 import { randomFillSync } from 'node:crypto';
 import { z } from 'zod';
 
-/** A run's id: UUIDv7, so that ids sort by time and the record's date folder can be derived from the id alone. */
+/** A run's id: UUIDv7, so that ids sort by time and the date folder of the record follows from the id alone. */
 export const RunId = z
   .string()
-  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, 'a run id is a UUID of version 7');
+  .regex(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    'must be the id of a run (a UUID of version 7)',
+  );
 export type RunId = z.infer<typeof RunId>;
 
 export const TenantName = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'a tenant is 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit');
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit');
 export type TenantName = z.infer<typeof TenantName>;
 
 export const InputName = z
   .string()
   .max(64)
-  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'the name of an input is of a-z, 0-9, _ and -, beginning with a letter or digit')
-  // The mount of the parameters stands beside the inputs.
-  .refine((name) => name !== 'params.json', 'params.json is where the parameters stand');
+  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be a-z, 0-9, _ and -, beginning with a letter or digit')
+  // The parameters are mounted beside the inputs.
+  .refine((name) => name !== 'params.json', 'params.json is reserved for the parameters');
 
 export const SnapshotName = z
   .string()
-  .regex(
-    /^[a-z0-9][a-z0-9._-]{0,127}$/,
-    'a name is 1 to 128 of a-z, 0-9, ., _ and -, beginning with a letter or digit',
-  );
-export const PolicyName = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'a policy is named by 1 to 63 of a-z, 0-9 and -');
+  .regex(/^[a-z0-9][a-z0-9._-]{0,127}$/, 'must be 1 to 128 of a-z, 0-9, ., _ and -, beginning with a letter or digit');
+export const PolicyName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9 and -');
 export const WorkerName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/);
 
 let lastMs = 0;
 let counter = 0;
 
-/** Monotonic within a process: two ids made in the same millisecond still sort in the order they were made. */
+/** Monotonic within a process: two ids of the same millisecond sort in the order in which they were made. */
 export function newRunId(now: number = Date.now()): RunId {
   const bytes = randomFillSync(Buffer.alloc(16));
   if (now > lastMs) {

@@ -13,12 +13,14 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** Longer names than any of ours are no slips of the finger, and comparing them would cost their square. */
+/** A longer name is no typing error, and comparing it would cost the square of its length. */
 const longest = 64;
 
-/** The nearest of the known names, when it is near enough that a slip of the finger explains the difference. */
+/** The known name that was probably meant: one that begins like this, or is a typing error away. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > longest) return undefined;
+  const begun = known.find((one) => name.length >= 3 && one.startsWith(name));
+  if (begun !== undefined) return begun;
   const [best] = known
     .map((k) => ({ k, d: distance(name.toLowerCase(), k.toLowerCase()) }))
     .toSorted((a, b) => a.d - b.d);

@@ -1,18 +1,28 @@
 import { z } from 'zod';
-import { type ErrorCode, HotcellError, type Issue } from './errors.ts';
+import { type ErrorCode, HotcellError, type Issue, messageOf } from './errors.ts';
 
-/** Where in the value: `blocks[0].code`, or `(whole)` for the value itself. */
+/** A place in a value: `blocks[0].code`, or `(whole)` for the value itself. */
 export function pathOf(path: readonly PropertyKey[]): string {
   let text = '';
   for (const step of path) text += typeof step === 'number' ? `[${step}]` : text ? `.${String(step)}` : String(step);
   return text || '(whole)';
 }
 
+/** One issue as a line. A place in parentheses, like (caller), is no field: the message says it all. */
+export function showIssue({ path, message }: Issue): string {
+  return path.startsWith('(') ? message : `${path}: ${message}`;
+}
+
+/** All issues in one line. */
+export function showIssues(issues: readonly Issue[]): string {
+  return issues.map(showIssue).join('; ').replaceAll('.; ', '. ');
+}
+
 export function issuesOf(error: z.ZodError): Issue[] {
   return error.issues.map((issue) => ({ path: pathOf(issue.path), message: issue.message }));
 }
 
-/** Parse at a crossing. What does not parse becomes an error that names every field, and never gets further. */
+/** Parses a value at a crossing. An invalid one becomes an error that names every field, and gets no further. */
 export function parseAs<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -22,8 +32,7 @@ export function parseAs<S extends z.ZodType>(
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issues = issuesOf(parsed.error);
-  const shown = issues.map((issue) => `${issue.path}: ${issue.message}`).join('; ');
-  throw new HotcellError(code, `${what} is not valid: ${shown}`, { issues });
+  throw new HotcellError(code, `${what} is not valid: ${showIssues(issues)}`, { issues });
 }
 
 export function parseJsonAs<S extends z.ZodType>(
@@ -36,7 +45,7 @@ export function parseJsonAs<S extends z.ZodType>(
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new HotcellError(code, `${what} is not JSON: ${cause instanceof Error ? cause.message : 'unparsable'}`, {
+    throw new HotcellError(code, `${what} is not JSON: ${messageOf(cause)}`, {
       cause,
     });
   }

@@ -20,7 +20,7 @@ function mergeMaps(base: Plain, more: Plain): Plain {
   return merged;
 }
 
-/** The one rule: what is said later replaces what was said before; maps are merged key by key, lists are replaced whole. */
+/** The one rule of merging: later values replace earlier ones, maps merge key by key, lists are replaced whole. */
 export function mergePolicies(base: PolicyFile, more: PolicyFile): PolicyFile {
   return mergeMaps(base, more);
 }
@@ -29,7 +29,7 @@ const kib = 1024;
 const mib = 1024 * kib;
 const exactly = (value: number) => ({ default: value, max: value });
 
-/** What every policy stands on, and what an empty one is: nothing but printing. */
+/** The base of every policy, and the meaning of an empty one: it allows nothing but printing. */
 export const ground: PolicyFile = {
   description: '',
   network: 'none',
@@ -61,7 +61,7 @@ export const ground: PolicyFile = {
   worker: { labels: [] },
 };
 
-/** What a policy's names mean here: built images, the profiles that this version ships, what the machine has. */
+/** What the names in a policy mean here: built images, the profiles that this version ships, the machine's size. */
 export interface Installation {
   images: ImagesLock;
   /** By runtime and architecture: `runc-x86_64`. */
@@ -85,7 +85,7 @@ function resolveLimit(name: LimitName, inFile: LimitInFile, machine: Installatio
   return { ...whole, max, default: Math.min(whole.default, max) };
 }
 
-/** Two limits follow from others where a policy is silent: a block may take the run's time, and fill what there is room for. */
+/** Where a policy omits them, two limits follow from others: a block may take the run's time and fill all its space. */
 function resolveLimits(inFile: NonNullable<PolicyFile['limits']>, machine: Installation['machine']) {
   const rule = (name: LimitName) => resolveLimit(name, inFile[name] ?? {}, machine);
   const timeout = rule('timeoutSeconds');
@@ -98,7 +98,7 @@ function resolveLimits(inFile: NonNullable<PolicyFile['limits']>, machine: Insta
 }
 
 function resolveImages(names: readonly string[], lock: ImagesLock, issues: Issue[]) {
-  // What services are made from is built too, and no cell is made from it.
+  // Images of services are built too, but never make a cell.
   const built = Object.keys(lock).filter((name) => lock[name]?.kind === 'cell');
   return names.flatMap((name, i) => {
     const image = lock[name];
@@ -107,28 +107,27 @@ function resolveImages(names: readonly string[], lock: ImagesLock, issues: Issue
     const near = nearest(name, built);
     issues.push({
       path: `images[${i}]`,
-      message: `there is no image ${name} in this installation${near ? `; did you mean ${near}?` : ''} (${
-        built.length > 0 ? `built: ${built.join(', ')}` : 'none is built yet'
-      }); build it (./hotcell up builds the bundled ones, ./hotcell image build ${name} your own), or remove it here`,
+      message: `This installation has no image "${name}". ${near ? `Did you mean "${near}"? ` : ''}${
+        built.length > 0 ? `Built: ${built.join(', ')}.` : 'No image is built yet.'
+      } Build it, or remove it here.`,
     });
     return [];
   });
 }
 
-function resolveLanguages(said: NonNullable<PolicyFile['languages']>, issues: Issue[]): Language[] {
+function resolveLanguages(entries: NonNullable<PolicyFile['languages']>, issues: Issue[]): Language[] {
   const found: Language[] = [];
-  for (const [i, entry] of said.entries()) {
+  for (const [i, entry] of entries.entries()) {
     const path = `languages[${i}]`;
     if (typeof entry === 'string') {
       const language = findLanguage(builtIn, entry);
-      // Two words for one language (python and py) are two lines in a file and one language here.
+      // Two names of one language (python and py) are one language.
       if (!language) issues.push({ path, message: noLanguage(entry) });
       else if (!found.includes(language)) found.push(language);
       continue;
     }
     const taken = [entry.name, ...entry.aliases].find((word) => findLanguage(found, word));
-    if (taken)
-      issues.push({ path, message: `${taken} is a word for another language here already; every word means one` });
+    if (taken) issues.push({ path, message: `"${taken}" already names another language. Choose another name.` });
     else found.push(entry);
   }
   return found;
@@ -137,26 +136,26 @@ function resolveLanguages(said: NonNullable<PolicyFile['languages']>, issues: Is
 function noLanguage(name: string): string {
   const known = builtIn.map((language) => language.name);
   const near = nearest(name, known);
-  return `there is no language ${name}${near ? `; did you mean ${near}?` : ''} (known: ${known.join(', ')}); a new one is written { name, aliases, command, ending }`;
+  return `Unknown language "${name}". ${near ? `Did you mean "${near}"? ` : ''}Known: ${known.join(', ')}. Define another one as { name, aliases, command, ending }.`;
 }
 
-/** From the merged file to the policy of this installation, or everything that is wrong with it. */
+/** Resolves a merged file to a policy of this installation, or lists everything that is wrong with it. */
 export function resolvePolicy(
   name: string,
   file: PolicyFile,
   here: Installation,
 ): { policy: Policy } | { issues: Issue[] } {
-  const { extends: _base, ...said } = mergePolicies(ground, file);
+  const { extends: _base, ...merged } = mergePolicies(ground, file);
   const issues: Issue[] = [];
   const whole = {
-    ...said,
+    ...merged,
     version: 1,
     name,
-    images: resolveImages(said.images ?? [], here.images, issues),
-    languages: resolveLanguages(said.languages ?? [], issues),
-    limits: resolveLimits(said.limits ?? {}, here.machine),
+    images: resolveImages(merged.images ?? [], here.images, issues),
+    languages: resolveLanguages(merged.languages ?? [], issues),
+    limits: resolveLimits(merged.limits ?? {}, here.machine),
     seccomp: Object.fromEntries(
-      Object.entries(here.seccomp).filter(([profile]) => profile.startsWith(`${said.runtime}-`)),
+      Object.entries(here.seccomp).filter(([profile]) => profile.startsWith(`${merged.runtime}-`)),
     ),
   };
   if (issues.length > 0) return { issues };

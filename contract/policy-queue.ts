@@ -1,6 +1,6 @@
 import type { Policy } from './policy.ts';
 
-/** The capability that a run under this policy needs: the name of its queue. */
+/** The name of the queue for runs under this policy. */
 export function queueOf({ runtime, worker }: Pick<Policy, 'runtime' | 'worker'>): string {
   return [runtime, ...new Set(worker.labels.toSorted())].join('-');
 }

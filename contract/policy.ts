@@ -9,28 +9,34 @@ import { PolicyName } from './names.ts';
 /** A name, or the beginning of one with a star after it. */
 export const EnvPattern = z
   .string()
-  .regex(/^(?:[A-Za-z_][A-Za-z0-9_]{0,126}\*?|\*)$/, 'a variable is named by letters, digits and _; a star may end it')
+  .regex(
+    /^(?:[A-Za-z_][A-Za-z0-9_]{0,126}\*?|\*)$/,
+    'must be the name of a variable (letters, digits and _); a star may end it',
+  )
   .refine((pattern) => !isNeverVariable(pattern.replace(/\*$/, '')), {
-    message: 'no policy can let this variable through: it would change which code is run; remove it',
+    message: 'No policy can let this variable through: it would change which code runs. Remove it.',
   });
 export const PublishPattern = z
   .string()
-  .regex(/^(?:[a-z0-9][a-z0-9._-]{0,126}\*?|\*)$/, 'a snapshot name of a-z, 0-9, ., _ and -; a star may end it');
-/** Without dashes, so that the name of a queue tells its labels apart. */
-export const WorkerLabel = z.string().regex(/^[a-z0-9]{1,16}$/, 'a worker’s label is 1 to 16 of a-z and 0-9');
+  .regex(
+    /^(?:[a-z0-9][a-z0-9._-]{0,126}\*?|\*)$/,
+    'must be the name of a snapshot (a-z, 0-9, ., _ and -); a star may end it',
+  );
+/** Without dashes, so that the name of a queue separates its labels. */
+export const WorkerLabel = z.string().regex(/^[a-z0-9]{1,16}$/, 'must be 1 to 16 of a-z and 0-9');
 
 export function matches(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 }
 
-const rangeMessage = 'the default must lie between min and max';
+const rangeMessage = 'the default must be between min and max';
 const ordered = (rule: { min: number; default: number; max: number }) =>
   rule.min <= rule.default && rule.default <= rule.max;
 
 function limitRule(name: LimitName, { unit, min, max }: LimitRow) {
   const number = (unit === 'cpus' ? z.number() : z.number().int())
-    .min(min, `no policy can set less than ${showLimit(name, min)}`)
-    .max(max, `no policy can set more than ${showLimit(name, max)}`);
+    .min(min, `must be at least ${showLimit(name, min)}`)
+    .max(max, `must be at most ${showLimit(name, max)}, the ceiling of every policy`);
   return z.strictObject({ min: number, default: number, max: number }).refine(ordered, { message: rangeMessage });
 }
 export type LimitRule = z.infer<ReturnType<typeof limitRule>>;
@@ -42,19 +48,19 @@ export const Approval = z.strictObject({
 });
 
 const priority = z.number().int().min(0).max(9);
-const upTo = (max: number) => z.number().int().min(0).max(max, `no policy can set more than ${max}`);
+const upTo = (max: number) => z.number().int().min(0).max(max, `must be at most ${max}`);
 
 export const inputsRule = {
   count: upTo(64),
   bytes: upTo(16 * 1024 ** 4),
   files: upTo(10_000_000),
-  /** Hash every staged file again for each run: slower, and proof against a host that changes its own disk. */
+  /** Hash every staged file again for each run: slower, but it notices a host that changes its own disk. */
   verifyEachUse: z.boolean(),
 };
 
 /**
- * A policy, merged and resolved for one installation: what a run is judged against, in the producer and again in the
- * worker. Network, user, mounts, capabilities and devices are no words of it: nobody can ask for them.
+ * A policy, merged and resolved for one installation. The producer judges a run against it, and the worker again. It has
+ * no fields for network access, user, mounts, capabilities and devices, so no request can ask for them.
  */
 export const Policy = z.strictObject({
   version: z.literal(1),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What isolation a cell really had: what the kernel told a child of init, set up exactly as a block will be. */
+/** The isolation that a cell really has: what the kernel told a child of init that is set up exactly like a block. */
 export const PostureFacts = z.record(
   z.string().max(128),
   z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]),
@@ -8,11 +8,11 @@ export const PostureFacts = z.record(
 export type PostureFacts = z.infer<typeof PostureFacts>;
 
 export const Posture = z.strictObject({
-  /** From inside, by our static program; under gVisor it is the sentry's word. */
+  /** From inside, read by our static program; under gVisor it is what the sentry says. */
   inside: PostureFacts,
-  /** From outside: what the engine's inspection says of the container as created. */
+  /** From outside: the engine's inspection of the created container. */
   outside: PostureFacts,
-  /** What this testimony is worth on this runtime, in a sentence. */
+  /** How much this proves on this runtime, in a sentence. */
   worth: z.string(),
 });
 export type Posture = z.infer<typeof Posture>;

@@ -59,7 +59,7 @@ export const nothingUsed: Usage = {
   outputFiles: 0,
 };
 
-/** The committed record of a run: `result.json`. One put-if-absent of it decides which attempt counts. */
+/** The committed record of a run: `result.json`. Putting it if absent decides which attempt counts. */
 export const Result = z.strictObject({
   version: z.literal(1),
   run: RunId,
@@ -93,7 +93,7 @@ export const Result = z.strictObject({
     warm: z.boolean(),
   }),
   warnings: z.array(z.string()),
-  /** Of a refusal: every reason at once. */
+  /** Every reason of a refusal. */
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
 });
 export type Result = z.infer<typeof Result>;

@@ -9,79 +9,80 @@ interface Flag {
   advice: string;
 }
 
-const sealed = 'there is no network in a cell';
-const build =
-  'packages come with the image: ./hotcell image build NAME --from python --requirements requirements.txt, then have NAME added to the policy';
+const freeze = 'Freeze the data as a snapshot and read it at /inputs.';
+const sealed = 'This will fail: a cell has no network.';
+const build = 'Packages are part of the image. Ask the operator for an image that has them.';
 
 /**
- * Cheap static flags. They protect nothing (the cell does): they tell the submitter early what will fail, and whoever
- * approves or audits a run what to look at. Every pattern is a plain search without nested repetition, and the text that
- * is searched is bounded, because it is a stranger's.
+ * Cheap static flags. They protect nothing (the cell does): they tell a submitter early what will fail, and an auditor
+ * what to look at. Every pattern is a plain search without nested repetition, and the searched text is bounded, because
+ * a stranger wrote it.
  */
 const flags: readonly Flag[] = [
   {
     name: 'installs_packages',
     pattern:
       /(?:\bpip3?|\bpipx|\bconda|\bmamba|\bpoetry|\buv(?: pip)?|\bapt|\bapt-get|\bapk|\bdnf|\byum|\bbrew|\bgem|\bcargo|\bnpm|\bpnpm|\byarn)(?:["', ]{1,4})(?:-\S{1,20} )?(?:install|add|ci)\b|\binstall\.packages\(/,
-    advice: `this will fail: ${sealed}; ${build}`,
+    advice: `${sealed} ${build}`,
   },
   {
     name: 'virtual_environment',
     pattern: /\b(?:virtualenv|venv\.create|conda create)\b|-m["', ]{1,4}venv\b/,
-    advice: `a virtual environment is of no use: ${sealed}; ${build}`,
+    advice: `A virtual environment does not help: a cell has no network to fill it from. ${build}`,
   },
   {
     name: 'opens_sockets',
     pattern:
       /\b(?:import socket|from socket|socket\.socket|create_connection|import requests|from requests|import httpx|import aiohttp|urllib\.request|urllib3|http\.client|urlopen|import smtplib|import ftplib|import paramiko|import boto3|node:(?:net|http|https|dgram|dns|tls)|require\(["'](?:net|http|https|dgram|dns|tls)["']\)|fetch\(["'`]|XMLHttpRequest|new WebSocket|download\.file\(|url\(["'])/,
-    advice: `this will fail: ${sealed}; freeze the data as a snapshot and read it at /inputs`,
+    advice: `${sealed} ${freeze}`,
   },
   {
     name: 'network_client',
     pattern:
       /(?<=^|[\s"'`;|&($])(?:curl|wget|nc|ncat|netcat|telnet|ssh|scp|sftp|rsync|dig|nslookup|ping|git clone)["',]{0,3} /m,
-    advice: `this will fail: ${sealed}, and the images carry no network clients; freeze the data as a snapshot`,
+    advice: `${sealed} ${freeze}`,
   },
   {
     name: 'addresses',
     pattern: /\b(?:https?|ftp|s3|gs|postgres(?:ql)?|mysql|mongodb|redis|wss?):\/\/[A-Za-z0-9]/,
-    advice: `an address of the network: ${sealed}; freeze the data as a snapshot and read it at /inputs`,
+    advice: `The code names a network address, and a cell has no network. ${freeze}`,
   },
   {
     name: 'absent_paths',
     pattern:
       /(?<=^|[\s"'`=(:])(?:\/var\/run\/docker\.sock|\/home\/[a-z]|\/Users\/|\/root\/|\/mnt\/|\/media\/|\/data\/|\/content\/|\/etc\/(?:shadow|kubernetes)|\/run\/secrets|~\/|C:\\)/m,
     advice:
-      'reads or writes a path that does not exist here: inputs are at /inputs/NAME, scratch is /work and /tmp, results go to /outputs',
+      'This path does not exist in a cell. Inputs are at /inputs/NAME, scratch is /work and /tmp, results go to /outputs.',
   },
   {
     name: 'metadata_service',
     pattern: /\b169\.254\.169\.254\b|metadata\.google\.internal/,
-    advice: 'asks a cloud’s metadata service: a cell has no network and no identity of its host',
+    advice: 'The code asks a cloud’s metadata service. A cell has no network and no identity of its host.',
   },
   {
     name: 'shells_out',
     languages: ['python', 'javascript', 'typescript', 'r', 'powershell'],
     pattern:
       /\b(?:os\.system|os\.popen|os\.exec[lv]|subprocess\.|pty\.spawn|child_process|execSync\(|spawnSync\(|system2?\(["']|Start-Process|Invoke-Expression)/,
-    advice: 'starts other programs: only what the image has can be started, with the same rights and limits',
+    advice: 'The code starts other programs. Only those of the image exist, and they get the same rights and limits.',
   },
   {
     name: 'runs_built_text',
-    // A method of that name (a data frame's eval, a pattern's exec) is none of it.
+    // Not a method of that name, like a data frame's eval or a pattern's exec.
     pattern: /(?<![.\w])(?:eval|exec)\(|\bnew Function\(|\bmarshal\.loads|\bpickle\.loads?\(|base64 (?:-d|--decode)/,
-    advice: 'runs text that it makes or decodes: what is run cannot be read here',
+    advice: 'The code runs text that it builds or decodes, so a reviewer can’t see what runs.',
   },
   {
     name: 'mentions_credentials',
     pattern:
       /\b(?:AKIA[0-9A-Z]{16}|ASIA[0-9A-Z]{16}|ghp_[A-Za-z0-9]{20}|sk-[A-Za-z0-9]{20}|xox[bp]-[A-Za-z0-9-]{10}|AWS_SECRET_ACCESS_KEY)\b|-----BEGIN [A-Z ]{0,20}PRIVATE KEY|\b(?:password|passwd|secret|api_?key|access_?token)["']? ?[:=] ?["'][^"']{4}/i,
-    advice: 'mentions a credential: it would stand in the record for good; a cell needs none, it reaches nothing',
+    advice:
+      'The code contains a credential, which the record would keep for good. A cell has no network, so remove it.',
   },
 ];
 
 const longLine = 2000;
-const longAdvice = `has more than ${longLine} characters: hard to read for anybody (long_line)`;
+const longAdvice = `The line has more than ${longLine} characters, which is hard to review. (long_line)`;
 const searched = 256 * 1024;
 const mostWarnings = 32;
 
@@ -98,9 +99,9 @@ function lineOf(text: string, index: number): number {
 
 const blob = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{512}/;
 const blobAdvice =
-  'carries a long encoded blob: bundle it as a file or freeze it as an input, so that it is bound by its own digest (base64_blob)';
+  'The code contains a long encoded blob. Bundle it as a file or freeze it as an input, so that it has a digest of its own. (base64_blob)';
 
-/** Lines that only a machine can have written; a blob is looked for in these alone. */
+/** Lines that only a machine writes; blobs are searched in these alone. */
 function longLines(text: string): Remark[] {
   const remarks: Remark[] = [];
   for (let from = 0, line = 1; from <= text.length && remarks.length < 2; line++) {
@@ -125,16 +126,17 @@ function remarksOn(code: string, language: string | undefined): Remark[] {
     });
   const rest: Remark[] =
     code.length > searched
-      ? [{ line: lineOf(text, searched), text: 'what follows was not looked at, the block is too long (unsearched)' }]
+      ? [{ line: lineOf(text, searched), text: 'The rest of the block is too long to be screened. (unsearched)' }]
       : [];
   return [...found, ...longLines(text), ...rest].toSorted((a, b) => a.line - b.line);
 }
 
-/** Advice about each block, `blocks[0] line 3: …`; of each flag its first line only. */
+/** Advice about each block, as `blocks[0] line 3: …`: of each flag only the first line. */
 export function screen(blocks: readonly Block[], languages: readonly Language[]): string[] {
   const warnings: string[] = [];
   for (const [index, block] of blocks.entries()) {
-    if (warnings.length >= mostWarnings) return [...warnings, `blocks[${index}] and later: not looked at (unsearched)`];
+    if (warnings.length >= mostWarnings)
+      return [...warnings, `blocks[${index}] and later were not screened. (unsearched)`];
     const remarks =
       'argv' in block
         ? remarksOn(block.argv.join(' '), undefined)

@@ -17,7 +17,7 @@ const units: Readonly<Record<string, number>> = {
   tib: 1024 ** 4,
 };
 
-/** `512m`, `512 MiB`, `1.5g` or plain bytes, in steps of 1024 as the engine counts; undefined for anything else. */
+/** `512m`, `512 MiB`, `1.5g` or plain bytes, in steps of 1024 like the engine; undefined for anything else. */
 export function parseBytes(text: string): number | undefined {
   const [, number, unit] = /^(\d{1,15}(?:\.\d{1,6})?) ?([a-z]{0,3})$/i.exec(text.trim()) ?? [];
   const factor = units[(unit ?? '').toLowerCase()];
@@ -26,7 +26,7 @@ export function parseBytes(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
-/** Rounded only where rounding hides nothing: two different sizes never read the same. */
+/** Rounded only where that is exact: two different sizes never look the same. */
 export function exactBytes(bytes: number): string {
   const rounded = formatBytes(bytes);
   return parseBytes(rounded.replace('bytes', 'b')) === bytes ? rounded : `${bytes} bytes`;

@@ -7,7 +7,7 @@ export interface SnapshotDiff {
   same: number;
 }
 
-/** What became of the files of one snapshot in another, by path. */
+/** How the files of one snapshot differ from another's, by path. */
 export function diffOf(before: readonly SnapshotEntry[], after: readonly SnapshotEntry[]): SnapshotDiff {
   const old = new Map(before.map((entry) => [entry.path, entry]));
   const diff: SnapshotDiff = { added: [], removed: [], changed: [], same: 0 };

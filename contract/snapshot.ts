@@ -11,14 +11,14 @@ export const SnapshotEntry = z.strictObject({
 });
 export type SnapshotEntry = z.infer<typeof SnapshotEntry>;
 
-/** Where the bytes of a path lie; it stands beside the manifest and is no part of its identity. */
+/** Where the bytes of a path are stored: beside the manifest, and not part of its identity. */
 export const Location = z.strictObject({ bucket: z.string(), key: z.string(), versionId: z.string().optional() });
 export type Location = z.infer<typeof Location>;
 
-/** What one snapshot may hold at most. Counted while listing, so that a million keys are never held. */
+/** The most that one snapshot holds. Counted while listing, so that memory never holds a million keys. */
 export const snapshotLimits = { files: 100_000, bytes: 2 ** 40 } as const;
 
-/** By the bytes of their UTF-8 form, as sorting everywhere else in the formats. */
+/** By the bytes of their UTF-8 form, like all sorting in the stored formats. */
 export function compareUtf8(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
@@ -27,7 +27,7 @@ function manifestLine(entry: SnapshotEntry): string {
   return `${canonical({ path: entry.path, sha256: entry.sha256, size: entry.size })}\n`;
 }
 
-/** The manifest's text: canonical lines, sorted. Its sha256 is the snapshot's id. */
+/** The manifest: canonical lines, sorted. Its sha256 is the snapshot's id. */
 export function manifestOf(entries: readonly SnapshotEntry[]): { id: Digest; text: string } {
   const text = entries
     .toSorted((a, b) => compareUtf8(a.path, b.path))
@@ -42,14 +42,14 @@ export function refuseNames(problems: readonly NameProblem[]): void {
   const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
   throw new HotcellError(
     'snapshot_refused',
-    `the snapshot is refused: ${JSON.stringify(first.path)} ${first.reason}${more}; nothing of it is kept until every name is right`,
+    `Snapshot refused: ${JSON.stringify(first.path)} ${first.reason}${more}. Rename these files and freeze the source again.`,
     { issues: problems.map(({ path, reason }) => ({ path, message: reason })) },
   );
 }
 
 /**
- * A manifest as it was fetched: it has the bytes its id says and lines as this house writes them. Whoever can write the
- * store can also compute an id, so the names are judged again here, before they become paths of a host.
+ * Reads a fetched manifest, which must match its id and be canonical. An attacker who can write to the store can also
+ * compute an id, so the names are checked again here, before they become paths of a host.
  */
 export function readManifest(text: string, id: Digest): SnapshotEntry[] {
   const entries = readLines(text, id, `the manifest of ${id}`, SnapshotEntry);
@@ -63,16 +63,16 @@ export function readLines<S extends z.ZodType<{ path: string }>>(
   what: string,
   schema: S,
 ): z.output<S>[] {
-  const damaged = (why: string) => new HotcellError('input_damaged', `${what} ${why}; freeze the source again`);
-  if (sha256(text) !== digest) throw damaged('is not what its digest says: it was changed or cut in the store');
-  if (text !== '' && !text.endsWith('\n')) throw damaged('does not end with a whole line');
+  const damaged = (why: string) => new HotcellError('input_damaged', `${what} ${why}. Freeze the source again.`);
+  if (sha256(text) !== digest) throw damaged('does not match its digest: it was changed or cut off in the store');
+  if (text !== '' && !text.endsWith('\n')) throw damaged('ends in the middle of a line');
   let before: string | undefined;
   return text
     .split('\n')
     .slice(0, -1)
     .map((line) => {
       const entry = parseJsonAs(schema, line, what, 'input_damaged');
-      if (canonical(entry) !== line) throw damaged('has a line that is not in canonical form');
+      if (canonical(entry) !== line) throw damaged('contains a line that is not canonical');
       if (before !== undefined && compareUtf8(before, entry.path) >= 0) throw damaged('is not sorted');
       before = entry.path;
       return entry;

@@ -4,18 +4,18 @@ import { TenantName } from './names.ts';
 import { parseJsonAs } from './parse.ts';
 
 /**
- * One bucket outside our own that the operator lets be read. A submitter names bucket and prefix and nothing else: the
- * address and the credentials are the operator's.
+ * A bucket of others that the operator lets Hotcell read. A submitter names only bucket and prefix: the address and the
+ * credentials are the operator's.
  */
 export const Source = z.strictObject({
-  bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{2,62}$/, 'a bucket is named by 3 to 63 of a-z, 0-9, . and -'),
-  endpoint: z.url({ protocol: /^https?$/, error: 'an http or https address' }),
+  bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{2,62}$/, 'must be 3 to 63 of a-z, 0-9, . and -'),
+  endpoint: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
   region: z.string().min(1).default('us-east-1'),
   accessKey: z.string().min(1),
   secretKey: z.string().min(1),
-  /** What may be read, each with the slash it ends with; an empty one allows the whole bucket. */
-  prefixes: z.array(z.string()).min(1, 'name at least one prefix that may be read'),
-  /** Whose runs may read it; all, when it is left out. */
+  /** The readable prefixes, each with its final slash; an empty one allows the whole bucket. */
+  prefixes: z.array(z.string()).min(1, 'must name at least one prefix'),
+  /** The tenants whose runs may read it; default: all. */
   tenants: z.array(TenantName).optional(),
 });
 export type Source = z.infer<typeof Source>;
@@ -26,11 +26,15 @@ const SourcesFile = z.strictObject({ version: z.literal(1), sources: z.array(Sou
 export function readSources(text: string): Source[] {
   const { sources } = parseJsonAs(SourcesFile, text, 'the file of sources');
   const twice = sources.find((source, i) => sources.findIndex((other) => other.bucket === source.bucket) !== i);
-  if (twice) throw new HotcellError('invalid', `the file of sources names the bucket ${twice.bucket} twice`);
+  if (twice)
+    throw new HotcellError(
+      'invalid',
+      `The file of sources names the bucket ${twice.bucket} twice. Remove one of the two.`,
+    );
   return sources;
 }
 
-/** The source that lets this tenant read this key or prefix; undefined when none does. */
+/** The source that lets this tenant read this key or prefix, if any. */
 export function sourceFor(
   sources: readonly Source[],
   tenant: string,

@@ -6,7 +6,7 @@ import { RetryableOutcome } from './outcomes.ts';
 
 const mib = 1024 * 1024;
 
-/** A path inside /work that a block or bundled file may have: relative, plain, at most 16 folders deep. */
+/** The path of a block or bundled file inside /work: relative, plain, at most 16 folders deep. */
 export const WorkPath = z
   .string()
   .min(1)
@@ -14,48 +14,49 @@ export const WorkPath = z
   .refine(
     (path) => !path.startsWith('/') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..'),
     {
-      message: 'a file is named by a relative path without empty parts, . and ..',
+      message: 'must be a relative path without empty, . or .. parts',
     },
   )
-  .refine((path) => path.split('/').length <= 16, { message: 'a file lies at most 16 folders deep' })
-  // eslint-style control characters would make two names look like one.
-  .refine((path) => !/[\p{Cc}\p{Cf}]/u.test(path), { message: 'a file name has no control or formatting characters' });
+  .refine((path) => path.split('/').length <= 16, { message: 'must be at most 16 folders deep' })
+  // Such characters make two different names look the same.
+  .refine((path) => !/[\p{Cc}\p{Cf}]/u.test(path), { message: 'must not contain control or formatting characters' });
 
 export const CodeBlock = z.strictObject({
   language: z.string().min(1).max(32),
-  code: z.string().max(4 * mib),
+  code: z.string().max(4 * mib, 'Code is limited to 4 MiB. Pass data as an input.'),
   file: WorkPath.optional(),
 });
 export const ArgvBlock = z.strictObject({ argv: z.array(z.string().max(4096)).min(1).max(256) });
 export const Block = z.union([CodeBlock, ArgvBlock], {
-  error: 'a block is { language, code, file? } or { argv: [...] }',
+  error: 'must be { language, code, file? } or { argv: [...] }',
 });
 export type Block = z.infer<typeof Block>;
 
+const tooLong = 'A bundled file is limited to 16 MiB. Freeze it as a snapshot and use it as an input.';
 export const BundledFile = z.union(
   [
-    z.strictObject({ path: WorkPath, text: z.string().max(16 * mib) }),
-    z.strictObject({ path: WorkPath, base64: z.base64().max(22 * mib) }),
+    z.strictObject({ path: WorkPath, text: z.string().max(16 * mib, tooLong) }),
+    z.strictObject({ path: WorkPath, base64: z.base64('must be base64').max(22 * mib, tooLong) }),
   ],
-  { error: 'a file is { path, text } or { path, base64 }' },
+  { error: 'must be { path, text } or { path, base64 }' },
 );
 export type BundledFile = z.infer<typeof BundledFile>;
 
 export const Labels = z
   .record(
-    z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,62}$/, 'a label is named by 1 to 63 of a-z, 0-9, ., _, / and -'),
+    z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, ., _, / and -'),
     z.string().max(256),
   )
-  .refine((labels) => Object.keys(labels).length <= 32, { message: 'at most 32 labels' });
+  .refine((labels) => Object.keys(labels).length <= 32, { message: 'must have at most 32 labels' });
 
 const Retry = z.strictObject({
   on: z.array(RetryableOutcome).min(1),
   max: z.number().int().min(1).max(5),
 });
 
-/** What a submitter asks: the body of POST /v1/runs. Nothing in it can say user, runtime, mounts or network. */
+/** The body of POST /v1/runs. It has no fields for user, runtime, mounts or network. */
 export const RunRequest = z.strictObject({
-  blocks: z.array(Block).min(1, 'a run has at least one block').max(64),
+  blocks: z.array(Block).min(1, 'must have at least one block').max(64),
   files: z.array(BundledFile).max(256).optional(),
   params: z.json().optional(),
   policy: PolicyName.optional(),
@@ -63,10 +64,7 @@ export const RunRequest = z.strictObject({
   inputs: z.record(InputName, z.string().min(1).max(1024)).optional(),
   limits: AskedLimits.optional(),
   env: z
-    .record(
-      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'a variable is named by letters, digits and _'),
-      z.string().max(8192),
-    )
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be letters, digits and _'), z.string().max(8192))
     .optional(),
   labels: Labels.optional(),
   priority: z.number().int().min(0).max(9).optional(),
@@ -78,7 +76,7 @@ export type RunRequest = z.infer<typeof RunRequest>;
 
 export const Requester = z.strictObject({ key: z.string(), role: z.enum(['admin', 'submitter', 'reader']) });
 
-/** What was asked, resolved: policy, image and inputs are digests now. Its canonical JSON is what its digest names. */
+/** A request resolved to digests of policy, image and inputs. The sha256 of its canonical JSON names it. */
 export const Spec = z.strictObject({
   version: z.literal(1),
   run: RunId,
@@ -96,7 +94,7 @@ export const Spec = z.strictObject({
       name: InputName,
       snapshot: Digest,
       locations: Digest,
-      /** What was asked, for a rerun on what it names by then. */
+      /** The source as asked, so that a rerun can resolve it anew. */
       source: z.string().max(1024).optional(),
     }),
   ),

@@ -7,15 +7,15 @@ const references = {
   run: RunId,
   tenant: TenantName,
   spec: Digest,
-  /** The capability (the queue) it was issued for: a ticket that is moved to another queue is refused. */
+  /** The queue it was issued for: a worker refuses a ticket that was moved to another one. */
   queue: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/),
   issuedAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
 } as const;
 
 /**
- * What goes through the queue: references and a signature, never code or data. Version 2 names the key it was signed
- * with. The version before is understood as well, since tickets wait while workers and producers are updated.
+ * A ticket in the queue: references and a signature, never code or data. Version 2 names the key that signed it. Version 1
+ * is still accepted, because tickets wait while workers and producers are updated.
  */
 export const TicketBody = z.discriminatedUnion('version', [
   z.strictObject({ version: z.literal(2), key: z.string().regex(/^[0-9a-f]{16}$/), ...references }),

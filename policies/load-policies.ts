@@ -4,6 +4,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { messageOf } from '@hotcell/contract/errors.ts';
 import { PolicyName } from '@hotcell/contract/names.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
+import { showIssue } from '@hotcell/contract/parse.ts';
 import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
 import { type PolicyFile, parsePolicyFile } from '@hotcell/contract/policy-file.ts';
 import { type Installation, mergePolicies, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
@@ -35,7 +36,7 @@ function readPolicy(name: string, file: string, text: string): ParsedPolicy | { 
   const parsed = parsePolicyFile(name, yaml.value);
   if ('policyFile' in parsed) return { name, file, content: parsed.policyFile, yaml };
   return {
-    problems: parsed.issues.map(({ at, path, message }) => problemAt(file, yaml, at, `${path}: ${message}`)),
+    problems: parsed.issues.map((issue) => problemAt(file, yaml, issue.at, showIssue(issue))),
   };
 }
 
@@ -96,10 +97,7 @@ function resolveChain(chain: readonly ParsedPolicy[], here: Installation): Loade
   if ('policy' in resolved) return { policy: resolved.policy, digest: policyDigest(resolved.policy), file: leaf.file };
   const whole: Problem = { file: leaf.file, line: 1, column: 1, message: '' };
   return {
-    problems: resolved.issues.map(({ path, message }) => ({
-      ...(blame(chain, path) ?? whole),
-      message: `${path}: ${message}`,
-    })),
+    problems: resolved.issues.map((issue) => ({ ...(blame(chain, issue.path) ?? whole), message: showIssue(issue) })),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Issue } from '@hotcell/contract/errors.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
+import { showIssues } from '@hotcell/contract/parse.ts';
 import { commit, type CommitDeps } from '@hotcell/record/commit.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 
@@ -15,7 +16,7 @@ export interface Refused {
 
 /** The refusal of a known caller is a record like any other: an id, an outcome, and why. */
 export async function refuse(deps: CommitDeps, { reasons, ...asked }: Refused): Promise<Result> {
-  const reason = `refused: ${reasons.map(({ path, message }) => `${path}: ${message}`).join('; ')}`;
+  const reason = `refused: ${showIssues(reasons)}`;
   const of = { run: newRunId(), tenant: asked.tenant, spec: null };
   const ending = { outcome: 'rejected', reason, errors: reasons } as const;
   const result = { ...emptyResult(of, undefined, ending, new Date()), ...asked };

@@ -1,4 +1,5 @@
 import { HotcellError, type Issue, messageOf } from '@hotcell/contract/errors.ts';
+import { showIssue } from '@hotcell/contract/parse.ts';
 import { CommanderError } from 'commander';
 import { visible, visibleLine } from './visible.ts';
 
@@ -10,7 +11,7 @@ export function failureOf(error: unknown): { code: number; text: string } {
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
   if (!(error instanceof HotcellError))
     return { code: exitCodes.error, text: `hotcell: ${visible(messageOf(error))}\n` };
-  const lines = untold(error).map(({ path, message }) => `  ${visibleLine(path)}: ${visibleLine(message)}\n`);
+  const lines = untold(error).map((issue) => `  ${visibleLine(showIssue(issue))}\n`);
   const denied = error.code === 'unauthenticated' || error.code === 'forbidden';
   return {
     code: denied ? exitCodes.notAllowed : exitCodes.error,

@@ -1,4 +1,5 @@
 import { counted, formatSeconds } from '@hotcell/contract/format.ts';
+import { showIssue } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { failureOf } from './fail.ts';
 import type { Globals } from './globals.ts';
@@ -32,7 +33,7 @@ export function reporterFor(globals: Globals): Reporter {
       status !== 'finished' && !globals.json && note(reason ? `${status}: ${reason}` : status),
     ended: (result) => {
       if (globals.json) return;
-      for (const { path, message } of result.errors ?? []) say(`  ${path}: ${message}`);
+      for (const issue of result.errors ?? []) say(`  ${showIssue(issue)}`);
       const took = result.timings.ranMs > 0 ? ` after ${formatSeconds(result.timings.ranMs)}` : '';
       note(`${result.outcome}${took}: ${result.reason}`);
       warnings(result.warnings);

@@ -4,6 +4,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { frameLimits, type HostFrame } from '@hotcell/contract/frames.ts';
 import type { Language } from '@hotcell/contract/languages.ts';
 import type { Block, Spec } from '@hotcell/contract/spec.ts';
+import { showIssues } from '@hotcell/contract/parse.ts';
 import { jobLimitsOf } from '../cell/cell-bounds.ts';
 import type { CellPlan } from '../cell/cell-plan.ts';
 
@@ -26,8 +27,7 @@ export interface Job {
 export function prepareJob(spec: Pick<Spec, 'blocks' | 'files'>, languages: readonly Language[]): Job {
   const { resolved, issues } = resolveBlocks(spec.blocks, spec.files, languages);
   if (issues.length > 0) {
-    const shown = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    throw new HotcellError('policy_refused', `The run can't be prepared: ${shown}`, { issues });
+    throw new HotcellError('policy_refused', `The run can't be prepared: ${showIssues(issues)}`, { issues });
   }
   return {
     blocks: spec.blocks.map((block, index) => {

@@ -5,6 +5,7 @@ import { type Effective, judgeInputs } from '@hotcell/contract/admission.ts';
 import { canonical } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
+import { showIssues } from '@hotcell/contract/parse.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import { locatedAt } from '@hotcell/record/snapshot-store.ts';
@@ -68,8 +69,9 @@ export async function stageJudged(
   const issues = judgeInputs(policy, staged.inputs);
   if (issues.length === 0) return staged;
   await staged[Symbol.asyncDispose]();
-  const shown = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  throw new HotcellError('policy_refused', `The policy ${policy.name} refuses these inputs: ${shown}`, { issues });
+  throw new HotcellError('policy_refused', `The policy ${policy.name} refuses these inputs: ${showIssues(issues)}`, {
+    issues,
+  });
 }
 
 /** Holds all inputs, or none. */

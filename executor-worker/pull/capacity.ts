@@ -1,10 +1,10 @@
-import type { Room } from '@hotcell/contract/heartbeats.ts';
+import type { Resources } from '@hotcell/contract/heartbeats.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 
 export type Needs = Pick<Limits, 'cpus' | 'memoryBytes'>;
 
 interface Waiter {
-  needs: Room;
+  needs: Resources;
   go: (room: Disposable) => void;
 }
 
@@ -13,22 +13,22 @@ interface Waiter {
  * for ever.
  */
 export class Capacity {
-  readonly total: Room;
-  #used: Room = { cpus: 0, memoryBytes: 0, runs: 0 };
+  readonly total: Resources;
+  #used: Resources = { cpus: 0, memoryBytes: 0, runs: 0 };
   readonly #waiting: Waiter[] = [];
   readonly #onWaiting: (waiting: boolean) => void;
 
   /** `onWaiting` is called when the first run begins to wait and when the last one stops. */
-  constructor(total: Room, onWaiting: (waiting: boolean) => void) {
+  constructor(total: Resources, onWaiting: (waiting: boolean) => void) {
     this.total = total;
     this.#onWaiting = onWaiting;
   }
 
-  get used(): Room {
+  get used(): Resources {
     return { ...this.#used };
   }
 
-  get free(): Room {
+  get free(): Resources {
     const { total } = this;
     const { cpus, memoryBytes, runs } = this.#used;
     return { cpus: total.cpus - cpus, memoryBytes: total.memoryBytes - memoryBytes, runs: total.runs - runs };
@@ -67,17 +67,17 @@ export class Capacity {
     });
   }
 
-  #roomFor({ cpus, memoryBytes }: Needs): Room {
+  #roomFor({ cpus, memoryBytes }: Needs): Resources {
     return { cpus: Math.min(cpus, this.total.cpus), memoryBytes, runs: 1 };
   }
 
-  #fits(needs: Room): boolean {
+  #fits(needs: Resources): boolean {
     const { cpus, memoryBytes, runs } = this.free;
     // Adding and subtracting fractions of CPUs leaves rounding errors behind.
     return needs.runs <= runs && needs.cpus <= cpus + 1e-9 && needs.memoryBytes <= memoryBytes;
   }
 
-  #reserve(room: Room): Disposable {
+  #reserve(room: Resources): Disposable {
     this.#add(room, 1);
     // A stack is disposed of once, however often that is asked for.
     const reserved = new DisposableStack();
@@ -88,7 +88,7 @@ export class Capacity {
     return reserved;
   }
 
-  #add(room: Room, sign: 1 | -1): void {
+  #add(room: Resources, sign: 1 | -1): void {
     this.#used = {
       cpus: Math.max(0, this.#used.cpus + sign * room.cpus),
       memoryBytes: this.#used.memoryBytes + sign * room.memoryBytes,

@@ -1,6 +1,7 @@
 import { type Effective, judge as judgeSpec } from '@hotcell/contract/admission.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
+import { showIssues } from '@hotcell/contract/parse.ts';
 import type { PinnedPolicy } from '@hotcell/record/pinned-policies.ts';
 import { readSpec } from '@hotcell/record/run-spec.ts';
 import type { Judged, Specified, Ticketed } from '../stages.ts';
@@ -33,6 +34,7 @@ export function judgePinned({ policy, revoked }: PinnedPolicy, spec: Spec): Effe
       message: `this version of the policy ${policy.name} was revoked at ${revoked.at}: ${revoked.reason}. Submit the run again under another one`,
     });
   if (judged.admitted && issues.length === 0) return judged.effective;
-  const reasons = issues.map((issue) => `${issue.path}: ${issue.message}`).join('; ');
-  throw new HotcellError('policy_refused', `The policy ${policy.name} refuses this run: ${reasons}`, { issues });
+  throw new HotcellError('policy_refused', `The policy ${policy.name} refuses this run: ${showIssues(issues)}`, {
+    issues,
+  });
 }

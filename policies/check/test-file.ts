@@ -2,6 +2,7 @@ import { explain, type Vocabulary } from '@hotcell/contract/explain-issues.ts';
 import { forEachLimit, limitNames } from '@hotcell/contract/limits.ts';
 import { PolicyName } from '@hotcell/contract/names.ts';
 import { Role } from '@hotcell/contract/apikey.ts';
+import { showIssue } from '@hotcell/contract/parse.ts';
 import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { z } from 'zod';
 import { type Problem, readYaml } from '../yaml.ts';
@@ -68,7 +69,7 @@ export interface PlacedTest extends PolicyTest {
 
 const vocabulary: Vocabulary = {
   shapeOf: (value) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? 1 : undefined),
-  elsewhere: new Map(),
+  foreign: new Map(),
   fieldsAt: (path) => {
     if (path.length === 0) return ['policy', 'tests'];
     const [, , part] = path;
@@ -87,9 +88,9 @@ export function readTests(
   const parsed = TestFile.safeParse(yaml.value);
   if (!parsed.success)
     return {
-      problems: explain(parsed.error, yaml.value, vocabulary).map(({ at, path, message }) => {
-        const { line, column } = yaml.placeOf(at);
-        return { file, line, column, message: `${path}: ${message}` };
+      problems: explain(parsed.error, yaml.value, vocabulary).map((issue) => {
+        const { line, column } = yaml.placeOf(issue.at);
+        return { file, line, column, message: showIssue(issue) };
       }),
     };
   const tests = parsed.data.tests.map((test, i) => ({ ...test, file, line: yaml.placeOf(['tests', i]).line }));

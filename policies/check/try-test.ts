@@ -1,6 +1,7 @@
 import { admit, type Admission } from '@hotcell/contract/admission.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import type { Issue } from '@hotcell/contract/errors.ts';
+import { showIssue, showIssues } from '@hotcell/contract/parse.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Expected, PolicyTest } from './test-file.ts';
@@ -89,7 +90,7 @@ function compareWarnings(wanted: readonly string[] | undefined, warnings: readon
 }
 
 function compareReasons(test: PolicyTest, reasons: readonly Issue[]): string[] {
-  const shown = reasons.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  const shown = showIssues(reasons);
   if (!test.refused) return [`is refused (${shown}); the test says admitted`];
   const wanted = Object.entries(test.refused).flatMap(([path, parts]) => parts.map((part) => ({ path, part })));
   const fits = ({ path, part }: (typeof wanted)[number], reason: Issue) =>
@@ -100,6 +101,6 @@ function compareReasons(test: PolicyTest, reasons: readonly Issue[]): string[] {
       .map(({ path, part }) => `is not refused for ${path}: "${part}"; the reasons are: ${shown}`),
     ...reasons
       .filter((reason) => !wanted.some((want) => fits(want, reason)))
-      .map(({ path, message }) => `is refused for more than the test says: ${path}: ${message}`),
+      .map((reason) => `is also refused, which the test does not say: ${showIssue(reason)}`),
   ];
 }

@@ -80,7 +80,7 @@ describe('clocks', { concurrency: 3 }, () => {
       assert.equal(ended.outcome, 'succeeded', ended.reason);
       await cancelRun(house.producer, { tenant: house.tenant, run: long, by: 'anna', reason: 'enough' });
       const result = await resultOf(house, long);
-      assert.equal(result.reason, 'cancelled by anna: enough');
+      assert.equal(result.reason, 'Cancelled by anna: enough');
       assert.deepEqual([result.attempts.length, ended.attempts.length], [1, 1]);
       await settled(house, [long, other]);
     });

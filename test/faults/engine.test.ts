@@ -116,7 +116,7 @@ describe('an engine', { concurrency: 7 }, () => {
       await hangs;
       await cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'enough' });
       const result = await resultOf(house, run);
-      assert.equal(result.reason, 'cancelled by anna: enough');
+      assert.equal(result.reason, 'Cancelled by anna: enough');
       return [run];
     }));
 
@@ -137,7 +137,7 @@ describe('an engine', { concurrency: 7 }, () => {
     await running(house, held, 2);
     await cancelRun(house.producer, { tenant: house.tenant, run: held, by: 'anna', reason: 'enough' });
     const result = await resultOf(house, held);
-    assert.equal(result.reason, 'cancelled by anna: enough');
+    assert.equal(result.reason, 'Cancelled by anna: enough');
     assert.equal(result.attempts.length, 2);
     const waited = await resultOf(house, meanwhile);
     assert.deepEqual([waited.outcome, waited.attempts.length], ['succeeded', 1], waited.reason);

@@ -39,7 +39,7 @@ async function keptPromises(
   for (const run of runs) await resultOf(house, run);
   await running(house, long);
   await cancelRun(house.producer, { tenant: house.tenant, run: long, by: 'anna', reason: 'enough' });
-  assert.equal((await resultOf(house, long)).reason, 'cancelled by anna: enough');
+  assert.equal((await resultOf(house, long)).reason, 'Cancelled by anna: enough');
   await settled(house, [long, ...runs]);
 }
 

@@ -62,7 +62,10 @@ os.wait()
         const outcomes = ran.blocks.map(({ outcome }) => outcome);
         // The kernel chooses its victim among gVisor's processes: if it takes the sandbox's own, the cell ends there.
         if (runtime === 'gvisor' && ran.verdict.outcome === 'out_of_memory') {
-          assert.match(ran.verdict.reason, /^the memory limit of 96 MiB was exceeded .*gVisor ends the whole sandbox/);
+          assert.match(
+            ran.verdict.reason,
+            /^The run exceeded its memory limit of 96 MiB .*gVisor ended the whole sandbox/,
+          );
           assert.deepEqual(
             outcomes,
             codes.map((_, i) => (i < index ? 'succeeded' : i === index ? 'out_of_memory' : null)),
@@ -73,8 +76,8 @@ os.wait()
         const seen = [ran.verdict.outcome, outcomes, ran.verdict.exitCode];
         assert.deepEqual(seen, ['succeeded', codes.map(() => 'succeeded'), 0], ran.verdict.reason);
         assert.deepEqual(
-          ran.verdict.warnings.map((warning) => warning.replace(/:.*/, '')),
-          [`block ${index} succeeded although the kernel killed 1 of its processes for memory (limit 96 MiB)`],
+          ran.verdict.warnings.map((warning) => warning.replace(/\. .*/, '')),
+          [`Block ${index} succeeded, but the kernel killed 1 of its processes for lack of memory (limit 96 MiB)`],
         );
       }
     });
@@ -87,7 +90,7 @@ os.wait()
         assert.deepEqual([ran.verdict.outcome, ran.verdict.exitCode], ['out_of_memory', null], ran.verdict.reason);
         assert.match(
           ran.verdict.reason,
-          /^the memory limit of 96 MiB was exceeded \(.+\): use less at once, or .*--memory/,
+          /^The run exceeded its memory limit of 96 MiB \(.+\)\. Use less at once, or .*--memory/,
         );
         assert.equal(ran.blocks[0]?.outcome, 'out_of_memory');
         assert.equal(observationIn(weak.get(where) ?? '', where, 'the weak container')['seen'], 'ok');

@@ -44,7 +44,7 @@ for (const runtime of runtimes)
       });
       assert.equal(ran.verdict.outcome, 'succeeded');
       assert.equal(ran.verdict.exitCode, 0);
-      assert.equal(ran.verdict.reason, 'all 2 blocks ended with exit code 0');
+      assert.equal(ran.verdict.reason, 'All 2 blocks ended with exit code 0.');
       const { wallMs, cpuMs, peakMemoryBytes, logBytes, outputBytes, outputFiles } = ran.usage;
       assert.deepEqual({ logBytes, outputBytes, outputFiles }, { logBytes: 5, outputBytes: 5, outputFiles: 1 });
       assert.ok(wallMs > 0 && cpuMs > 0 && peakMemoryBytes > mib, JSON.stringify(ran.usage));
@@ -53,7 +53,7 @@ for (const runtime of runtimes)
     test('fails with its own exit code, or with the signal that ended it', async () => {
       const own = await runs.run(runtime, { blocks: python('import sys; print("no"); sys.exit(3)', '1') });
       assert.deepEqual([own.verdict.outcome, own.verdict.exitCode], ['failed', 3]);
-      assert.match(own.verdict.reason, /^block 0 ended with exit code 3: its log says why$/);
+      assert.match(own.verdict.reason, /failed \(exit code 3\)\. See the log above\.$/);
       const signal = await runs.run(runtime, { blocks: python('import os; os.kill(os.getpid(), 9)') });
       assert.deepEqual([signal.verdict.outcome, signal.verdict.exitCode], ['failed', 137]);
       assert.match(signal.verdict.reason, /SIGKILL/);
@@ -62,7 +62,7 @@ for (const runtime of runtimes)
     test('that ignores SIGTERM is timed out and keeps its log and outputs (54, 55, 56)', async () => {
       const ran = await runs.run(runtime, { blocks: python(stubborn), limits: { timeoutSeconds: 8, graceSeconds: 0 } });
       assert.equal(ran.verdict.outcome, 'timed_out');
-      assert.match(ran.verdict.reason, /^the time limit of 8 s was reached after \S+ s, in block 0: .*--timeout/);
+      assert.match(ran.verdict.reason, /^The run reached its time limit of 8 s.*, after \S+ s\. .*--timeout/);
       assert.equal(wrote(ran).toString(), 'here\n');
       assert.deepEqual(
         ran.outputs.files.map(({ path }) => path),
@@ -77,7 +77,7 @@ for (const runtime of runtimes)
         onRows: (_, stop) => stop.abort({ kind: 'cancelled', by: 'anna', reason: 'not needed' }),
       });
       assert.deepEqual([ran.verdict.outcome, ran.verdict.exitCode], ['cancelled', null]);
-      assert.equal(ran.verdict.reason, 'cancelled by anna: not needed');
+      assert.equal(ran.verdict.reason, 'Cancelled by anna: not needed');
       assert.equal(wrote(ran).toString(), 'here\n');
       assert.equal(ran.outputs.files[0]?.path, 'kept');
     });
@@ -102,7 +102,7 @@ for (const runtime of runtimes)
     test('that fails because /outputs is full ends as output_exceeded and says both', async () => {
       const ran = await runs.run(runtime, { blocks: python(files(6, 1.5 * mib)) });
       assert.deepEqual([ran.verdict.outcome, ran.verdict.exitCode], ['output_exceeded', 1]);
-      assert.match(ran.verdict.reason, /limit of 4 MiB .*limits\.outputBytes.*block 0 ended with exit code 1/);
+      assert.match(ran.verdict.reason, /limit of 4 MiB .*limits\.outputBytes.*failed \(exit code 1\)/);
       assert.match(wrote(ran).toString(), /No space left on device/);
     });
 
@@ -112,7 +112,7 @@ for (const runtime of runtimes)
       assert.equal(stopped.verdict.outcome, 'output_exceeded');
       assert.match(
         stopped.verdict.reason,
-        /^the log limit of 1 MiB was exceeded \(\S+ \S+ were written\).*limits\.logBytes/,
+        /^The log grew past its limit of 1 MiB \(\S+ \S+ written\).*limits\.logBytes/,
       );
       const long = await runs.run(runtime, {
         blocks: python('for i in range(30_000): print("x" * 99)\nprint("last")'),
@@ -120,7 +120,7 @@ for (const runtime of runtimes)
       assert.equal(long.verdict.outcome, 'succeeded', long.verdict.reason);
       assert.match(
         long.verdict.warnings.join(),
-        /^the log is longer than its limit of 1 MiB .*head and its end are kept$/,
+        /^The log is longer than its limit of 1 MiB .*beginning and end are kept\.$/,
       );
       assert.match(wrote(long).toString(), /last\n$/);
     });
@@ -128,7 +128,7 @@ for (const runtime of runtimes)
     test('that runs out of memory names the limit, the peak and what to do', async () => {
       const ran = await runs.run(runtime, { blocks: python('open("/outputs/kept", "w").write("kept")', hog) });
       assert.deepEqual([ran.verdict.outcome, ran.verdict.exitCode], ['out_of_memory', null], ran.verdict.reason);
-      assert.match(ran.verdict.reason, /^the memory limit of 256 MiB was exceeded \(.*used.*--memory/);
+      assert.match(ran.verdict.reason, /^The run exceeded its memory limit of 256 MiB \(.*--memory/);
       if (runtime === 'runc') assert.equal(ran.outputs.files[0]?.path, 'kept');
     });
   });

@@ -111,7 +111,7 @@ describe('a forged spec is rejected before there is a cell, if it asks', () => {
       limits: { timeoutSeconds: 4800 },
     });
     assert.equal(result.outcome, 'rejected');
-    assert.match(result.reason, /nothing can be run on two words/);
+    assert.match(result.reason, /its digest is that of policy/);
     assert.match(result.reason, /limits\.timeoutSeconds/);
     assert.equal(cell, false);
   });

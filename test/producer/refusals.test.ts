@@ -41,7 +41,7 @@ test('an invalid path or query parameter is named', async () => {
     (await problemOf(await producer.ask(method, path, body === undefined ? {} : { body }))).detail;
   assert.match(
     await refused('POST', '/v1/policies/sealed/revoke', '{"reason":"x"}'),
-    /^the address is not valid: policy: a digest is sha256:/,
+    /^the address is not valid: policy: must be sha256:/,
   );
   assert.match(await refused('GET', '/v1/runs?limit=many'), /^the query is not valid: limit: /);
 });

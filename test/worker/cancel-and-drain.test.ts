@@ -39,7 +39,7 @@ test('a run that no worker has begun is cancelled at once, and its ticket is rem
   assert.equal(await cancel(house, run), 'cancelled');
   const result = await resultOf(house, run);
   assert.equal(result.outcome, 'cancelled');
-  assert.equal(result.reason, 'cancelled by anna: not needed');
+  assert.equal(result.reason, 'Cancelled by anna: not needed');
   assert.deepEqual(result.attempts, []);
   assert.equal((await house.producer.queues.place(echoQueue, run)).at, 'missing');
   await settled(house, [run]);
@@ -53,7 +53,7 @@ test('a cancelled run that was executing keeps the log it had written', async ()
   await cancelWorking(house, run);
   const result = await resultOf(house, run);
   assert.equal(result.outcome, 'cancelled');
-  assert.equal(result.reason, 'cancelled by anna: not needed');
+  assert.equal(result.reason, 'Cancelled by anna: not needed');
   assert.equal(result.logs.bytes, 'begun\n'.length);
   await settled(house, [run]);
 });
@@ -69,7 +69,7 @@ test('a run that is cancelled while its inputs are fetched executes nothing', as
   await running(house, run, 1, 'staging');
   await cancelWorking(house, run);
   const result = await resultOf(house, run);
-  assert.deepEqual([result.outcome, result.reason], ['cancelled', 'cancelled by anna: not needed']);
+  assert.deepEqual([result.outcome, result.reason], ['cancelled', 'Cancelled by anna: not needed']);
   assert.deepEqual(result.blocks, []);
   await settled(house, [run]);
 });
@@ -84,7 +84,7 @@ test('a run cancelled between its program’s end and its commit keeps its log a
   assert.equal(await cancel(house, run), 'cancelling');
   worker.kill('SIGCONT');
   const result = await resultOf(house, run);
-  assert.deepEqual([result.outcome, result.reason], ['cancelled', 'cancelled by anna: not needed']);
+  assert.deepEqual([result.outcome, result.reason], ['cancelled', 'Cancelled by anna: not needed']);
   assert.deepEqual([result.logs.bytes, result.outputs.files.length, result.attempts.length], ['hello\n'.length, 1, 1]);
   await settled(house, [run]);
   await worker.stop();
@@ -104,7 +104,7 @@ test('a cancel by a producer that cannot reach Valkey is delivered by another pr
   await running(house, run);
   proxy.cut();
   await cancelWorking(house, run, { ...house.producer, live, queues });
-  assert.equal((await resultOf(house, run)).reason, 'cancelled by anna: not needed');
+  assert.equal((await resultOf(house, run)).reason, 'Cancelled by anna: not needed');
   await settled(house, [run]);
 });
 
@@ -131,7 +131,7 @@ test('a cancel that exists only in Valkey is ignored', async () => {
   const other = await house.submit('print hello');
   await resultOf(house, other.run);
   await cancelWorking(house, run);
-  assert.equal((await resultOf(house, run)).reason, 'cancelled by anna: not needed');
+  assert.equal((await resultOf(house, run)).reason, 'Cancelled by anna: not needed');
   await settled(house, [run, other.run]);
 });
 

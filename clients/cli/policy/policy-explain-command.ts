@@ -1,4 +1,5 @@
 import { limitNames, showLimit } from '@hotcell/contract/limits.ts';
+import { showIssue } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 import { openClient } from '../client.ts';
 import { columns, pairs } from '../columns.ts';
@@ -44,7 +45,7 @@ export async function explain(run: string, globals: Globals): Promise<void> {
       ['env', said.env.join(' ')],
     ]),
   );
-  for (const { path, message } of said.reasons) process.stdout.write(`refused  ${visible(`${path}: ${message}`)}\n`);
+  for (const reason of said.reasons) process.stdout.write(`refused  ${visible(showIssue(reason))}\n`);
   for (const warning of said.warnings) process.stdout.write(`warning  ${visible(warning)}\n`);
   if (said.limits.length === 0) return;
   const rows = said.limits.map(({ name, asked, effective, ...rule }) => {

@@ -1,4 +1,5 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { showIssue } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 import { openClient } from '../client.ts';
 import { type Globals, printJson } from '../globals.ts';
@@ -23,7 +24,7 @@ export async function tryFile(file: string, since: string | undefined, globals: 
     `\n# of ${past.looked} runs under ${policy.name} since then, ${past.refused.length} would be refused\n`,
   );
   for (const { run, reasons } of past.refused)
-    for (const { path, message } of reasons) process.stdout.write(`${run}  ${visible(`${path}: ${message}`)}\n`);
+    for (const reason of reasons) process.stdout.write(`${run}  ${visible(showIssue(reason))}\n`);
 }
 
 async function pastUnder(policy: { name: string }, since: string, globals: Globals): Promise<z.infer<typeof Past>> {

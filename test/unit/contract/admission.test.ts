@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Admission, admit, judge, judgeInputs } from '@hotcell/contract/admission.ts';
-import { words } from '@hotcell/contract/admission-messages.ts';
+import { messages } from '@hotcell/contract/admission-messages.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
@@ -30,7 +30,7 @@ const bare = policyOf({}, 'bare');
 const fine = { labels: { ticket: 'OPS-1' } };
 const blocks = (...list: RunRequest['blocks']) => ({ ...fine, blocks: list });
 
-/** What is asked, under which policy: together they say every sentence that there is. */
+/** Requests that together cause every message of admission. */
 const asked: Record<
   string,
   { more: Partial<RunRequest>; under?: Policy; role?: 'reader'; bytes?: number; files?: number }
@@ -99,7 +99,7 @@ const specUnder = (under: Policy, more: Partial<Spec> = {}): Spec => {
 };
 
 describe('a refusal', () => {
-  test('says in these words what was asked, what is allowed and what to do', () => {
+  test('says exactly what was asked, what the policy allows and what to do', () => {
     const said = Object.keys(asked).map((name) => {
       const verdict = verdictOf(name);
       assert.ok(!verdict.admitted, `${name} was admitted`);
@@ -109,39 +109,39 @@ describe('a refusal', () => {
     assert.equal(said.join('\n'), golden);
   });
 
-  test('is complete: every sentence that can be said is said by one of these requests', () => {
+  test('is complete: one of these requests causes each message', () => {
     const heard = Object.keys(asked).flatMap((name) => {
       const verdict = verdictOf(name);
       return verdict.admitted ? [] : verdict.reasons.map(({ message }) => message);
     });
-    const marks: Record<Exclude<keyof typeof words, `spec${string}`>, string> = {
+    const marks: Record<Exclude<keyof typeof messages, `spec${string}`>, string> = {
       above: 'at most 20 s',
-      below: 'no less than',
-      blockAboveRun: 'the whole run has',
-      image: 'no registry, no tag',
-      imageDigest: 'pins it as',
-      noLanguage: 'write the block in one of these',
-      argv: 'blocks of a language only',
+      below: 'at least',
+      blockAboveRun: 'than the whole run',
+      image: 'without registry or tag',
+      imageDigest: 'Omit the digest',
+      noLanguage: 'allow the language',
+      argv: 'programs by argv',
       nul: 'NUL character, which no program',
-      envNever: 'which no policy allows',
-      env: 'env.job of policy',
-      envCount: 'asked for 129 variables',
-      envBytes: 'of variables, at most',
-      label: 'is missing, and policy',
-      priority: 'ask for that, or leave it out',
-      publish: 'asked to publish',
-      retries: 'ask for fewer',
-      noInputs: 'none: leave them out',
-      inputCount: 'more files into fewer snapshots',
-      inputBytes: 'freeze less',
-      inputFiles: 'freeze fewer',
-      reader: 'may not submit runs',
+      envNever: 'No policy lets a job set',
+      env: 'env.job of the policy',
+      envCount: 'not 129',
+      envBytes: 'The variables take',
+      label: 'requires this label',
+      priority: 'allows priorities',
+      publish: 'allow publishing',
+      retries: 'Ask for fewer',
+      noInputs: 'allows no inputs',
+      inputCount: 'into fewer snapshots',
+      inputBytes: 'smaller inputs',
+      inputFiles: 'fewer files, or',
+      reader: "a reader key can't submit runs",
       approval: 'approval_unavailable',
     };
     for (const [word, mark] of Object.entries(marks))
       assert.ok(
         heard.some((message) => message.includes(mark)),
-        `nobody heard: ${word}`,
+        `no request causes the message ${word}`,
       );
   });
 
@@ -157,7 +157,7 @@ describe('a refusal', () => {
     assert.equal(verdict.reasons.length, verdict.rules.length);
   });
 
-  test('never repeats control characters or endless text of a submitter', () => {
+  test('repeats a submitter’s text bounded and without control characters', () => {
     const verdict = admit({ ...prints, ...fine, image: `\u001b]0;x\u0007${'x'.repeat(250)}` }, policy, submitter, {
       inputs: [],
     });
@@ -169,7 +169,7 @@ describe('a refusal', () => {
 });
 
 describe('what is admitted', () => {
-  test('has the policy’s word for everything that was not asked for', () => {
+  test('has the policy’s default for everything that was not asked for', () => {
     const { effective } = admitted(policy, fine);
     assert.equal(effective.limits.timeoutSeconds, 10);
     assert.equal(effective.limits.blockTimeoutSeconds, 10);
@@ -178,7 +178,7 @@ describe('what is admitted', () => {
     assert.equal(effective.image.digest, builtHere.images['python']?.digest);
   });
 
-  test('has exactly what was asked for, where that is within the policy', () => {
+  test('has exactly what was asked for, within the policy', () => {
     const limits = { timeoutSeconds: 20, blockTimeoutSeconds: 3, memoryBytes: 100_000_000 };
     const { effective } = admitted(policy, {
       ...fine,
@@ -199,14 +199,14 @@ describe('what is admitted', () => {
 });
 
 describe('the worker’s own judgement', () => {
-  test('comes to what admission came to', () => {
+  test('agrees with admission', () => {
     const limits = { timeoutSeconds: 20 };
     const verdict = judge(specUnder(policy, { limits }), policy);
     assert.ok(verdict.admitted);
     assert.deepEqual(verdict.effective, admitted(policy, { ...fine, limits }).effective);
   });
 
-  test('refuses what a spec says beyond the policy, whoever wrote it', () => {
+  test('refuses a spec that goes beyond the policy', () => {
     const spec = specUnder(policy, {
       limits: { memoryBytes: 2 ** 40 },
       env: { LD_PRELOAD: 'x' },
@@ -231,7 +231,7 @@ describe('the worker’s own judgement', () => {
     ]);
   });
 
-  test('weighs the inputs when their manifests are read', () => {
+  test('checks the sizes of the inputs once their manifests are read', () => {
     assert.deepEqual(judgeInputs(policy, [{ name: 'a', bytes: 1048576, files: 10 }]), []);
     assert.equal(
       judgeInputs(policy, [

@@ -62,28 +62,28 @@ describe('a block', () => {
   const refused: Record<string, { blocks: Block[]; files?: BundledFile[]; said: RegExp }> = {
     'an unknown language': {
       blocks: [{ language: 'cobol', code: '' }],
-      said: /^blocks\[0\]\.language: unknown language cobol: this policy knows python, bash/,
+      said: /^blocks\[0\]\.language: Unknown language "cobol"\. This policy allows: python, bash/,
     },
     'a file outside of the work folder': {
       blocks: [python('# filename: ../x.py\n')],
-      said: /^blocks\[0\]\.code: the file name "\.\.\/x\.py" is not in the work folder/,
+      said: /^blocks\[0\]\.code: The file name "\.\.\/x\.py" must be a relative path/,
     },
-    'an absolute file': { blocks: [python('# filename: /etc/x\n')], said: /not in the work folder/ },
+    'an absolute file': { blocks: [python('# filename: /etc/x\n')], said: /must be a relative path/ },
     'half a character in its code': { blocks: [python('"\ud800"')], said: /not well-formed Unicode/ },
     'a NUL in an argument': { blocks: [{ argv: ['ls', 'a\0b'] }], said: /NUL/ },
-    'no program': { blocks: [{ argv: ['', 'x'] }], said: /program’s name is empty/ },
+    'no program': { blocks: [{ argv: ['', 'x'] }], said: /name of the program is empty/ },
     'more arguments than init takes': {
       blocks: [{ argv: Array<string>(30).fill('x'.repeat(4000)) }],
-      said: /arguments are longer/,
+      said: /arguments take more than/,
     },
     'a file that is also a folder': {
       blocks: [python('', 'a'), python('', 'a/b.py')],
-      said: /"a" is a folder of blocks\[1\]\.file/,
+      said: /"a" is already a folder of blocks\[1\]\.file/,
     },
     'a bundled file under a block’s file': {
       blocks: [python('', 'main.py')],
       files: [{ path: 'main.py/data', text: '' }],
-      said: /"main\.py" is a folder of files\[0\]\.path/,
+      said: /"main\.py" is already a folder of files\[0\]\.path/,
     },
     'two bundled files of one name': {
       blocks: [python('')],
@@ -91,7 +91,7 @@ describe('a block', () => {
         { path: 'a', text: '1' },
         { path: 'a', text: '2' },
       ],
-      said: /^files\[1\]\.path: "a" is there twice/,
+      said: /^files\[1\]\.path: Two bundled files are named "a"/,
     },
     'a name part that no file system takes': {
       blocks: [python('', `${'ä'.repeat(200)}.py`)],

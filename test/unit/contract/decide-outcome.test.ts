@@ -55,6 +55,12 @@ describe('the outcome of a run', () => {
     for (const outputsExceeded of [null, 'outputBytes'] as const)
       assert.equal(decide(facts({ blocks: 2, ended: [block()], outputsExceeded })).kind, 'platform');
   });
+  test('says which block failed, where a run has several', () => {
+    const failed = block({ exitCode: 1 });
+    assert.equal(ended({ ended: [failed] }).reason, 'Your code failed (exit code 1). See the log above.');
+    const second = ended({ blocks: 3, ended: [block(), { ...failed, index: 1 }] });
+    assert.equal(second.reason, 'Block 1 failed (exit code 1). See the log above.');
+  });
   test('is failed with the program’s own exit code, also 137 and 124', () => {
     for (const exitCode of [1, 7, 124, 125, 137, 255]) {
       const decision = ended({ ended: [block({ exitCode })] });
@@ -75,19 +81,19 @@ describe('the outcome of a run', () => {
   test('is succeeded with a warning when a killed child did not keep the program from ending well', () => {
     const decision = ended({ ended: [block({ oomKills: 1 })] });
     assert.equal(decision.outcome, 'succeeded');
-    assert.match(decision.warnings.join(), /killed 1 of its processes for memory/);
+    assert.match(decision.warnings.join(), /killed 1 of its processes for lack of memory/);
   });
   test('names the limit of the block or of the run, whichever was reached', () => {
     assert.match(
       ended({ ended: [block({ timedOut: true, exitCode: null, signal: 15 })], ranMs: 60_010 }).reason,
-      /time limit of 60 s was reached.*--timeout/,
+      /^The run reached its time limit of 60 s, after .*--timeout/,
     );
     const tight = ended({
       limits: { ...limits, blockTimeoutSeconds: 2 },
       ended: [block({ timedOut: true, exitCode: null, signal: 15, wallMs: 2_005 })],
       ranMs: 2_005,
     });
-    assert.match(tight.reason, /block 0 was stopped at its time limit of 2 s.*blockTimeoutSeconds/);
+    assert.match(tight.reason, /^Block 0 reached its time limit of 2 s.*blockTimeoutSeconds/);
   });
   test('is what we stopped it for, whatever the program did when it was told to end', () => {
     const stop: Stop = { kind: 'cancelled', by: 'ann', reason: 'wrong data' };
@@ -97,13 +103,13 @@ describe('the outcome of a run', () => {
       block({ exitCode: null, signal: 15 }),
       block({ timedOut: true }),
     ])
-      assert.deepEqual(ended({ stop, ended: [last] }).reason, 'cancelled by ann: wrong data');
+      assert.deepEqual(ended({ stop, ended: [last] }).reason, 'Cancelled by ann: wrong data');
   });
   test('of a cell that died is the kernel’s to say: memory, or the platform’s failure', () => {
     assert.equal(ended({ ended: [], died: { exitCode: 137, outOfMemory: true } }).outcome, 'out_of_memory');
     assert.match(
       ended({ runtime: 'gvisor', ended: [], died: { exitCode: 137, outOfMemory: true } }).reason,
-      /gVisor ends the whole sandbox/,
+      /gVisor ended the whole sandbox/,
     );
     assert.equal(decide(facts({ ended: [], died: { exitCode: 137, outOfMemory: false } })).kind, 'platform');
   });
@@ -114,7 +120,7 @@ describe('the outcome of a run', () => {
   test('is output_exceeded also when the program failed at its full /outputs, and says both', () => {
     const full = ended({ ended: [block({ exitCode: 3 })], outputsExceeded: 'outputBytes' });
     assert.deepEqual([full.outcome, full.exitCode], ['output_exceeded', 3]);
-    assert.match(full.reason, /limit of 64 MiB.*block 0 ended with exit code 3/);
+    assert.match(full.reason, /limit of 64 MiB.*Your code failed \(exit code 3\)/);
     // Too many files are refused to nobody before they are collected.
     assert.equal(ended({ ended: [block({ exitCode: 3 })], outputsExceeded: 'outputFiles' }).outcome, 'failed');
   });
@@ -122,22 +128,22 @@ describe('the outcome of a run', () => {
   test('says which limit of ours a signal of the kernel stands for', () => {
     const bySignal = (signal: number) => ended({ ended: [block({ exitCode: null, signal })] }).reason;
     assert.match(bySignal(constants.signals.SIGXFSZ), /SIGXFSZ.*limit of 953.7 MiB for one file.*limits\.fileBytes/);
-    assert.match(bySignal(constants.signals.SIGSYS), /SIGSYS.*no cell is allowed/);
+    assert.match(bySignal(constants.signals.SIGSYS), /SIGSYS.*no cell allows/);
   });
   test('says of outputs how much is kept and how much was refused', () => {
     const kept = { bytes: 3 * 1024 * 1024, files: 1, refused: 2 };
     assert.match(
       ended({ outputsExceeded: 'outputBytes', kept }).reason,
-      /limit of 64 MiB \(3 MiB in 1 file are kept, 2 refused\): write less, or .*limits\.outputBytes/,
+      /limit of 64 MiB \(kept 3 MiB in 1 file, refused 2\)\. Write less, or .*limits\.outputBytes/,
     );
-    assert.match(ended({ outputsExceeded: 'outputFiles', kept }).reason, /limit of 1000 \(.*\): write fewer/);
+    assert.match(ended({ outputsExceeded: 'outputFiles', kept }).reason, /limit of 1000 \(.*\)\. Write fewer/);
   });
   test('is the time that ran out, although the cell died of something else while its outputs were taken', () => {
     for (const outOfMemory of [true, false]) {
       const late = block({ timedOut: true, exitCode: null, signal: 9 });
       const decision = ended({ ended: [late], died: { exitCode: 137, outOfMemory } });
       assert.equal(decision.outcome, 'timed_out');
-      assert.match(decision.reason, /its outputs with it/);
+      assert.match(decision.reason, /its outputs are lost/);
     }
   });
 
@@ -217,7 +223,7 @@ describe('the outcome of a run', () => {
     return outputsExceeded ? 'output_exceeded' : 'succeeded';
   };
   const limitNamed: Partial<Record<Outcome, RegExp>> = {
-    timed_out: /limit of 60 s .* --timeout/,
+    timed_out: /limit of 60 s, .* --timeout/,
     out_of_memory: /limit of 512 MiB .* --memory/,
     output_exceeded: /limit of (8 MiB|64 MiB|1000) .* limits\.(logBytes|outputBytes|outputFiles)/,
   };

@@ -55,7 +55,7 @@ describe('a policy cannot say', () => {
     test(`${field}, which nothing enforces yet`, () => {
       assert.match(
         problems({ [field]: field === 'approval' ? { count: 1, by: ['admin'] } : 1 }).join(),
-        /not supported yet/,
+        /Not supported yet/,
       );
     });
 
@@ -65,53 +65,55 @@ describe('a policy cannot say', () => {
   });
 
   test('any network but none', () => {
-    assert.deepEqual(problems({ network: 'bridge' }), ['network: only none can be said: a cell has no network']);
+    assert.deepEqual(problems({ network: 'bridge' }), ['network: must be none: a cell has no network']);
     assert.equal(policyOf({ network: 'none' }).network, 'none');
   });
 
   for (const field of ['user', 'privileged', 'capabilities', 'volumes', 'binds', 'devices', 'dns', 'seccomp'])
     test(`${field}`, () =>
-      assert.match(problems({ [field]: 'x' }).join(), new RegExp(`^${field}: .*remove the line$`)));
+      assert.match(problems({ [field]: 'x' }).join(), new RegExp(`^${field}: .*Remove this line\\.$`)));
 
   test('a key that is near another one without being told which', () => {
-    assert.deepEqual(problems({ langauges: ['python'] }), ['langauges: is no field of this; did you mean languages?']);
+    assert.deepEqual(problems({ langauges: ['python'] }), [
+      'langauges: Unknown field "langauges". Did you mean "languages"?',
+    ]);
     assert.deepEqual(problems({ limits: { timeoutSecond: 3 } }), [
-      'limits.timeoutSecond: is no field of this; did you mean timeoutSeconds?',
+      'limits.timeoutSecond: Unknown field "timeoutSecond". Did you mean "timeoutSeconds"?',
     ]);
     assert.deepEqual(problems({ limits: { pids: { maks: 3 } } }), [
-      'limits.pids.maks: is no field of this; did you mean max?',
+      'limits.pids.maks: Unknown field "maks". Did you mean "max"?',
     ]);
   });
 
   test('variables that change which code is run', () => {
     for (const name of ['LD_PRELOAD', 'LD_*', 'NODE_OPTIONS', 'PYTHONPATH', 'PATH', 'BASH_ENV', 'HOTCELL_INPUTS'])
-      assert.match(problems({ env: { job: [name] } }).join(), /no policy can let this variable through/);
+      assert.match(problems({ env: { job: [name] } }).join(), /No policy can let this variable through/);
   });
 
   test('more than the hard ceiling', () => {
-    assert.match(
-      problems({ limits: { openFiles: 20_000 } }).join(),
-      /limits.openFiles.*no policy can set more than 16384/,
-    );
-    assert.match(problems({ limits: { memoryBytes: '2TiB' } }).join(), /no policy can set more than 1 TiB/);
-    assert.match(problems({ limits: { memoryBytes: 1 } }).join(), /no policy can set less than 32 MiB/);
-    assert.match(problems({ inputs: { count: 65 } }).join(), /no policy can set more than 64/);
+    assert.match(problems({ limits: { openFiles: 20_000 } }).join(), /limits.openFiles.*must be at most 16384/);
+    assert.match(problems({ limits: { memoryBytes: '2TiB' } }).join(), /must be at most 1 TiB/);
+    assert.match(problems({ limits: { memoryBytes: 1 } }).join(), /must be at least 32 MiB/);
+    assert.match(problems({ inputs: { count: 65 } }).join(), /must be at most 64/);
   });
 
   test('a default outside of its own range', () => {
     const said = { limits: { pids: { default: 100, max: 50 } }, priority: { min: 6, default: 5, max: 9 } };
-    assert.equal(problems(said).filter((problem) => problem.includes('must lie between')).length, 2);
+    assert.equal(problems(said).filter((problem) => problem.includes('must be between')).length, 2);
   });
 
   test('images that are not built, images of services, and languages that nobody knows', () => {
     assert.match(
       problems({ images: ['pyton'] }).join(),
-      /no image pyton .*did you mean python\?.*hotcell image build pyton/,
+      /no image "pyton"\. Did you mean "python"\? Built: .*Build it, or remove it here/,
     );
-    assert.match(problems({ images: ['store'] }).join(), /no image store/);
-    assert.match(problems({ languages: ['pythn'] }).join(), /no language pythn; did you mean python\?/);
+    assert.match(problems({ images: ['store'] }).join(), /no image "store"/);
+    assert.match(problems({ languages: ['pythn'] }).join(), /Unknown language "pythn"\. Did you mean "python"\?/);
     const own = { name: 'lua', aliases: ['bash'], command: ['lua', '{file}'], ending: '.lua' };
-    assert.match(problems({ languages: ['bash', own] }).join(), /languages\[1\]: bash is a word for another language/);
+    assert.match(
+      problems({ languages: ['bash', own] }).join(),
+      /languages\[1\]: "bash" already names another language/,
+    );
   });
 });
 

@@ -13,71 +13,89 @@ const withKey = (key: string) => reasons({ ...prints, [key]: 'x' }).join();
 
 describe('a request', () => {
   const instead: [says: RegExp, keys: string[]][] = [
-    [/a cell has no network and none can be given; freeze the data/, ['network', 'extra_hosts', 'dns', 'ports']],
+    [/A cell has no network\. Freeze the data/, ['network', 'extra_hosts', 'dns', 'ports']],
     [
-      /nothing of a host is mounted into a cell; name snapshots under inputs/,
+      /A cell mounts nothing of the host\. Name snapshots under inputs/,
       ['volumes', 'extra_volumes', 'binds', 'work_dir', 'tmpfs'],
     ],
     [
       /its own unprivileged user and no capabilities/,
       ['user', 'privileged', 'cap_add', 'security_opt', 'sysctls', 'HostConfig'],
     ],
-    [/is for the policy to say, not for a request/, ['runtime', 'gpus', 'device_requests', 'worker']],
-    [
-      /image build NAME --from python --requirements/,
-      ['init_command', 'requirements', 'virtual_env_context', 'entrypoint'],
-    ],
-    [/is the operator’s setting/, ['s3Endpoint', 'endpoint', 'credentials', 'tenant']],
-    [/used once and removed by itself/, ['auto_remove', 'stop_container']],
+    [/The policy decides this/, ['runtime', 'gpus', 'device_requests', 'worker']],
+    [/Packages and setup are part of the image/, ['init_command', 'requirements', 'virtual_env_context', 'entrypoint']],
+    [/The operator sets this/, ['s3Endpoint', 'endpoint', 'credentials', 'tenant']],
+    [/used once and always removed/, ['auto_remove', 'stop_container']],
   ];
   for (const [says, keys] of instead)
-    test(`that brings ${keys.join(', ')} from elsewhere is told what to do here`, () => {
+    test(`with ${keys.join(', ')} of another executor is told what to do here`, () => {
       for (const key of keys) assert.match(withKey(key), says, key);
     });
 
   test('is told where a known word belongs', () => {
-    assert.equal(withKey('timeout'), 'timeout: is limits.timeoutSeconds here');
-    assert.equal(withKey('memoryBytes'), 'memoryBytes: stands under limits: limits.memoryBytes');
-    assert.equal(withKey('environment'), 'environment: is env here');
+    assert.equal(withKey('timeout'), 'timeout: Use limits.timeoutSeconds.');
+    assert.equal(withKey('memoryBytes'), 'memoryBytes: Put it under limits: limits.memoryBytes.');
+    assert.equal(withKey('environment'), 'environment: Use env.');
     assert.deepEqual(reasons({ ...prints, limits: { memory: 5 } }), [
-      'limits.memory: is limits.memoryBytes here, in bytes',
+      'limits.memory: Use limits.memoryBytes, in bytes.',
     ]);
   });
 
-  test('is told which key was probably meant', () => {
-    assert.equal(withKey('polcy'), 'polcy: is no field of this; did you mean policy?');
+  test('is told which field was probably meant', () => {
+    assert.match(
+      reasons({ blocks: [{ lang: 'python', code: '' }] }).join(),
+      /Unknown field "lang"\. Did you mean "language"\?/,
+    );
+    assert.equal(withKey('polcy'), 'polcy: Unknown field "polcy". Did you mean "policy"?');
     assert.deepEqual(reasons({ blocks: [{ language: 'python', coed: 'x' }] }), [
-      'blocks[0].code: is missing: give a string',
-      'blocks[0].coed: is no field of this; did you mean code?',
+      'blocks[0].code: is required: give a string',
+      'blocks[0].coed: Unknown field "coed". Did you mean "code"?',
     ]);
-    assert.match(withKey('netwrok'), /if network was meant: that cannot be said here: a cell has no network/);
+    assert.match(withKey('netwrok'), /If you mean "network": A cell has no network/);
   });
 
-  test('is told about the shape that a block or file was meant to have, not about all shapes', () => {
+  test('hears about the shape that a block or file was meant to have, not about all shapes', () => {
     assert.deepEqual(reasons({ blocks: [{ argv: ['id'], user: 'root' }] }), [
-      'blocks[0].user: cannot be said here: every cell has its own unprivileged user and no capabilities; leave it out',
+      'blocks[0].user: Every cell has its own unprivileged user and no capabilities. Remove this field.',
     ]);
     assert.deepEqual(reasons({ ...prints, files: [{ path: '../x', text: '' }] }), [
-      'files[0].path: a file is named by a relative path without empty parts, . and ..',
+      'files[0].path: must be a relative path without empty, . or .. parts',
     ]);
     assert.deepEqual(reasons({ blocks: ['print(1)'] }), [
-      'blocks[0]: a block is { language, code, file? } or { argv: [...] }',
+      'blocks[0]: must be { language, code, file? } or { argv: [...] }',
     ]);
   });
 
-  test('with every mistake at once is told every one', () => {
+  test('hears about long code in MiB', () => {
+    const [reason] = reasons({ blocks: [{ language: 'python', code: 'x'.repeat(4 * 1024 ** 2 + 1) }] });
+    assert.equal(reason, 'blocks[0].code: Code is limited to 4 MiB. Pass data as an input.');
+  });
+
+  test('hears of a wrong value what would be right', () => {
+    assert.deepEqual(
+      reasons({ ...prints, priority: 12, limits: { pids: 0, cpus: 'two' }, retry: { on: ['lost'], max: 1 } }),
+      [
+        'limits.cpus: must be a number, not a string',
+        'limits.pids: must be at least 1',
+        'priority: must be at most 9',
+        'retry.on[0]: must be failed or timed_out or out_of_memory',
+      ],
+    );
+  });
+
+  test('with several mistakes is told of every one', () => {
     assert.equal(reasons({ blocks: [], network: 'x', user: 1, limits: { pids: -1 }, priority: 12 }).length, 5);
   });
 
-  test('that is none is told what is missing', () => {
-    assert.deepEqual(reasons({}), ['blocks: is missing: give a list']);
-    assert.deepEqual(reasons(null), ['(whole): is null: give an object']);
-    assert.deepEqual(reasons([]), ['(whole): is a list: give an object']);
+  test('without its parts is told what is required', () => {
+    assert.deepEqual(reasons({}), ['blocks: is required: give a list']);
+    assert.deepEqual(reasons(null), ['(whole): must be an object, not null']);
+    assert.deepEqual(reasons([]), ['(whole): must be an object, not a list']);
   });
 
-  test('with __proto__ in it changes nothing and nobody', () => {
+  test('with __proto__ in it changes nothing', () => {
     const body: unknown = JSON.parse('{"blocks":[{"language":"python","code":""}],"__proto__":{"policy":"analytics"}}');
-    assert.match(reasons(body).join(), /^__proto__: is no field/);
+    assert.match(reasons(body).join(), /^__proto__: Unknown field/);
     const inner = readRunRequest(
       JSON.parse('{"blocks":[{"language":"python","code":""}],"env":{"__proto__":"x"},"labels":{}}'),
     );
@@ -86,13 +104,15 @@ describe('a request', () => {
     assert.equal(({} as { policy?: string }).policy, undefined);
   });
 
-  test('nested deeper than anything sensible is refused before anybody recurses into it', () => {
+  test('nested deeper than 64 levels is refused before anything recurses into it', () => {
     let params: unknown = 1;
     for (let i = 0; i < 200_000; i++) params = [params];
-    assert.deepEqual(reasons({ ...prints, params }), ['(whole): is nested deeper than 64 levels: make it flatter']);
+    assert.deepEqual(reasons({ ...prints, params }), [
+      '(whole): The request is nested deeper than 64 levels. Make it flatter.',
+    ]);
   });
 
-  test('that is not valid is an error with all its reasons for whoever parses', () => {
+  test('that is invalid throws an error with all its reasons', () => {
     assert.throws(
       () => parseRunRequest({ ...prints, user: 'root' }),
       (error) => error instanceof HotcellError && error.code === 'invalid' && error.issues.length === 1,

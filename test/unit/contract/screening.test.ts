@@ -57,7 +57,7 @@ result = pd.eval('1 + 1')
 
   test('says where, and what to do here instead', () => {
     assert.deepEqual(remarks('bash', 'set -e\n\npip install pandas'), [
-      'blocks[0] line 3: this will fail: there is no network in a cell; packages come with the image: ./hotcell image build NAME --from python --requirements requirements.txt, then have NAME added to the policy (installs_packages)',
+      'blocks[0] line 3: This will fail: a cell has no network. Packages are part of the image. Ask the operator for an image that has them. (installs_packages)',
     ]);
   });
 

@@ -40,10 +40,10 @@ test('names that some file system takes for one are all offenders', () => {
 
 test('a reason says what its path is, and does not name it again', () => {
   assert.deepEqual(nameProblems(['Data', 'data', 'In/x', 'in/y']), [
-    { path: 'Data', reason: 'is the same name as "data" but for case or Unicode form' },
-    { path: 'In/x', reason: 'lies in "In", which is the same name as "in" but for case or Unicode form' },
-    { path: 'data', reason: 'is the same name as "Data" but for case or Unicode form' },
-    { path: 'in/y', reason: 'lies in "in", which is the same name as "In" but for case or Unicode form' },
+    { path: 'Data', reason: 'differs from "data" only in case or Unicode form' },
+    { path: 'In/x', reason: 'lies in "In", which differs from "in" only in case or Unicode form' },
+    { path: 'data', reason: 'differs from "Data" only in case or Unicode form' },
+    { path: 'in/y', reason: 'lies in "in", which differs from "In" only in case or Unicode form' },
   ]);
 });
 

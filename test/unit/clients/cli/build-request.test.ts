@@ -115,7 +115,7 @@ test('what makes no sense is said before anything is sent', async () => {
   await wrong([join(folder, 'missing.py')], {}, /missing\.py cannot be read/);
   await wrong([await file('data.xyz', '1')], {}, /--lang/);
   await wrong([await file('bytes.py', Buffer.from([0xff]))], {}, /UTF-8/);
-  await wrong([], { eval: '1', input: [['Sales', folder]] }, /--input Sales: the name of an input/);
+  await wrong([], { eval: '1', input: [['Sales', folder]] }, /--input Sales: must be a-z/);
   await wrong(
     [],
     {

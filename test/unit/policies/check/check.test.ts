@@ -196,7 +196,7 @@ describe('tests of policies', () => {
     const typo = complaints(edited('tests/sealed.yaml', 'admitted: true', 'admited: true'));
     assert.ok(
       typo.some((one) =>
-        /sealed\.yaml:\d+:\d+: tests\[\d+\]\.admited: is no field of this; did you mean admitted\?/.test(one),
+        /sealed\.yaml:\d+:\d+: tests\[\d+\]\.admited: Unknown field "admited"\. Did you mean "admitted"\?/.test(one),
       ),
       typo.join('\n'),
     );
@@ -204,7 +204,7 @@ describe('tests of policies', () => {
 
   test('hold the reasons of a refusal: no more and no fewer than they say', () => {
     const fewer = complaints(edited('tests/sealed.yaml', '      limits.pids: at most 256\n', ''));
-    assert.ok(fewer.some((one) => one.includes('refused for more than the test says: limits.pids')));
+    assert.ok(fewer.some((one) => one.includes('is also refused, which the test does not say: limits.pids')));
     const other = complaints(edited('tests/sealed.yaml', 'limits.pids: at most 256', 'limits.pids: at most 255'));
     assert.ok(other.some((one) => one.includes('is not refused for limits.pids: "at most 255"')));
   });

@@ -64,7 +64,7 @@ describe('policy try', () => {
     const { status, stdout, stderr } = policy(['try', write('typo.yaml', 'extends: sealed\nlimit: { pids: 99 }\n')]);
     assert.equal(status, 1);
     assert.equal(stdout, '');
-    assert.match(stderr, /typo\.yaml:2:1: limit: is no field of this; did you mean limits\?/);
+    assert.match(stderr, /typo\.yaml:2:1: limit: Unknown field "limit"\. Did you mean "limits"\?/);
   });
 
   test('ends with 1 for a file that is not there', () => {
