@@ -1,15 +1,9 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Outcome } from '@hotcell/contract/outcomes.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
-import { Waiting } from '@hotcell/contract/run-view.ts';
-import type { z } from 'zod';
+import type { ListedRun, RunRow } from '@hotcell/contract/api/runs.ts';
 import type { Producer } from './producer.ts';
-import { RunRow } from './readmodel/read-model.ts';
 import { unknown, waitingsOf } from './waiting.ts';
-
-/** What waits says why. */
-export const ListedRun = RunRow.extend({ waiting: Waiting.optional() });
-export type ListedRun = z.infer<typeof ListedRun>;
 
 export interface Listing {
   status?: RunStatus | Outcome | undefined;

@@ -39,7 +39,7 @@ async function main(settings: ProducerSettings, log: Logger, draining: AbortSign
   await using stack = new AsyncDisposableStack();
   const producer = await openProducer(settings, log, draining, stack);
   const { HOTCELL_LISTEN_HOST: host, HOTCELL_LISTEN_PORT: port } = settings;
-  const server = await buildServer(producer);
+  const server = buildServer(producer);
   const address = await server.listen({ host, port });
   stack.use(keepReadModel(producer));
   producer.log.info({ address }, 'the producer answers');

@@ -1,10 +1,6 @@
+import type { Rebuilt } from '@hotcell/contract/api/workers.ts';
 import type { Producer } from './producer.ts';
 import { compareAll, fillFromRecord } from './readmodel/fill.ts';
-
-export interface Rebuilt {
-  /** How many runs the record has. */
-  runs: number;
-}
 
 /** Tickets of what is open, and lists of what there is, from the buckets alone. */
 export async function rebuild(producer: Producer, signal: AbortSignal): Promise<Rebuilt> {

@@ -5,7 +5,7 @@ import { RunId } from '@hotcell/contract/names.ts';
 import type { OpenMarker } from '@hotcell/record/schemas.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
-import type { RunView, Waiting } from '@hotcell/contract/run-view.ts';
+import type { RunView, Waiting } from '@hotcell/contract/api/runs.ts';
 import type { Producer } from './producer.ts';
 import { unknown, waitingOf } from './waiting.ts';
 

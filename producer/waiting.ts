@@ -1,6 +1,6 @@
 import type { RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { RunId } from '@hotcell/contract/names.ts';
-import type { Waiting } from '@hotcell/contract/run-view.ts';
+import type { Waiting } from '@hotcell/contract/api/runs.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Place, Queues } from '@hotcell/outside/queue/queue.ts';
 

@@ -1,7 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { Outcome } from '@hotcell/contract/outcomes.ts';
 import { RunStatus } from '@hotcell/contract/result.ts';
-import { Waiting } from '@hotcell/contract/run-view.ts';
+import { Waiting } from '@hotcell/contract/api/runs.ts';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { openClient } from './client.ts';

@@ -1,6 +1,6 @@
 import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import type { Result } from '@hotcell/contract/result.ts';
-import type { RunView } from '@hotcell/contract/run-view.ts';
+import type { RunView } from '@hotcell/contract/api/runs.ts';
 import type { Command } from 'commander';
 import { isFinished } from '@hotcell/client/views.ts';
 import { openClient } from './client.ts';

@@ -2,7 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { LogRow } from '@hotcell/contract/log-rows.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
-import type { RunView } from '@hotcell/contract/run-view.ts';
+import type { RunView } from '@hotcell/contract/api/runs.ts';
 import type { Http } from './http.ts';
 import { linesOf } from './lines.ts';
 import { Patience } from './client-patience.ts';

@@ -1,7 +1,7 @@
 import { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { RunStatus } from '@hotcell/contract/result.ts';
-import type { UnfinishedRun } from '@hotcell/contract/run-view.ts';
+import type { UnfinishedRun } from '@hotcell/contract/api/runs.ts';
 import { z } from 'zod';
 
 /**

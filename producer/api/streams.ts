@@ -59,5 +59,3 @@ async function* alive(producer: Producer, beat: string, texts: AsyncIterable<str
 export async function* jsonLines(items: AsyncIterable<unknown>): AsyncGenerator<string> {
   for await (const item of items) yield `${JSON.stringify(item)}\n`;
 }
-
-export const ndjson = 'application/x-ndjson';

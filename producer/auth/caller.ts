@@ -1,3 +1,4 @@
+import type { Route } from '@hotcell/contract/api/route.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { TenantName } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
@@ -10,31 +11,41 @@ export interface Caller {
   key: string;
   tenant: string;
   role: Role;
-  /** Whoever runs the installation: sees workers, and may act for every tenant. */
+  /** Runs the installation: sees workers, revokes policies, and may act for every tenant. */
   operator: boolean;
 }
 
-/** The tenant of whoever runs the installation: its admins alone may act for other tenants. */
+/** Its admins are the operator. */
 const operatorTenant = 'default';
 
 const ranks: Readonly<Record<Role, number>> = { reader: 0, submitter: 1, admin: 2 };
 
-export function mayActAs(caller: Caller, role: Role): boolean {
-  return ranks[caller.role] >= ranks[role];
-}
-
-function isOperator(record: ApiKeyRecord): boolean {
-  return record.role === 'admin' && record.tenant === operatorTenant;
-}
-
-/** Everybody acts for the tenant of their key; the operator for the one that is named. */
-export function callerFrom(record: ApiKeyRecord, askedTenant: string | undefined): Caller {
-  const caller: Caller = { key: record.id, tenant: record.tenant, role: record.role, operator: isOperator(record) };
-  if (askedTenant === undefined || askedTenant === record.tenant) return caller;
-  if (!caller.operator)
+/** The tenant is the key's; the operator may name another, and stays the operator when acting for it. */
+export function callerFrom(record: ApiKeyRecord, namedTenant: string | undefined): Caller {
+  const operator = record.role === 'admin' && record.tenant === operatorTenant;
+  const caller: Caller = { key: record.id, tenant: record.tenant, role: record.role, operator };
+  if (namedTenant === undefined || namedTenant === record.tenant) return caller;
+  if (!operator)
     throw new HotcellError(
       'forbidden',
-      `this key acts for the tenant ${record.tenant} alone: leave the tenant away, or use a key of the one you mean`,
+      `this key acts for the tenant ${record.tenant} only: leave out the tenant, or use a key of the one you mean`,
     );
-  return { ...caller, tenant: parseAs(TenantName, askedTenant, 'the tenant') };
+  return { ...caller, tenant: parseAs(TenantName, namedTenant, 'the tenant') };
+}
+
+/** The one place that decides who may ask what. */
+export function requireRole(caller: Caller, needed: Exclude<Route['role'], 'anyone'>): void {
+  if (needed === 'operator') {
+    if (caller.operator) return;
+    throw new HotcellError('forbidden', `only the operator, an admin of the tenant ${operatorTenant}, may do this`);
+  }
+  if (ranks[caller.role] >= ranks[needed]) return;
+  throw new HotcellError(
+    'forbidden',
+    `this needs the role ${needed}, and the key ${caller.key} has the role ${caller.role}: use another key`,
+  );
+}
+
+export function mayManageKeysOf(caller: Caller, tenant: string): boolean {
+  return caller.operator || caller.tenant === tenant;
 }

@@ -1,15 +1,10 @@
-import type { LogRow } from '@hotcell/contract/log-rows.ts';
+import type { RunEvent } from '@hotcell/contract/api/events.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { Result, RunStatus } from '@hotcell/contract/result.ts';
+import type { RunStatus } from '@hotcell/contract/result.ts';
 import { readLog } from '../logs/read.ts';
 import type { Producer } from '../producer.ts';
 import { progressNow } from '../view-run.ts';
 import { merge } from './merge.ts';
-
-export type RunEvent =
-  | { type: 'status'; status: RunStatus; reason?: string }
-  | ({ type: 'log' } & LogRow)
-  | { type: 'result'; result: Result };
 
 export interface Followed {
   tenant: string;

@@ -1,3 +1,4 @@
+import type { FreezeProgress } from '@hotcell/contract/api/snapshots.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
@@ -22,17 +23,11 @@ export interface Place {
   bucket: string;
   prefix: string;
 }
-export interface Progress {
-  files: number;
-  bytes: number;
-  filesDone: number;
-  bytesDone: number;
-}
 export interface FreezeOptions {
   mode: SnapshotMode;
   by: string;
   name?: string | undefined;
-  progress?: (progress: Progress) => void;
+  progress?: (progress: FreezeProgress) => void;
 }
 
 /**
@@ -115,7 +110,7 @@ async function readNew(
 ): Promise<Map<ListedObject, Digest>> {
   const digests = new Map(known);
   const fresh = objects.filter((object) => !known.has(object));
-  const progress: Progress = { files: fresh.length, bytes: sum(fresh), filesDone: 0, bytesDone: 0 };
+  const progress: FreezeProgress = { files: fresh.length, bytes: sum(fresh), filesDone: 0, bytesDone: 0 };
   const from = { store: deps.contents.openSource(source), bucket: place.bucket };
   const keepFor = options.mode === 'copy' ? { tenant, anew: !lease.trustsOld } : undefined;
   let noted = Date.now();

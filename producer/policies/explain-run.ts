@@ -1,39 +1,13 @@
 import { judge } from '@hotcell/contract/admission.ts';
-import { type LimitName, limitNames } from '@hotcell/contract/limits.ts';
+import type { Explanation } from '@hotcell/contract/api/policies.ts';
+import { limitNames } from '@hotcell/contract/limits.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { PolicyRevocation } from '@hotcell/contract/policy.ts';
-import type { Issue } from '@hotcell/contract/errors.ts';
 import type { Producer } from '../producer.ts';
 import { specOf, viewOf } from '../view-run.ts';
 
-interface ExplainedLimit {
-  name: LimitName;
-  /** What the submitter asked; null: nothing. */
-  asked: number | null;
-  min: number;
-  default: number;
-  max: number;
-  effective: number | null;
-}
-
-/** Why a run was let through or not, and where each of its limits comes from. */
-export type Explanation = {
-  run: RunId;
-  tenant: string;
-  policy: { name: string; digest: string } | null;
-  revoked: PolicyRevocation | null;
-  admitted: boolean;
-  reasons: Issue[];
-  warnings: string[];
-  runtime: string | null;
-  queue: string | null;
-  image: { ref: string; digest: string } | null;
-  env: string[];
-  limits: ExplainedLimit[];
-};
-
 const nothing = { runtime: null, queue: null, image: null, env: [], limits: [], revoked: null } as const;
 
+/** Why a run was admitted or not, and where each of its limits comes from. */
 export async function explainRun(producer: Producer, tenant: string, run: RunId): Promise<Explanation> {
   const view = await viewOf(producer, tenant, run);
   const spec = await specOf(producer, view);

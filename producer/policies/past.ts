@@ -1,5 +1,5 @@
 import { admit } from '@hotcell/contract/admission.ts';
-import type { Issue } from '@hotcell/contract/errors.ts';
+import type { PolicyTrial } from '@hotcell/contract/api/policies.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
 import type { Producer } from '../producer.ts';
@@ -26,24 +26,14 @@ export function requestOf(spec: Spec, judgedBy: Policy): RunRequest {
   };
 }
 
-interface NowRefused {
-  run: string;
-  reasons: Issue[];
-}
-
-export interface Past {
-  looked: number;
-  refused: NowRefused[];
-}
-
 const page = 200;
 
 /**
  * Which of the runs since then, under the policy of this name, would be refused by this text. The sizes of inputs are
  * not looked up again: a manifest may be as long as the data.
  */
-export async function pastUnder(producer: Producer, tenant: string, policy: Policy, since: Date): Promise<Past> {
-  const past: Past = { looked: 0, refused: [] };
+export async function pastUnder(producer: Producer, tenant: string, policy: Policy, since: Date): Promise<PolicyTrial> {
+  const past: PolicyTrial = { looked: 0, refused: [] };
   let before: string | undefined;
   for (;;) {
     const rows = producer.model.list(tenant, { labels: [], since, before, limit: page });

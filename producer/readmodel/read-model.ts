@@ -1,28 +1,10 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { RunRow } from '@hotcell/contract/api/runs.ts';
 import { Outcome } from '@hotcell/contract/outcomes.ts';
-import { type Result, RunStatus } from '@hotcell/contract/result.ts';
-import { Labels, type Spec } from '@hotcell/contract/spec.ts';
-import { z } from 'zod';
+import type { Result, RunStatus } from '@hotcell/contract/result.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
 import { emptyTables, schemaVersion, tables } from './read-model-schema.ts';
-
-/** A run as lists show it: never what it was given or what came out. */
-export const RunRow = z.strictObject({
-  run: z.string(),
-  tenant: z.string(),
-  status: RunStatus,
-  outcome: Outcome.nullable(),
-  reason: z.string(),
-  exitCode: z.number().int().nullable(),
-  policy: z.string().nullable(),
-  /** Where it waits, until it is finished. */
-  queue: z.string().nullable(),
-  requester: z.string(),
-  labels: Labels,
-  acceptedAt: z.string(),
-  finishedAt: z.string().nullable(),
-});
-export type RunRow = z.infer<typeof RunRow>;
 
 export interface Wanted {
   status?: RunStatus | Outcome | undefined;

@@ -1,19 +1,8 @@
+import type { SnapshotView } from '@hotcell/contract/api/snapshots.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { SnapshotRecord } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { namesOf } from '@hotcell/record/snapshot-name.ts';
-
-export interface SnapshotView {
-  id: string;
-  names: string[];
-  files: number;
-  bytes: number;
-  mode: string;
-  source: string;
-  by: string;
-  at: string;
-  locations: string;
-}
 
 export function viewOf(record: SnapshotRecord, names: readonly string[]): SnapshotView {
   const { snapshot, files, bytes, mode, source, by, at, locations } = record;

@@ -1,3 +1,4 @@
+import type { SnapshotVerdict } from '@hotcell/contract/api/snapshots.ts';
 import { createHash } from 'node:crypto';
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
@@ -9,21 +10,12 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 
 const readsAtOnce = 16;
 
-export interface Verdict {
-  id: Digest;
-  verified: boolean;
-  files: number;
-  bytes: number;
-  /** Every file that is not as it was frozen, or not there. */
-  problems: Issue[];
-}
-
 /** Read every byte of a snapshot where it lies and compare: what is said here of a file was seen, not remembered. */
 export async function verifySnapshot(
   deps: { store: Buckets; contents: Contents },
   tenant: string,
   id: Digest,
-): Promise<Verdict> {
+): Promise<SnapshotVerdict> {
   const record = await snapshotRecord(deps.store, tenant, id);
   if (!record) throw new HotcellError('not_found', `there is no snapshot ${id}`);
   const problems: Issue[] = [];

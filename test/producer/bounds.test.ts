@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Waiting } from '@hotcell/contract/run-view.ts';
+import { Waiting } from '@hotcell/contract/api/runs.ts';
 import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';

@@ -37,8 +37,9 @@ test('an invalid request body is refused, naming every wrong field', async () =>
 });
 
 test('an invalid path or query parameter is named', async () => {
+  const key = await producer.key('admin', 'default');
   const refused = async (method: string, path: string, body?: string) =>
-    (await problemOf(await producer.ask(method, path, body === undefined ? {} : { body }))).detail;
+    (await problemOf(await producer.ask(method, path, { key, ...(body !== undefined && { body }) }))).detail;
   assert.match(
     await refused('POST', '/v1/policies/sealed/revoke', '{"reason":"x"}'),
     /^the address is not valid: policy: must be sha256:/,

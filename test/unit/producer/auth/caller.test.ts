@@ -6,7 +6,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { ApiKeyRecord } from '@hotcell/record/schemas.ts';
 import type { Role } from '@hotcell/contract/apikey.ts';
-import { callerFrom, mayActAs } from '@hotcell/producer/auth/caller.ts';
+import { callerFrom, requireRole } from '@hotcell/producer/auth/caller.ts';
 
 const recordOf = (tenant: string, role: Role) => newApiKey({ tenant, role, label: '' }).record;
 
@@ -40,12 +40,27 @@ test('a tenant that is no name is refused, also to the operator', () => {
     assert.throws(() => callerFrom(recordOf('default', 'admin'), tenant), HotcellError);
 });
 
+const mayAsk = (record: ApiKeyRecord, needed: 'reader' | 'submitter' | 'admin' | 'operator', tenant?: string) => {
+  try {
+    requireRole(callerFrom(record, tenant), needed);
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof HotcellError && error.code === 'forbidden', String(error));
+    return false;
+  }
+};
+
 test('an admin may do what a submitter may, and a submitter what a reader may, and not the other way', () => {
   const may = (role: Role) =>
-    (['reader', 'submitter', 'admin'] as const).map((needed) =>
-      mayActAs(callerFrom(recordOf('a', role), undefined), needed),
-    );
+    (['reader', 'submitter', 'admin'] as const).map((needed) => mayAsk(recordOf('a', role), needed));
   assert.deepEqual(may('reader'), [true, false, false]);
   assert.deepEqual(may('submitter'), [true, true, false]);
   assert.deepEqual(may('admin'), [true, true, true]);
+});
+
+test('only an admin of the default tenant is the operator, and stays the operator when acting for another tenant', () => {
+  assert.ok(mayAsk(recordOf('default', 'admin'), 'operator'));
+  assert.ok(mayAsk(recordOf('default', 'admin'), 'operator', 'finance'));
+  assert.ok(!mayAsk(recordOf('default', 'submitter'), 'operator'));
+  assert.ok(!mayAsk(recordOf('finance', 'admin'), 'operator'));
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { Problem, problemOf } from '@hotcell/producer/api/problem.ts';
+import { Problem } from '@hotcell/contract/api/problem.ts';
+import { problemOf } from '@hotcell/producer/api/problem-of.ts';
 
 test('an error of ours is told with its code, its reasons and what belongs to it', () => {
   const issues = [{ path: 'limits.cpus', message: 'at most 2' }];
@@ -36,5 +37,11 @@ test('nothing an error carries replaces what a problem says of itself', () => {
 
 test('what the server refuses by itself has our codes', () => {
   const of = (statusCode: number) => problemOf(Object.assign(new Error('x'), { statusCode }), 'id').code;
-  assert.deepEqual([400, 404, 413, 415, 500].map(of), ['invalid', 'not_found', 'too_large', 'invalid', 'internal']);
+  assert.deepEqual([400, 404, 413, 415, 500].map(of), [
+    'invalid',
+    'not_found',
+    'too_large',
+    'unsupported_media_type',
+    'internal',
+  ]);
 });

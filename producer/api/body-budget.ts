@@ -1,8 +1,8 @@
 /**
- * How many bytes of bodies are held at once. A body that is parsed takes several times its size, and many large ones
- * at once would take the process down for everybody: the rest waits in its turn, unread in its connection.
+ * How many bytes of request bodies are held at once. A body that is parsed takes several times its size, and many large
+ * ones at once would exhaust the memory of this process: the rest wait their turn, unread in their connections.
  */
-export class Room {
+export class BodyBudget {
   #free: number;
   readonly #waiting: { bytes: number; enter: () => void }[] = [];
 
@@ -10,8 +10,8 @@ export class Room {
     this.#free = bytes;
   }
 
-  /** Resolves when there is room; what it gives gives the room back, once. */
-  async take(bytes: number): Promise<() => void> {
+  /** Resolves when the bytes are free, with a function that gives them back once. */
+  async reserve(bytes: number): Promise<() => void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ bytes, enter: resolve });
     this.#admit();

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Room } from '@hotcell/producer/api/body-room.ts';
+import { BodyBudget } from '@hotcell/producer/api/body-budget.ts';
 
-test('a body that finds no room waits its turn, a small one does not overtake a large one, and room is given back once', async () => {
-  const room = new Room(10);
+test('a body that finds no free bytes waits its turn, and a small one does not overtake a large one', async () => {
+  const budget = new BodyBudget(10);
   const entered: string[] = [];
   const enter = async (name: string, bytes: number) => {
-    const leave = await room.take(bytes);
+    const leave = await budget.reserve(bytes);
     entered.push(name);
     return leave;
   };
@@ -29,13 +29,13 @@ test('a body that finds no room waits its turn, a small one does not overtake a 
 });
 
 test('room that is given back twice comes back once', async () => {
-  const room = new Room(10);
-  const leave = await room.take(6);
+  const room = new BodyBudget(10);
+  const leave = await room.reserve(6);
   leave();
   leave();
-  await room.take(10);
+  await room.reserve(10);
   let entered = false;
-  void room.take(1).then(() => {
+  void room.reserve(1).then(() => {
     entered = true;
   });
   await setImmediate();

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { LogRow as StoredLogRow } from '../log-rows.ts';
+import { Result, RunStatus } from '../result.ts';
+import { answerSchema, eventStream, inDigits, ndjson, type Route } from './route.ts';
+import { RunParams } from './runs.ts';
+
+/** A row of the log; with `tail`, one row has no bytes and says how many are left out. */
+export const LogRow = answerSchema(
+  'LogRow',
+  StoredLogRow.extend({ omitted: z.number().int().positive().optional().describe('bytes left out at this place') }),
+);
+export type LogRow = z.infer<typeof LogRow>;
+
+export const RunEvent = answerSchema(
+  'RunEvent',
+  z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('status'), status: RunStatus, reason: z.string().optional() }),
+    StoredLogRow.extend({ type: z.literal('log') }),
+    z.strictObject({ type: z.literal('result'), result: Result }),
+  ]),
+);
+export type RunEvent = z.infer<typeof RunEvent>;
+
+const after = inDigits(z.number().int().min(-1)).default(-1).describe('only rows after this sequence number');
+
+export const eventRoutes = {
+  readLog: {
+    method: 'GET',
+    path: '/v1/runs/{run}/logs',
+    summary: 'Read what a run wrote',
+    description:
+      'NDJSON, a row on each line; empty lines only keep the connection alive. With "Accept: text/event-stream", server-sent events: the id of each is its seq, Last-Event-ID resumes, and the last event is "end".',
+    tag: 'runs',
+    role: 'reader',
+    params: RunParams,
+    query: z.strictObject({
+      after,
+      follow: z
+        .enum(['true', 'false'])
+        .default('false')
+        .transform((text) => text === 'true')
+        .describe('stay until the run is finished'),
+      tail: inDigits(
+        z
+          .number()
+          .int()
+          .min(0)
+          .max(16 * 1024 * 1024),
+      )
+        .optional()
+        .describe('only the first and the last so many bytes'),
+    }),
+    headers: z.object({
+      'last-event-id': inDigits(z.number().int().min(0)).optional().describe('of server-sent events: as "after"'),
+    }),
+    answers: {
+      200: { description: 'rows as they come', content: { [ndjson]: LogRow, [eventStream]: LogRow } },
+    },
+    problems: [404],
+  },
+  followRun: {
+    method: 'GET',
+    path: '/v1/runs/{run}/events',
+    summary: 'Follow a run: status, log and, last, its result',
+    description: 'NDJSON, an event on each line; empty lines only keep the connection alive.',
+    tag: 'runs',
+    role: 'reader',
+    params: RunParams,
+    query: z.strictObject({ after }),
+    answers: { 200: { description: 'events as they happen', content: { [ndjson]: RunEvent } } },
+    problems: [404],
+  },
+} as const satisfies Record<string, Route>;

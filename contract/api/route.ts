@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Role } from '../apikey.ts';
+
+export const json = 'application/json';
+export const problemJson = 'application/problem+json';
+export const ndjson = 'application/x-ndjson';
+export const eventStream = 'text/event-stream';
+export const octets = 'application/octet-stream';
+export const plainText = 'text/plain';
+
+export interface AnswerShape {
+  description: string;
+  /** A schema for each content type; of a stream, the schema of one row. Absent: no body. */
+  content?: Readonly<Record<string, z.ZodType>>;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** One operation: what the server registers, the client calls and /openapi.json describes. */
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: `/${string}`;
+  summary: string;
+  description?: string;
+  tag: string;
+  /** The least role that may ask. `operator`: an admin of the default tenant; `anyone`: no key needed. */
+  role: Role | 'operator' | 'anyone';
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  headers?: z.ZodObject;
+  /** `parsedBy: 'handler'`: the server hands it on as it came. */
+  body?: { schema: z.ZodType; type: typeof json | typeof octets; optional?: boolean; parsedBy?: 'handler' };
+  answers: Readonly<Record<number, AnswerShape>>;
+  /** Statuses of problems, beside those that every route of its kind answers. */
+  problems?: readonly number[];
+}
+
+/** Schemas with a name in /openapi.json; requests apart from answers, since a default makes the two differ. */
+export const requestSchemas = z.registry<{ id: string }>();
+export const answerSchemas = z.registry<{ id: string }>();
+
+export function requestSchema<S extends z.ZodType>(id: string, schema: S): S {
+  requestSchemas.add(schema, { id });
+  return schema;
+}
+
+export function answerSchema<S extends z.ZodType>(id: string, schema: S): S {
+  answerSchemas.add(schema, { id });
+  return schema;
+}
+
+export function jsonAnswer<S extends z.ZodType>(description: string, schema: S, headers?: Record<string, string>) {
+  return { description, content: { [json]: schema }, ...(headers && { headers }) };
+}
+
+export function jsonBody<S extends z.ZodType>(schema: S) {
+  return { schema, type: json } as const;
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+/** A request as the server has parsed it. */
+export interface Parsed<R extends Route> {
+  params: R extends { params: infer S } ? Output<S> : undefined;
+  query: R extends { query: infer S } ? Output<S> : undefined;
+  headers: R extends { headers: infer S } ? Output<S> : undefined;
+  body: R extends { body: { parsedBy: 'handler' } }
+    ? unknown
+    : R extends { body: { schema: infer S; optional: true } }
+      ? Output<S> | undefined
+      : R extends { body: { schema: infer S } }
+        ? Output<S>
+        : undefined;
+}
+
+type JsonOf<A> = A extends { content: { 'application/json': infer S } } ? Output<S> : never;
+
+/** What the route says in JSON, whatever the status. */
+export type JsonAnswer<R extends Route> = { [S in keyof R['answers']]: JsonOf<R['answers'][S]> }[keyof R['answers']];
+
+/** A number in a query or header: digits, and nothing else that JavaScript would take for a number. */
+export function inDigits<S extends z.ZodNumber>(schema: S) {
+  return z.preprocess((text) => (typeof text === 'string' && /^-?\d{1,15}$/.test(text) ? Number(text) : text), schema);
+}

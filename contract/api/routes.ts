@@ -1,0 +1,22 @@
+import { apiKeyRoutes } from './apikeys.ts';
+import { eventRoutes } from './events.ts';
+import { healthRoutes } from './health.ts';
+import { outputRoutes } from './outputs.ts';
+import { policyRoutes } from './policies.ts';
+import { runRoutes } from './runs.ts';
+import { snapshotRoutes } from './snapshots.ts';
+import { workerRoutes } from './workers.ts';
+
+/** Every operation of the API by its operationId. */
+export const routes = {
+  ...runRoutes,
+  ...eventRoutes,
+  ...outputRoutes,
+  ...snapshotRoutes,
+  ...policyRoutes,
+  ...apiKeyRoutes,
+  ...workerRoutes,
+  ...healthRoutes,
+};
+export type Routes = typeof routes;
+export type OperationId = keyof Routes;

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { Digest } from '../digest.ts';
+import { RunId, TenantName } from '../names.ts';
+import { Outcome } from '../outcomes.ts';
+import { Result as RunResult, RunStatus } from '../result.ts';
+import { Labels, Requester, RunRequest as SubmittedRun } from '../spec.ts';
+import { answerSchema, inDigits, jsonAnswer, jsonBody, requestSchema, type Route } from './route.ts';
+
+const Result = answerSchema('Result', RunResult);
+// Refers to itself, which only a schema with a name can.
+requestSchema('JsonValue', SubmittedRun.shape.params.unwrap());
+
+/** Why a run is not further, and how many are before it. */
+export const Waiting = answerSchema(
+  'Waiting',
+  z.strictObject({ code: z.string(), message: z.string(), position: z.number().int().min(0).nullable() }),
+);
+export type Waiting = z.infer<typeof Waiting>;
+
+/** A run that has no result yet: what its spec says, and how far it is. */
+export const UnfinishedRun = answerSchema(
+  'UnfinishedRun',
+  z.strictObject({
+    run: RunId,
+    tenant: TenantName,
+    status: RunStatus.exclude(['finished']),
+    waiting: Waiting.optional(),
+    acceptedAt: z.iso.datetime(),
+    spec: Digest,
+    policy: Result.shape.policy,
+    image: Result.shape.image,
+    runtime: Result.shape.runtime,
+    inputs: Result.shape.inputs,
+    labels: Labels,
+    requester: Requester,
+    warnings: z.array(z.string()),
+  }),
+);
+export type UnfinishedRun = z.infer<typeof UnfinishedRun>;
+
+/** What the API and `show` say of a run. */
+export const RunView = answerSchema('RunView', z.discriminatedUnion('status', [Result, UnfinishedRun]));
+export type RunView = z.infer<typeof RunView>;
+
+export function isFinished(view: RunView): view is RunResult {
+  return view.status === 'finished';
+}
+
+const AcceptedRun = answerSchema(
+  'AcceptedRun',
+  z.strictObject({
+    run: RunId,
+    status: z.literal('queued'),
+    warnings: z.array(z.string()).optional().describe('what in the code will not work in a cell, as far as it shows'),
+  }),
+);
+
+/** A run as lists show it: never what it was given or what came out. */
+export const RunRow = z.strictObject({
+  run: RunId,
+  tenant: TenantName,
+  status: RunStatus,
+  outcome: Outcome.nullable(),
+  reason: z.string(),
+  exitCode: z.number().int().nullable(),
+  policy: z.string().nullable(),
+  queue: z.string().nullable().describe('where it waits, until it is finished'),
+  requester: z.string(),
+  labels: Labels,
+  acceptedAt: z.string(),
+  finishedAt: z.string().nullable(),
+});
+export type RunRow = z.infer<typeof RunRow>;
+
+export const ListedRun = answerSchema('ListedRun', RunRow.extend({ waiting: Waiting.optional() }));
+export type ListedRun = z.infer<typeof ListedRun>;
+
+const label = z
+  .string()
+  .min(1)
+  .transform((text): [string, string] => {
+    const at = text.indexOf('=');
+    return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+  });
+
+export const RunParams = z.strictObject({ run: z.string().describe('the id of a run') });
+const prefer = z
+  .string()
+  .optional()
+  .describe('"wait=SECONDS", at most 600: answer when the run is finished, or after that time with what is known');
+const waited = { 'Preference-Applied': 'the wait that was granted' };
+const toRun = { Location: 'where the run is' };
+
+export const runRoutes = {
+  submitRun: {
+    method: 'POST',
+    path: '/v1/runs',
+    summary: 'Submit a run',
+    tag: 'runs',
+    // Admission judges the role: a refusal of a known caller has a record.
+    role: 'reader',
+    headers: z.object({
+      prefer,
+      'idempotency-key': z
+        .string()
+        .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable characters without spaces')
+        .optional()
+        .describe('the same key and the same request again give the same run'),
+    }),
+    // Admission reads it, and says of words that other systems use what to write here instead.
+    body: { ...jsonBody(requestSchema('RunRequest', SubmittedRun)), parsedBy: 'handler' },
+    answers: {
+      200: jsonAnswer('finished within the wait asked for', Result, { ...toRun, ...waited }),
+      202: jsonAnswer('accepted', z.union([AcceptedRun, RunView]), { ...toRun, ...waited }),
+    },
+    problems: [409, 422, 429],
+  },
+  listRuns: {
+    method: 'GET',
+    path: '/v1/runs',
+    summary: 'List runs, newest first',
+    tag: 'runs',
+    role: 'reader',
+    query: z.strictObject({
+      status: z.enum([...RunStatus.options, ...Outcome.options], 'must be a status or an outcome').optional(),
+      label: z
+        .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(label))
+        .optional()
+        .describe('NAME=VALUE; give it several times for runs that have them all'),
+      since: z.iso.datetime({ offset: true }).optional().describe('accepted at or after this time'),
+      limit: inDigits(z.number().int().min(1).max(500)).default(50),
+      cursor: RunId.optional().describe('the "next" of the page before'),
+    }),
+    answers: {
+      200: jsonAnswer(
+        'a page of runs',
+        answerSchema('RunPage', z.strictObject({ runs: z.array(ListedRun), next: RunId.nullable() })),
+      ),
+    },
+  },
+  getRun: {
+    method: 'GET',
+    path: '/v1/runs/{run}',
+    summary: 'Show a run: its result, or how far it is',
+    tag: 'runs',
+    role: 'reader',
+    params: RunParams,
+    headers: z.object({ prefer }),
+    answers: { 200: jsonAnswer('the run', RunView, waited) },
+    problems: [404],
+  },
+  cancelRun: {
+    method: 'POST',
+    path: '/v1/runs/{run}/cancel',
+    summary: 'Cancel a run, at whatever stage it is',
+    tag: 'runs',
+    role: 'submitter',
+    params: RunParams,
+    body: {
+      ...jsonBody(requestSchema('CancelRequest', z.strictObject({ reason: z.string().max(1000).optional() }))),
+      optional: true,
+    },
+    answers: { 200: jsonAnswer('the run', RunView) },
+    problems: [404, 409],
+  },
+  rerunRun: {
+    method: 'POST',
+    path: '/v1/runs/{run}/rerun',
+    summary: 'Submit the same request again',
+    description: 'On the same inputs, or with latestInputs on the snapshots that their names point to now.',
+    tag: 'runs',
+    role: 'submitter',
+    params: RunParams,
+    body: {
+      ...jsonBody(requestSchema('RerunRequest', z.strictObject({ latestInputs: z.boolean().optional() }))),
+      optional: true,
+    },
+    answers: { 202: jsonAnswer('accepted', AcceptedRun, toRun) },
+    problems: [404, 422, 429],
+  },
+} as const satisfies Record<string, Route>;

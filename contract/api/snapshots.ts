@@ -1,0 +1,213 @@
+import { z } from 'zod';
+import { Digest } from '../digest.ts';
+import { SnapshotName } from '../names.ts';
+import { SnapshotEntry as Entry, snapshotLimits, SnapshotMode } from '../snapshot.ts';
+import { Problem } from './problem.ts';
+import { answerSchema, inDigits, jsonAnswer, jsonBody, ndjson, octets, requestSchema, type Route } from './route.ts';
+
+const Files = z
+  .array(Entry)
+  .max(snapshotLimits.files, `a snapshot holds at most ${snapshotLimits.files} files: freeze parts of the folder`);
+const SnapshotEntry = answerSchema('SnapshotEntry', Entry);
+const count = z.number().int().min(0);
+
+const UploadRequest = requestSchema('UploadRequest', z.strictObject({ files: Files }));
+const Upload = answerSchema(
+  'Upload',
+  z.strictObject({ upload: z.uuid(), missing: z.array(Digest).describe('what has to be sent before the snapshot') }),
+);
+
+const SnapshotRequest = requestSchema(
+  'SnapshotRequest',
+  z.union(
+    [
+      z.strictObject({ upload: z.uuid(), files: Files, name: SnapshotName.optional() }),
+      z.strictObject({
+        source: z.string().min(1).max(1024).describe('s3://bucket/prefix, RUN:outputs, a snapshot’s id or its name'),
+        name: SnapshotName.optional(),
+        mode: SnapshotMode.default('copy'),
+      }),
+    ],
+    { error: 'must be { source, name?, mode? }, or the end of an upload: { upload, files, name? }' },
+  ),
+);
+
+export const CreatedSnapshot = answerSchema(
+  'CreatedSnapshot',
+  z.strictObject({ id: Digest, name: SnapshotName.optional(), files: count, bytes: count, locations: Digest }),
+);
+export type CreatedSnapshot = z.infer<typeof CreatedSnapshot>;
+
+export const FreezeProgress = z.strictObject({ files: count, bytes: count, filesDone: count, bytesDone: count });
+export type FreezeProgress = z.infer<typeof FreezeProgress>;
+
+export const FreezeEvent = answerSchema(
+  'FreezeEvent',
+  z.discriminatedUnion('type', [
+    FreezeProgress.extend({ type: z.literal('progress') }),
+    CreatedSnapshot.extend({ type: z.literal('snapshot') }),
+    Problem.extend({ type: z.literal('error') }),
+  ]),
+);
+export type FreezeEvent = z.infer<typeof FreezeEvent>;
+
+export const SnapshotView = answerSchema(
+  'Snapshot',
+  z.strictObject({
+    id: Digest,
+    names: z.array(SnapshotName),
+    files: count,
+    bytes: count,
+    mode: SnapshotMode,
+    source: z.string(),
+    by: z.string(),
+    at: z.iso.datetime(),
+    locations: Digest,
+  }),
+);
+export type SnapshotView = z.infer<typeof SnapshotView>;
+
+const SnapshotVerdict = answerSchema(
+  'SnapshotVerdict',
+  z.strictObject({
+    id: Digest,
+    verified: z.boolean(),
+    files: count,
+    bytes: count,
+    problems: z
+      .array(z.strictObject({ path: z.string(), message: z.string() }))
+      .describe('every file that is missing or is not as it was frozen'),
+  }),
+);
+export type SnapshotVerdict = z.infer<typeof SnapshotVerdict>;
+
+const SnapshotComparison = answerSchema(
+  'SnapshotComparison',
+  z.strictObject({
+    before: Digest,
+    after: Digest,
+    added: z.array(SnapshotEntry),
+    removed: z.array(SnapshotEntry),
+    changed: z.array(z.strictObject({ path: z.string(), before: SnapshotEntry, after: SnapshotEntry })),
+    same: count,
+  }),
+);
+
+const pointing = { snapshot: Digest, at: z.iso.datetime(), by: z.string() };
+const SnapshotNames = answerSchema(
+  'SnapshotNames',
+  z.strictObject({
+    names: z.array(
+      z.strictObject({
+        name: SnapshotName,
+        ...pointing,
+        history: z.array(z.strictObject(pointing)).describe('oldest first'),
+      }),
+    ),
+  }),
+);
+
+const SnapshotParams = z.strictObject({
+  snapshot: z.string().min(1).max(256).describe('an id, a name or RUN:outputs'),
+});
+const toSnapshot = { Location: 'where the snapshot is' };
+
+export const snapshotRoutes = {
+  beginUpload: {
+    method: 'POST',
+    path: '/v1/uploads',
+    summary: 'Begin an upload: say what a folder holds, and learn what has to be sent',
+    description: 'Beginning again with the same files continues an upload that was interrupted.',
+    tag: 'snapshots',
+    role: 'submitter',
+    body: jsonBody(UploadRequest),
+    answers: { 201: jsonAnswer('begun', Upload) },
+    problems: [422],
+  },
+  uploadContent: {
+    method: 'PUT',
+    path: '/v1/uploads/{upload}/{sha256}',
+    summary: 'Send one content of an upload',
+    tag: 'snapshots',
+    role: 'submitter',
+    params: z.strictObject({ upload: z.uuid(), sha256: Digest }),
+    body: { schema: z.string(), type: octets, parsedBy: 'handler' },
+    answers: { 204: { description: 'kept under its digest' } },
+    problems: [404, 409, 422],
+  },
+  createSnapshot: {
+    method: 'POST',
+    path: '/v1/snapshots',
+    summary: 'Freeze a source, or finish an upload',
+    description:
+      'With "Accept: application/x-ndjson", a line for each progress, and last the snapshot or the problem; empty lines only keep the connection alive.',
+    tag: 'snapshots',
+    role: 'submitter',
+    body: jsonBody(SnapshotRequest),
+    answers: {
+      200: { description: 'progress, and the snapshot last', content: { [ndjson]: FreezeEvent } },
+      201: jsonAnswer('frozen', CreatedSnapshot, toSnapshot),
+    },
+    problems: [404, 409, 422],
+  },
+  listSnapshots: {
+    method: 'GET',
+    path: '/v1/snapshots',
+    summary: 'List snapshots',
+    tag: 'snapshots',
+    role: 'reader',
+    query: z.strictObject({
+      limit: inDigits(z.number().int().min(1).max(1000)).default(100),
+      cursor: Digest.optional().describe('the "next" of the page before'),
+    }),
+    answers: {
+      200: jsonAnswer(
+        'a page of snapshots',
+        answerSchema('SnapshotPage', z.strictObject({ snapshots: z.array(SnapshotView), next: Digest.optional() })),
+      ),
+    },
+  },
+  getSnapshot: {
+    method: 'GET',
+    path: '/v1/snapshots/{snapshot}',
+    summary: 'Show a snapshot and its files',
+    tag: 'snapshots',
+    role: 'reader',
+    params: SnapshotParams,
+    answers: {
+      200: jsonAnswer(
+        'the snapshot',
+        answerSchema('SnapshotDetail', SnapshotView.extend({ entries: z.array(SnapshotEntry) })),
+      ),
+    },
+    problems: [404, 409, 422],
+  },
+  verifySnapshot: {
+    method: 'POST',
+    path: '/v1/snapshots/{snapshot}/verify',
+    summary: 'Read every byte of a snapshot and compare it with its digest',
+    tag: 'snapshots',
+    role: 'reader',
+    params: SnapshotParams,
+    answers: { 200: jsonAnswer('what was found', SnapshotVerdict) },
+    problems: [404, 409, 422],
+  },
+  diffSnapshots: {
+    method: 'GET',
+    path: '/v1/snapshots/{snapshot}/diff/{other}',
+    summary: 'Compare two snapshots by path',
+    tag: 'snapshots',
+    role: 'reader',
+    params: SnapshotParams.extend({ other: SnapshotParams.shape.snapshot }),
+    answers: { 200: jsonAnswer('what differs', SnapshotComparison) },
+    problems: [404, 409, 422],
+  },
+  listSnapshotNames: {
+    method: 'GET',
+    path: '/v1/snapshot-names',
+    summary: 'List the names of snapshots, with what each pointed to before',
+    tag: 'snapshots',
+    role: 'reader',
+    answers: { 200: jsonAnswer('the names', SnapshotNames) },
+  },
+} as const satisfies Record<string, Route>;

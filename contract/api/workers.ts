@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { CellBeat, RefusedTicket, WorkerBeat } from '../heartbeats.ts';
+import { answerSchema, jsonAnswer, ndjson, type Route } from './route.ts';
+
+const Worker = answerSchema('Worker', WorkerBeat.extend({ cells: z.array(answerSchema('Cell', CellBeat)) }));
+const Workers = answerSchema(
+  'Workers',
+  z.strictObject({
+    workers: z.array(Worker),
+    refusedTickets: z.strictObject({ count: z.number().int(), last: z.array(RefusedTicket) }),
+  }),
+);
+
+/** How many runs the record has. */
+export const Rebuilt = answerSchema('Rebuilt', z.strictObject({ runs: z.number().int() }));
+export type Rebuilt = z.infer<typeof Rebuilt>;
+
+export const workerRoutes = {
+  listWorkers: {
+    method: 'GET',
+    path: '/v1/workers',
+    summary: 'List workers, their cells, and the tickets they refused',
+    tag: 'workers',
+    role: 'operator',
+    answers: { 200: jsonAnswer('the workers', Workers) },
+  },
+  drainWorker: {
+    method: 'POST',
+    path: '/v1/workers/{name}/drain',
+    summary: 'Let a worker finish its runs and take no more',
+    tag: 'workers',
+    role: 'operator',
+    params: z.strictObject({ name: z.string() }),
+    answers: {
+      202: jsonAnswer(
+        'draining',
+        answerSchema('DrainedWorker', z.strictObject({ worker: z.string(), state: z.literal('draining') })),
+      ),
+    },
+    problems: [404],
+  },
+  rebuild: {
+    method: 'POST',
+    path: '/v1/rebuild',
+    summary: 'Rebuild the queue and the lists from the buckets',
+    description: 'NDJSON: one line when it is done; empty lines until then keep the connection alive.',
+    tag: 'workers',
+    role: 'operator',
+    answers: { 200: { description: 'rebuilt', content: { [ndjson]: Rebuilt } } },
+  },
+} as const satisfies Record<string, Route>;

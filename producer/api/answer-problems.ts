@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { Problem } from '@hotcell/contract/api/problem.ts';
+import { problemJson } from '@hotcell/contract/api/route.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Producer } from '../producer.ts';
+import { problemOf } from './problem-of.ts';
+import { readPast } from './read-past.ts';
+import { notFound } from './register-routes.ts';
+
+export function answerProblems(app: FastifyInstance, producer: Producer): void {
+  app.setErrorHandler(async (error, request, reply) => {
+    const problem = problemOf(error, request.id);
+    if (problem.status >= 500)
+      producer.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
+    if (problem.status === 413) await readPast(request.raw);
+    return sendProblem(problem, reply);
+  });
+  app.setNotFoundHandler(({ method, url }) => {
+    throw notFound(method, url);
+  });
+}
+
+export function sendProblem(problem: Problem, reply: FastifyReply): FastifyReply {
+  const { retryAfterSeconds, allow } = problem;
+  if (typeof retryAfterSeconds === 'number') reply.header('retry-after', String(Math.ceil(retryAfterSeconds)));
+  if (Array.isArray(allow)) reply.header('allow', allow.join(', '));
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+  return reply.code(problem.status).type(problemJson).send(JSON.stringify(problem));
+}
+
+/** Before there is a request: what came is not HTTP, or its headers are too large or too late. */
+export function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const unreadable = new HotcellError('invalid', `the request cannot be read as HTTP (${error.code ?? error.message})`);
+  const body = JSON.stringify(problemOf(unreadable, randomUUID()));
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    `content-type: ${problemJson}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
+}

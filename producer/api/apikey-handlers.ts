@@ -1,0 +1,58 @@
+import type { ApiKeyView } from '@hotcell/contract/apikey.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { newApiKey } from '@hotcell/record/api-keys.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
+import { ApiKeyRecord } from '@hotcell/record/schemas.ts';
+import { mayManageKeysOf } from '../auth/caller.ts';
+import type { Producer } from '../producer.ts';
+import type { Handlers } from './register-routes.ts';
+
+export function apiKeyHandlers(producer: Producer) {
+  const { store } = producer;
+  return {
+    async createApiKey({ caller, body, reply }) {
+      const { role, label, expiresAt, tenant = caller.tenant } = body;
+      if (!mayManageKeysOf(caller, tenant))
+        throw new HotcellError('forbidden', `this key creates keys for ${caller.tenant} only`);
+      const expiry = expiresAt === undefined ? undefined : new Date(expiresAt);
+      const { key, record } = newApiKey({ tenant, role, label, expiresAt: expiry });
+      await putRecord(producer, record);
+      reply.code(201);
+      return { ...shown(record), key };
+    },
+
+    async listApiKeys({ caller }) {
+      const keys: ApiKeyView[] = [];
+      for await (const { key } of store.list(store.record, 'apikeys/')) {
+        const record = await store.getJson(ApiKeyRecord, store.record, key);
+        if (record && mayManageKeysOf(caller, record.tenant)) keys.push(shown(record));
+      }
+      return { keys: keys.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)) };
+    },
+
+    async revokeApiKey({ caller, params: { id } }) {
+      const known = ApiKeyRecord.shape.id.safeParse(id).success;
+      const record = known ? await store.getJson(ApiKeyRecord, store.record, recordKeys.apiKey(id)) : undefined;
+      if (!record || !mayManageKeysOf(caller, record.tenant))
+        throw new HotcellError('not_found', `API key ${id} not found: see ./hotcell apikey ls`);
+      if (id === caller.key)
+        throw new HotcellError(
+          'conflict',
+          'a key cannot revoke itself: use another admin key, so that one is left that can',
+        );
+      const revoked: ApiKeyRecord = { ...record, revokedAt: record.revokedAt ?? new Date().toISOString() };
+      await putRecord(producer, revoked);
+      return shown(revoked);
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function shown(record: ApiKeyRecord): ApiKeyView {
+  const { version: _version, sha256: _sha256, ...view } = record;
+  return view;
+}
+
+async function putRecord({ store, keys }: Producer, record: ApiKeyRecord): Promise<void> {
+  await store.put(store.record, recordKeys.apiKey(record.id), JSON.stringify(record));
+  keys.forget(record.id);
+}

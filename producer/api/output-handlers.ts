@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { Readable } from 'node:stream';
+import { octets } from '@hotcell/contract/api/route.ts';
+import { hexOf } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { OutputFile, Result } from '@hotcell/contract/result.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
+import type { Producer } from '../producer.ts';
+import { runIdOf, viewOf } from '../view-run.ts';
+import type { Handlers } from './register-routes.ts';
+import { endsWith } from './streams.ts';
+
+export function outputHandlers(producer: Producer) {
+  return {
+    listOutputs: async ({ caller, params }) => await outputsOf(producer, caller.tenant, params.run),
+
+    async getOutput({ caller: { tenant }, params, reply }) {
+      const { files } = await outputsOf(producer, tenant, params.run);
+      const file = files.find((one) => one.path === params.path);
+      if (!file) throw new HotcellError('not_found', `run ${params.run} has no output ${params.path}`);
+      const { store } = producer;
+      const signal = endsWith(reply, producer);
+      const found = await store.get(store.record, recordKeys.cas(tenant, file.sha256), { signal });
+      if (!found)
+        throw new HotcellError('record_damaged', `the bytes of ${file.path} (${file.sha256}) are missing in the store`);
+      // Never shown inline: an untrusted program wrote it.
+      return reply
+        .type(octets)
+        .header('content-length', file.size)
+        .header('content-disposition', attachment(file.path))
+        .header('etag', `"${file.sha256}"`)
+        .header('repr-digest', `sha-256=:${Buffer.from(hexOf(file.sha256), 'hex').toString('base64')}:`)
+        .send(Readable.from(checked(producer, file, found.body), { objectMode: false }));
+    },
+  } satisfies Partial<Handlers>;
+}
+
+async function outputsOf(producer: Producer, tenant: string, named: string): Promise<Result['outputs']> {
+  const view = await viewOf(producer, tenant, runIdOf(named));
+  if (view.status === 'finished') return view.outputs;
+  throw new HotcellError('conflict', `run ${view.run} is ${view.status}: it has outputs when it is finished`);
+}
+
+function attachment(path: string): string {
+  const encoded = encodeURIComponent(posix.basename(path)).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  );
+  return `attachment; filename*=UTF-8''${encoded}`;
+}
+
+/** Holds the last chunk back until the digest is known: a file of wrong bytes never arrives whole. */
+async function* checked(producer: Producer, file: OutputFile, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  let held: Buffer | undefined;
+  for await (const chunk of body) {
+    hash.update(chunk);
+    if (held) yield held;
+    held = chunk;
+  }
+  const got = `sha256:${hash.digest('hex')}`;
+  if (got !== file.sha256) {
+    const message = 'the store has other bytes than the result names';
+    producer.log.error({ path: file.path, expected: file.sha256, got }, message);
+    throw new HotcellError('record_damaged', `${file.path}: ${message}`);
+  }
+  if (held) yield held;
+}

@@ -1,0 +1,51 @@
+import type { Problem } from '@hotcell/contract/api/problem.ts';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import type { FastifyError } from 'fastify';
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'Not valid',
+  401: 'Not authenticated',
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  413: 'Too large',
+  415: 'Unsupported content type',
+  422: 'Refused',
+  429: 'Too many requests',
+  500: 'Internal error',
+  503: 'Not available',
+};
+
+/** What the HTTP framework itself refuses, in our words. */
+function ours(cause: unknown): HotcellError {
+  if (cause instanceof HotcellError) return cause;
+  const status = (cause as Partial<FastifyError> | null)?.statusCode ?? 500;
+  if (status === 413)
+    return new HotcellError('too_large', 'the body is larger than 64 MiB: pass big data as an input', { cause });
+  if (status === 415)
+    return new HotcellError('unsupported_media_type', 'send the body as content-type: application/json', { cause });
+  if (status === 404) return new HotcellError('not_found', messageOf(cause), { cause });
+  if (status >= 400 && status < 500) return new HotcellError('invalid', messageOf(cause), { cause });
+  // Not told to the caller: it may name addresses, paths or secrets of the inside. The log has it.
+  return new HotcellError(
+    'internal',
+    'an internal error occurred: try again, and if it persists give the operator the requestId',
+    { cause },
+  );
+}
+
+export function problemOf(error: unknown, requestId: string): Problem {
+  const known = ours(error);
+  return {
+    ...known.extra,
+    type: `urn:hotcell:error:${known.code}`,
+    title: titles[known.status] ?? 'Failed',
+    status: known.status,
+    code: known.code,
+    detail: known.message,
+    errors: known.issues.map(({ path, message }) => ({ path, message })),
+    requestId,
+    retryable: known.retryable,
+  };
+}

@@ -1,0 +1,77 @@
+import { isFinished } from '@hotcell/contract/api/runs.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import type { FastifyReply } from 'fastify';
+import { type Answered, ask } from '../ask.ts';
+import { cancelRun } from '../cancel.ts';
+import { listRuns } from '../list-runs.ts';
+import type { Producer } from '../producer.ts';
+import { rerun } from '../rerun.ts';
+import { runIdOf, viewOf } from '../view-run.ts';
+import type { Handlers } from './register-routes.ts';
+import { endsWith } from './streams.ts';
+import { releaseBody } from './take-bodies.ts';
+
+const longestWaitSeconds = 600;
+
+export function runHandlers(producer: Producer) {
+  return {
+    async submitRun({ caller, headers, request, reply }) {
+      const { tenant } = caller;
+      const answered = await ask(producer, { body: request.body, caller, idempotencyKey: headers['idempotency-key'] });
+      const { run } = answered;
+      releaseBody(request);
+      reply.header('location', `/v1/runs/${run}`);
+      const seconds = secondsOf(headers.prefer);
+      const result = await resultWithin(producer, reply, { tenant, run, seconds });
+      if (result) return result;
+      reply.code(202);
+      return seconds > 0 ? await viewOf(producer, tenant, run) : accepted(answered);
+    },
+
+    listRuns: async ({ caller, query }) => await listRuns(producer, caller.tenant, query),
+
+    async getRun({ caller: { tenant }, params, headers, reply }) {
+      const run = runIdOf(params.run);
+      // Whether there is such a run comes first, before any waiting.
+      const view = await viewOf(producer, tenant, run);
+      if (isFinished(view)) return view;
+      const result = await resultWithin(producer, reply, { tenant, run, seconds: secondsOf(headers.prefer) });
+      return result ?? (await viewOf(producer, tenant, run));
+    },
+
+    async cancelRun({ caller: { tenant, key }, params, body }) {
+      const run = runIdOf(params.run);
+      await viewOf(producer, tenant, run);
+      await cancelRun(producer, { tenant, run, by: key, reason: body?.reason ?? 'no reason was given' });
+      return await viewOf(producer, tenant, run);
+    },
+
+    async rerunRun({ caller, params, body, reply }) {
+      const latestInputs = body?.latestInputs ?? false;
+      const answered = await rerun(producer, { caller, run: runIdOf(params.run), latestInputs });
+      reply.code(202).header('location', `/v1/runs/${answered.run}`);
+      return accepted(answered);
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function accepted({ run, warnings }: Answered) {
+  return { run, status: 'queued' as const, ...(warnings.length > 0 && { warnings: [...warnings] }) };
+}
+
+/** `Prefer: wait=SECONDS` (RFC 7240): how long the caller would like to wait for the end. */
+function secondsOf(prefer = ''): number {
+  const [, seconds] = /(?:^|[,;\s])wait=(\d{1,9})\b/.exec(prefer) ?? [];
+  return Math.min(Number(seconds ?? 0), longestWaitSeconds);
+}
+
+async function resultWithin(
+  producer: Producer,
+  reply: FastifyReply,
+  { tenant, run, seconds }: { tenant: string; run: string; seconds: number },
+): Promise<Result | undefined> {
+  if (seconds === 0) return undefined;
+  reply.header('preference-applied', `wait=${seconds}`);
+  const signal = AbortSignal.any([endsWith(reply, producer), AbortSignal.timeout(seconds * 1000)]);
+  return await producer.news.waitForResult(tenant, run, signal);
+}

@@ -1,0 +1,126 @@
+import { Readable } from 'node:stream';
+import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
+import { ndjson } from '@hotcell/contract/api/route.ts';
+import { type Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
+import { diffOf } from '@hotcell/contract/snapshot-diff.ts';
+import { namesOf, publishName } from '@hotcell/record/snapshot-name.ts';
+import { type KeptSnapshot, manifestAt, snapshotRecord, useSnapshot } from '@hotcell/record/snapshot-store.ts';
+import type { FastifyReply } from 'fastify';
+import { freezeOutputs } from '../freeze/freeze-outputs.ts';
+import { freezePrefix } from '../freeze/prefix.ts';
+import { Uploads } from '../freeze/uploads.ts';
+import type { Producer } from '../producer.ts';
+import { listSnapshots, namesBySnapshot, viewOf } from '../snapshots/list-snapshots.ts';
+import { idOfName, resolveInput, type ResolveDeps } from '../snapshots/resolve.ts';
+import { sourceForm } from '../snapshots/source.ts';
+import { verifySnapshot } from '../snapshots/verify-snapshot.ts';
+import { type Freeze, freezeEvents } from './freeze-events.ts';
+import type { Handlers } from './register-routes.ts';
+import { jsonLines, streamed } from './streams.ts';
+
+export function snapshotHandlers(producer: Producer) {
+  const uploads = new Uploads(producer);
+  const { store } = producer;
+  return {
+    async beginUpload({ caller, body, reply }) {
+      reply.code(201);
+      return await uploads.begin(caller.tenant, body.files);
+    },
+
+    async uploadContent({ caller, params: { upload, sha256 }, request, reply }) {
+      const chunks = request.body instanceof Readable ? request.body : Readable.from([]);
+      const announced = request.headers['content-length'];
+      const size = announced === undefined ? undefined : Number(announced);
+      await uploads.take(caller.tenant, upload, sha256, { chunks, size });
+      return reply.code(204).send();
+    },
+
+    async createSnapshot({ caller: { tenant, key }, body, request, reply }) {
+      const by = `key ${key}`;
+      const freeze: Freeze = async (progress) =>
+        createdFrom(
+          'upload' in body
+            ? await uploads.finish(tenant, { ...body, by })
+            : await freezeSource(producer, tenant, { ...body, by, progress }),
+          body.name,
+        );
+      if (!('upload' in body) && request.headers.accept?.includes(ndjson))
+        return streamed(reply, producer, ndjson, '\n', jsonLines(freezeEvents(freeze, request.id)));
+      return created(reply, await freeze());
+    },
+
+    listSnapshots: async ({ caller, query }) => await listSnapshots(store, caller.tenant, query.limit, query.cursor),
+
+    async getSnapshot({ caller: { tenant }, params: { snapshot } }) {
+      const id = await idOf(producer, tenant, snapshot);
+      const record = await snapshotRecord(store, tenant, id);
+      if (!record) throw notThere(snapshot, id);
+      const [entries, names] = await Promise.all([manifestAt(store, tenant, id), namesBySnapshot(store, tenant)]);
+      return { ...viewOf(record, names.get(id) ?? []), entries };
+    },
+
+    async verifySnapshot({ caller: { tenant }, params: { snapshot } }) {
+      const id = await idOf(producer, tenant, snapshot);
+      if (!(await snapshotRecord(store, tenant, id))) throw notThere(snapshot, id);
+      return await verifySnapshot(producer, tenant, id);
+    },
+
+    async diffSnapshots({ caller: { tenant }, params }) {
+      const [before, after] = await Promise.all([
+        idOf(producer, tenant, params.snapshot),
+        idOf(producer, tenant, params.other),
+      ]);
+      const manifests = await Promise.all([manifestAt(store, tenant, before), manifestAt(store, tenant, after)]);
+      return { before, after, ...diffOf(...manifests) };
+    },
+
+    listSnapshotNames: async ({ caller }) => ({ names: await Array.fromAsync(namesOf(store, caller.tenant)) }),
+  } satisfies Partial<Handlers>;
+}
+
+function notThere(named: string, id: Digest): HotcellError {
+  if (named === id) return new HotcellError('not_found', `snapshot ${id} not found: see ./hotcell snapshot ls`);
+  return new HotcellError(
+    'not_found',
+    `${named} points to ${id}, which was collected as garbage: freeze its source again with ./hotcell snapshot create`,
+  );
+}
+
+async function idOf(deps: ResolveDeps, tenant: string, named: string): Promise<Digest> {
+  const form = sourceForm(named);
+  if (form.kind === 'id') return form.id;
+  if (form.kind === 'name') return idOfName(deps.store, tenant, form.name);
+  if (form.kind === 'outputs') return (await freezeOutputs(deps.store, tenant, form.run)).snapshot;
+  throw new HotcellError('invalid', `${named} must be a snapshot's id, its name or RUN:outputs`);
+}
+
+interface Freezing {
+  source: string;
+  mode: SnapshotMode;
+  name?: string | undefined;
+  by: string;
+  progress: Parameters<Freeze>[0];
+}
+
+async function freezeSource(deps: ResolveDeps, tenant: string, freezing: Freezing): Promise<KeptSnapshot> {
+  const form = sourceForm(freezing.source);
+  const { progress, name, ...options } = freezing;
+  if (form.kind === 's3') return freezePrefix(deps, tenant, form, { ...options, name, ...(progress && { progress }) });
+  const kept = await resolveInput(deps, tenant, freezing.source);
+  if (name !== undefined) {
+    await useSnapshot(deps.store, tenant, kept.snapshot);
+    await publishName(deps.store, tenant, name, kept.snapshot, freezing.by);
+  }
+  return kept;
+}
+
+function createdFrom({ snapshot, locations, files, bytes }: KeptSnapshot, name: string | undefined): CreatedSnapshot {
+  return { id: snapshot, ...(name !== undefined && { name }), files, bytes, locations };
+}
+
+function created(reply: FastifyReply, snapshot: CreatedSnapshot): CreatedSnapshot {
+  reply.code(201).header('location', `/v1/snapshots/${snapshot.id}`);
+  return snapshot;
+}
