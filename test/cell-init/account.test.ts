@@ -6,7 +6,7 @@ import { Init } from './support/init.ts';
 const hog = 'x = [bytearray(b"x" * (1 << 20)) for _ in range(1 << 12)]';
 
 onBothRuntimes('the account of a block', (runtime, bed) => {
-  test('has its time, processor time and memory', async () => {
+  test('has wall time, processor time and memory', async () => {
     await using init = await Init.start(bed(), runtime);
     const busy =
       'import time\nb = bytearray(b"x" * 60_000_000)\nend = time.process_time() + 0.5\nwhile time.process_time() < end: pass';
@@ -20,10 +20,9 @@ onBothRuntimes('the account of a block', (runtime, bed) => {
     assert.ok((report.end.account.peakMemoryBytes ?? 0) >= 60_000_000, `memory ${report.end.account.peakMemoryBytes}`);
   });
 
-  // Under gVisor the memory is the sandbox's, and its end is that of the whole cell: the engine tells it.
-  const outcome =
-    runtime === 'runc' ? 'is told with the kills that the kernel counted' : 'ends the cell without a last word';
-  test(`that uses up the memory ${outcome}`, async () => {
+  // gVisor's sandbox holds all memory: running out of it may end the whole cell, which the engine reports.
+  const outcome = runtime === 'runc' ? 'reports the kernel’s kills' : 'is killed, or its whole cell is';
+  test(`that exhausts the memory ${outcome}`, async () => {
     await using init = await Init.start(bed(), runtime);
     const child = `import os, sys\npid = os.fork()\nif pid == 0:\n    ${hog}\nsys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != -9)`;
     const report = await init.run({ blocks: ['open("/outputs/kept", "w").write("kept")', child, hog] });
@@ -50,7 +49,7 @@ for top in ('/tmp', '/dev/shm', '/work'):
             while True: f.write(bytes(65536)); f.flush()
         except OSError: pass
 `;
-  test('whose files alone use up the memory leaves init enough to say so', async () => {
+  test('that exhausts the memory by files alone leaves init enough to report it', async () => {
     await using init = await Init.start(bed(), runtime, { memoryBytes: 96 << 20, scratchBytes: 64 << 20 });
     const report = await init.run({ blocks: [starved] });
     if (runtime === 'gvisor') {

@@ -12,7 +12,7 @@ print(os.getcwd(), os.getpid() == os.getsid(0) == os.getpgid(0))
 print(sorted(f'{name}={value}' for name, value in os.environ.items()))
 `;
 
-/** Left running by the first block: keeps putting itself in the place of the second one's file. */
+/** The first block leaves a process running that keeps overwriting the second block's file. */
 const usurper = `
 import os, sys
 if os.fork() == 0:
@@ -53,7 +53,7 @@ onBothRuntimes('blocks', (runtime, bed) => {
     assert.deepEqual({ blocks, cause }, { blocks: 3, cause: 'none' });
   });
 
-  test('have the uid of the cell, no rights, a session of their own and exactly the given environment', async () => {
+  test('have the cell’s uid, no capabilities, their own session and exactly the given environment', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: [whoAmI], env: { GIVEN: 'a=b' } });
     const ids = Array(6).fill(init.uid).join(' ');
@@ -62,7 +62,7 @@ onBothRuntimes('blocks', (runtime, bed) => {
     assert.equal(report.stdout, `0 0 0 0 0\n${ids} []\n/work True\n${said}\n`);
   });
 
-  test('are what was handed over, whatever an earlier block leaves in their place or running', async () => {
+  test('run the code that was handed over, whatever earlier blocks leave behind', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({
       files: [{ path: 'data.txt', bytes: 'ours' }],
@@ -78,7 +78,7 @@ onBothRuntimes('blocks', (runtime, bed) => {
     assert.deepEqual(report.ends, [0, 0]);
   });
 
-  test('have the first program that the image has, and say so when it has none', async () => {
+  test('run the first program that the image has, and say so if it has none', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({
       blocks: [
@@ -92,7 +92,7 @@ onBothRuntimes('blocks', (runtime, bed) => {
     assert.equal(report.end.blocks, 2);
   });
 
-  test('end with their own process, whatever holds their output open', async () => {
+  test('end with their own process, even if another one holds their output open', async () => {
     await using init = await Init.start(bed(), runtime);
     const holder = 'import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\nprint("over")';
     const report = await init.run({
@@ -105,7 +105,7 @@ onBothRuntimes('blocks', (runtime, bed) => {
     assert.deepEqual(report.ends, [0, 0]);
   });
 
-  test('may fill /work: the next one does not start, and that is said of it', async () => {
+  test('may fill /work: the next block does not start, and says why', async () => {
     await using init = await Init.start(bed(), runtime);
     const fill =
       'f = open("/work/full", "wb")\ntry:\n    while True: f.write(bytes(65536)); f.flush()\nexcept OSError as e: print(e.errno)';

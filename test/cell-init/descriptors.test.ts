@@ -17,7 +17,7 @@ for name in ('/dev/stdout', '/dev/stderr', '/proc/self/fd/1', '/dev/fd/2'):
     with open(name, 'w') as f: print(name, file=f)
 `;
 
-/** Every way to init's own descriptors, and every signal. */
+/** Tries every way to init's own descriptors, and every signal. */
 const attack = `
 import os, signal
 got = []
@@ -37,7 +37,7 @@ print(got)
 `;
 
 onBothRuntimes("a block's descriptors", (runtime, bed) => {
-  test('are 0, 1 and 2: an empty input and two pipes', async () => {
+  test('are only 0, 1 and 2: an empty input and two pipes', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: [list] });
     assert.equal(report.stdout, "[0, 1, 2]\n'' False False\n");
@@ -57,7 +57,7 @@ onBothRuntimes("a block's descriptors", (runtime, bed) => {
     assert.deepEqual(report.ends, [0]);
   });
 
-  test('carry a forged frame as what it is: bytes of a log', async () => {
+  test('carry a forged frame as log bytes', async () => {
     await using init = await Init.start(bed(), runtime);
     const forged = 'c3018d0001000000ff';
     const report = await init.run({ blocks: [`import os; os.write(1, bytes.fromhex("${forged}"))`] });

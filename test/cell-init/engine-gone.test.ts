@@ -17,7 +17,7 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-test('when the engine is killed, cells of both runtimes end at init’s own deadline: nobody else could end them', async () => {
+test('when the engine is killed, cells on both runtimes end at init’s own deadline', async () => {
   const begun = await Promise.all(
     runtimes.map(async (runtime) => {
       const start = () => Init.start(bed, runtime, {}, { engine: own.engine, image: bed.images.minimal.digest });
@@ -36,8 +36,8 @@ test('when the engine is killed, cells of both runtimes end at init’s own dead
   for (const { runtime, pids } of begun)
     for (const pid of pids) assert.ok(existsSync(`/proc/${pid}`), `on ${runtime} the engine’s end is not the cell’s`);
   for (const { runtime, pids } of begun) {
-    await until(`the cell at work on ${runtime} is gone`, async () => !existsSync(`/proc/${pids[0]}`));
-    assert.ok(existsSync(`/proc/${pids[1]}`), 'the one whose deadline is not over is there');
+    await until(`the busy cell on ${runtime} is gone`, async () => !existsSync(`/proc/${pids[0]}`));
+    assert.ok(existsSync(`/proc/${pids[1]}`), 'the cell whose deadline is later is still there');
   }
 });
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { onBothRuntimes } from './support/bed.ts';
 import { Init } from './support/init.ts';
 
-/** Every byte value, in an order that shows a loss: 3 MiB on each stream, written in odd portions. */
+/** 3 MiB of random bytes on each stream in odd portions, with their digests as outputs. */
 const noise = `
 import hashlib, os, random
 random.seed(7)
@@ -36,7 +36,7 @@ onBothRuntimes('a log', (runtime, bed) => {
     assert.equal(report.of('blockEnded')[0]?.logBytes, 6 * 2 ** 20);
   });
 
-  test('past its limit has its head, its tail, and the size of what is missing between', async () => {
+  test('past its limit has its head, its tail and the size of the gap', async () => {
     await using init = await Init.start(bed(), runtime);
     const limits = { logHeadBytes: 10_000, logTailBytes: 65_536 };
     const report = await init.run({ blocks: [count(100_000), 'print("last words")'], limits });
@@ -53,14 +53,14 @@ onBothRuntimes('a log', (runtime, bed) => {
     assert.equal(report.of('log').at(-1)?.index, 1);
   });
 
-  test('that just fits its limit is whole, and no limit is told', async () => {
+  test('that just fits its limit is whole and reports no limit', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: [count(1000)], limits: { logHeadBytes: 8000 } });
     assert.equal(report.stdout, numbers(0, 1000));
     assert.deepEqual([report.of('logLimit'), report.of('logTail')], [[], []]);
   });
 
-  test('past its limit stops the job when the policy says so, and keeps its last words', async () => {
+  test('past its limit stops the job if the policy says so, and keeps the last output', async () => {
     await using init = await Init.start(bed(), runtime);
     const endless = `
 import signal, sys
@@ -80,7 +80,7 @@ while True: print('x' * 100)
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: ['import os\nfor i in range(50_000): os.write(1, b"x")'] });
     assert.equal(report.stdout, 'x'.repeat(50_000));
-    // Of small reads 1,000 are free, then one more a millisecond, and one for each pause of 4 ms.
+    // 1,000 small reads pass at once, then one a millisecond, and one after each pause of 4 ms.
     const logs = report.of('log');
     const elapsedMs = ((logs.at(-1)?.atUs ?? 0) - (logs[0]?.atUs ?? 0)) / 1000;
     assert.ok(logs.length <= 1100 + 1.25 * elapsedMs, `${logs.length} frames in ${elapsedMs} ms`);

@@ -30,7 +30,7 @@ const zooRefused = {
   socket: 'socket',
 };
 
-/** Deeper than any path may be long; inodes are what bounds it. */
+/** Deeper than a path can be long; only inodes limit it. */
 const abyss = `
 import os
 open('/outputs/kept', 'w').write('kept')
@@ -55,7 +55,7 @@ for top in ('/tmp', '/dev/shm', '/work'):
 `;
 
 onBothRuntimes('outputs', (runtime, bed) => {
-  test('are regular files with one name; all else is refused with its reason', async () => {
+  test('are regular files with one name; anything else is refused with a reason', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: [zoo] });
     const text = Object.fromEntries(Object.entries(report.outputs).map(([path, bytes]) => [path, bytes.toString()]));
@@ -75,7 +75,7 @@ onBothRuntimes('outputs', (runtime, bed) => {
     );
   });
 
-  test('have their bytes, big ones too', async () => {
+  test('arrive byte for byte, even big ones', async () => {
     await using init = await Init.start(bed(), runtime);
     const write =
       'import random, hashlib\nrandom.seed(3)\nb = random.randbytes(20_000_001)\nopen("/outputs/big", "wb").write(b)\nprint(hashlib.sha256(b).hexdigest(), end="")';
@@ -85,7 +85,7 @@ onBothRuntimes('outputs', (runtime, bed) => {
     assert.equal(createHash('sha256').update(big).digest('hex'), report.stdout);
   });
 
-  test('beyond the number or bytes that may be are refused one by one, by what they seem to have', async () => {
+  test('beyond the limit of files or bytes are refused one by one, by their apparent size', async () => {
     await using init = await Init.start(bed(), runtime);
     const many =
       'for i in range(8): open(f"/outputs/{i}", "w").write("x")\nwith open("/outputs/sparse", "wb") as f: f.truncate(1 << 28)';
@@ -106,14 +106,14 @@ onBothRuntimes('outputs', (runtime, bed) => {
     assert.equal(sparse.end.outputFiles, 8);
   });
 
-  test('are found beside trees without an end, which are refused where they get too deep', async () => {
+  test('are found beside endless trees, which are refused where they are too deep', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: [abyss], limits: { outputDepth: 16 } });
     assert.equal(report.outputs['kept']?.toString(), 'kept');
     assert.deepEqual(report.refused, { [Array(16).fill('deep').join('/')]: 'tooDeep' });
   });
 
-  test('are listed in bounds: of a thousand refusals and more the rest is counted', async () => {
+  test('beyond a thousand refusals are counted and not listed', async () => {
     await using init = await Init.start(bed(), runtime);
     const links = 'import os\nfor i in range(1500): os.symlink("x", f"/outputs/{i}")';
     const report = await init.run({ blocks: [links] });
@@ -121,7 +121,7 @@ onBothRuntimes('outputs', (runtime, bed) => {
     assert.equal(report.end.outputsRefused, 1500);
   });
 
-  test('with paths that are too long are refused, cut', async () => {
+  test('with too long a path are refused under a shortened path', async () => {
     await using init = await Init.start(bed(), runtime);
     const long =
       'import os\nos.makedirs("/outputs/" + "d" * 200)\nopen("/outputs/" + "d" * 200 + "/" + "f" * 200, "w")';
@@ -129,7 +129,7 @@ onBothRuntimes('outputs', (runtime, bed) => {
     assert.deepEqual(report.refused, { [`${'d'.repeat(200)}/${'f'.repeat(99)}`]: 'pathTooLong' });
   });
 
-  test('survive scratch that is full', async () => {
+  test('survive full scratch', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: [full] });
     assert.equal(report.stdout, '/tmp\n/dev/shm\n/work\n');
@@ -137,7 +137,7 @@ onBothRuntimes('outputs', (runtime, bed) => {
     assert.equal(report.end.outputsIncomplete, false);
   });
 
-  test('of a run without any folder for them are none', async () => {
+  test('of a run that wrote none are empty', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: [{ programs: ['true'], args: [] }] });
     assert.deepEqual([report.outputs, report.refused], [{}, {}]);

@@ -12,7 +12,7 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-/** Of an ELF file of 64 bits, little-endian: what its loader is told. */
+/** The header and segments of a 64-bit little-endian ELF file. */
 function elfOf(file: Buffer) {
   const at = Number(file.readBigUInt64LE(32));
   const [size, count] = [file.readUInt16LE(54), file.readUInt16LE(56)];
@@ -33,12 +33,12 @@ for (const [name, machine, arch] of [
   ['cell-init-x64', 62, 'x64'],
   ['cell-init-arm64', 183, 'arm64'],
 ] as const)
-  test(`${name} is a small program that needs nothing of an image`, async (t) => {
+  test(`${name} is a small program that needs nothing from an image`, async (t) => {
     const file = await readFile(join(bed.initFolder, name));
     const elf = elfOf(file);
     assert.deepEqual([elf.magic, elf.bits, elf.machine], ['ELF', 2, machine]);
     assert.ok(file.length < 1024 * 1024, `${file.length} bytes`);
-    // Static: no loader of the image's, and nothing for one to do.
+    // Static: it needs no loader from the image.
     assert.deepEqual(
       elf.segments.filter(({ type }) => type === interpreter || type === dynamic),
       [],

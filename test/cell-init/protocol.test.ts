@@ -71,7 +71,7 @@ onBothRuntimes('init answers a host', (runtime, bed) => {
     });
   }
 
-  test('with the posture as often as it asks, each with its own nonce', async () => {
+  test('with its posture each time it asks, under the nonce of the request', async () => {
     await using init = await Init.start(bed(), runtime);
     await init.seal();
     await init.talk.send([seal]);

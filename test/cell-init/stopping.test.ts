@@ -17,7 +17,7 @@ print('ready')
 while True: time.sleep(1000)
 `;
 
-/** Ignores every polite request, in a session of its own, twice removed, and makes more of its kind. */
+/** Ignores SIGTERM, and so do its detached grandchildren. */
 const stubborn = `
 import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -30,7 +30,7 @@ print('ready')
 while True: time.sleep(1000)
 `;
 
-/** The first time only: a line may come in more than one frame. */
+/** Reacts only once: a line may come in more than one frame. */
 function once(act: () => Promise<void>): (frame: CellFrame) => Promise<void> {
   let done = false;
   return async (frame) => {
@@ -43,7 +43,7 @@ function once(act: () => Promise<void>): (frame: CellFrame) => Promise<void> {
 const killed = { how: 'signalled', signal: 9 };
 
 onBothRuntimes('stopping a job', (runtime, bed) => {
-  test('asks it first, and keeps what it says and leaves', async () => {
+  test('sends SIGTERM first, and keeps the job’s last output and files', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: [goodbye, 'print("never")'] }, async (frame, seen) => {
       if (frame.type === 'log' && seen.stdout === 'ready\n')
@@ -57,7 +57,7 @@ onBothRuntimes('stopping a job', (runtime, bed) => {
     assert.equal(report.outputs['last']?.toString(), 'word');
   });
 
-  test('kills all that does not listen when the grace is over', async () => {
+  test('kills every process that is left after the grace', async () => {
     await using init = await Init.start(bed(), runtime);
     const job = { blocks: [stubborn, 'print("never")'], limits: { graceMs: 200 } };
     const report = await init.run(
@@ -107,12 +107,12 @@ onBothRuntimes('stopping a job', (runtime, bed) => {
     assert.equal(await init.engine.wait(init.container, 60_000), 71);
   });
 
-  test('is done by init itself when its lifetime is over, whatever the host does not', async () => {
+  test('is done by init itself when its lifetime is over, even if the host does nothing', async () => {
     await using init = await Init.start(bed(), runtime);
     const flood = 'import os\nwhile True: os.write(1, bytes(65536))';
     await init.seal();
     const pid = (await init.engine.inspect(init.container))?.State.Pid;
-    // Nobody reads: init cannot write, and must not wait for it. The engine sees the end only when it was read to.
+    // The output is not read: init cannot write and must not wait. The engine reports the end only once it is read.
     await init.talk.send(jobFrames({ blocks: [flood], limits: { lifetimeMs: 3000, logHeadBytes: 2 ** 40 } }));
     await until('init is gone', async () => !existsSync(`/proc/${pid}`));
     const report = await init.until(() => false);
@@ -120,12 +120,12 @@ onBothRuntimes('stopping a job', (runtime, bed) => {
     assert.equal(await init.engine.wait(init.container, 60_000), 71);
   });
 
-  test('happens to a waiting cell as well: nobody says START', async () => {
+  test('also ends a waiting cell that gets no START', async () => {
     await using init = await Init.start(bed(), runtime);
     const frames = init.hello().map((frame) => (frame.type === 'hello' ? { ...frame, lifetimeMs: 1000 } : frame));
     await init.talk.send(frames);
     assert.equal(await init.engine.wait(init.container, 60_000), 71);
-    const state = await until('the container is over', async () => {
+    const state = await until('the container has ended', async () => {
       const found = await init.engine.inspect(init.container);
       return found?.State.Running === false && found.State;
     });

@@ -7,7 +7,7 @@ import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { ends, openTestCells, runIn, type TestCells, type Told } from '../support/cells.ts';
 
-/** What ordinary programs do, none of which a cell may deny: each is a file, ends with 0 and says nothing is wrong. */
+/** Ordinary programs that a cell must not hinder: each is a file and exits with 0. */
 const folder = join(import.meta.dirname, 'benign');
 const images = ['python', 'node'] as const;
 const filesOf = async (image: (typeof images)[number]) => (await readdir(join(folder, image))).toSorted();
@@ -31,7 +31,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
       before(async () => {
         const blocks = await Promise.all(
           programs[image].map(async (file) => ({
-            // A module's ending is not a language's own: named by what runs it.
+            // A module's ending names no language: the program that runs it does.
             language: languageOfFile(languages, file)?.name ?? (file.endsWith('.sh') ? 'bash' : 'javascript'),
             code: await readFile(join(folder, image, file), 'utf8'),
             file,
@@ -41,7 +41,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
         told = await runIn(cells.cells, cells.plan(runtime, { image: bed.images[image] }), job);
       });
       for (const [index, file] of programs[image].entries())
-        test(`${file} runs as it does anywhere`, () => {
+        test(`${file} runs as it does anywhere else`, () => {
           const end = ends(told)[index];
           assert.equal(
             end,
@@ -51,7 +51,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
         });
     });
 
-/** Job control is bash's; the ending alone means the plain shell. */
+/** Job control needs bash; by its ending alone the file would run in sh. */
 function asBash<B extends { language: string }>(block: B): B {
   return block.language === 'sh' ? { ...block, language: 'bash' } : block;
 }

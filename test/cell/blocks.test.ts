@@ -16,7 +16,7 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-/** Puts whatever it can in the way of a block that follows, and says what it could not. */
+/** Tries to get in the way of the blocks that follow, and prints what succeeded. */
 const inTheWay = `# filename: tools/first.py
 import os
 def tried(action, *arguments):
@@ -34,7 +34,7 @@ open("/outputs/target.py", "w").write("print('the job’s own')")
 
 for (const runtime of ['runc', 'gvisor'] as const)
   suite(`blocks on ${runtime}`, () => {
-    test('lie in the folder that they name, whatever the job put there', async () => {
+    test('are written to the folder that they name, whatever the job put there', async () => {
       const python = (code: string) => ({ language: 'python', code });
       const second = python('# filename: tools/second.py\nimport os; print(__file__, os.path.islink(__file__))');
       const third = { ...python('import os; print(__file__, os.getcwd())'), file: 'third.py' };
@@ -52,7 +52,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
       );
     });
 
-    test('find what was bundled root’s, read-only, and not to be replaced', async () => {
+    test('cannot change or replace bundled files, which belong to root', async () => {
       const code = `stat -c '%a %u %g' data.txt lib/more.txt main.sh
 rm -f data.txt 2> /dev/null || echo kept
 mv lib/more.txt elsewhere 2> /dev/null || echo kept
@@ -66,7 +66,7 @@ cat data.txt lib/more.txt`;
       assert.equal(told.logs[0], '444 0 0\n444 0 0\n444 0 0\nkept\nkept\none\ntwo\n');
     });
 
-    test('may be a program with its arguments, or of a language that a policy adds', async () => {
+    test('may be a program with arguments, or in a language that a policy adds', async () => {
       const perl: Language = { name: 'perl', aliases: ['pl'], command: ['perl', '-w', '{file}'], ending: '.pl' };
       const blocks = [
         { argv: ['printf', '%s|', 'a b', '$HOME', ''] },
@@ -77,7 +77,7 @@ cat data.txt lib/more.txt`;
       assert.deepEqual(told.logs, ['a b|$HOME||', 'of a policy\n', 'of block_2.sh\n']);
     });
 
-    test('of a language whose interpreter the image lacks say which, plainly', async () => {
+    test('name the interpreter that the image lacks', async () => {
       const lacking: [string, string][] = [
         ['pwsh', 'pwsh'],
         ['ps1', 'pwsh'],
@@ -92,7 +92,7 @@ cat data.txt lib/more.txt`;
     });
   });
 
-test('of an unknown language are refused before there is a cell, with the ones that are known', () => {
+test('blocks in an unknown language are refused before there is a cell, naming the known ones', () => {
   assert.throws(() => prepareJob({ blocks: [{ language: 'cobol', code: '1' }], files: [] }, languages), {
     code: 'policy_refused',
     message: /unknown language cobol: this policy knows python, bash, sh, javascript, typescript, r, powershell/,

@@ -35,7 +35,7 @@ async function refusesToOpen(cells: TestCells['cells'], plan: CellPlan, code: st
   assert.deepEqual(await readdir(join(made.stateDir, 'cells')), []);
 }
 
-test('gVisor, where the engine does not have it, is named with what brings it', async () => {
+test('an engine without gVisor is reported with the command that installs it', async () => {
   const path = join(await bed.folder('no-gvisor'), 's');
   await using _bent = await openBentEngine(path, '"Runtime":"runsc"', '"Runtime":"gone!"');
   const { installation, worker, stateDir } = made;
@@ -50,7 +50,7 @@ test('gVisor, where the engine does not have it, is named with what brings it', 
   await assert.doesNotReject(async () => (await cells.open(made.plan('runc'))).destroy(), 'runc is there');
 });
 
-/** Something else in the place of cell-init, while `then` is tried. */
+/** Replaces cell-init while `then` runs. */
 async function withInit(replace: (path: string) => Promise<void>, then: () => Promise<void>): Promise<void> {
   const path = join(made.stateDir, 'init', 'cell-init');
   await rename(path, `${path}.aside`);
@@ -65,12 +65,12 @@ async function withInit(replace: (path: string) => Promise<void>, then: () => Pr
 
 const otherMachine = process.arch === 'x64' ? 'arm64' : 'x64';
 const inits: Record<string, { replace: (path: string) => Promise<void>; said: RegExp }> = {
-  'that is not there': { replace: async () => {}, said: /there is no cell-init at .*image build cell-init/ },
+  'that is missing': { replace: async () => {}, said: /there is no cell-init at .*image build cell-init/ },
   'of another architecture': {
     replace: (path) => copyFile(join(bed.initFolder, `cell-init-${otherMachine}`), path),
     said: /exec format error/i,
   },
-  'that is no program': {
+  'that is not a program': {
     replace: (path) => writeFile(path, 'not a program\n', { mode: 0o555 }),
     said: /exec format error/i,
   },
@@ -87,7 +87,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
     test(`on ${runtime} an init ${what} is named, and no cell is left`, () =>
       withInit(replace, () => refusesToOpen(made.cells, made.plan(runtime), 'cell_failed', said)));
 
-test('an image that goes after it was looked through is missing, and is found when it is back', async () => {
+test('an image that is removed after its inspection is reported missing, and found again when it is back', async () => {
   const ref = `hotcell-test/${bed.installation.id}-leaves:1`;
   const folder = await bed.folder('image-leaves');
   await writeFile(join(folder, 'Dockerfile'), `FROM ${bed.images.minimal.ref}\nLABEL leaves=1\n`);

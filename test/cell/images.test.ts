@@ -10,7 +10,7 @@ import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { ends, openTestCells, runIn, type TestCells, type Told } from '../support/cells.ts';
 import { until } from '../support/until.ts';
 
-/** Images that attack: whatever an image says or brings, a cell is made from its files and its PATH alone. */
+/** Hostile images: whatever an image declares or contains, a cell uses only its files and its PATH. */
 const recipes = {
   everything: (from: string) => `
 FROM ${from}
@@ -50,7 +50,7 @@ before(async () => {
   for (const [name, recipe] of Object.entries(recipes) as [Hostile, (from: string) => string][]) {
     const ref = `hotcell-test/${bed.installation.id}-${name}:1`;
     const label = `hotcell.installation=${bed.installation.id}`;
-    // A folder, not standard input: of that the builder leaves copies in the temporary folder.
+    // From a folder: of standard input the builder leaves copies in the temporary folder.
     const folder = await bed.folder(`image-${name}`);
     await writeFile(join(folder, 'Dockerfile'), recipe(bed.images.python.ref));
     await must(['docker', 'build', '--quiet', '--network', 'none', '--label', label, '--tag', ref, folder]);
@@ -99,7 +99,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
       const job = prepareJob(
         {
           blocks: [
-            // A PATH with the current folder in it: what a job puts there must not become its next interpreter.
+            // PATH contains the current folder: a job's file there must not become its next interpreter.
             { language: 'bash', code: 'printf "#!/bin/sh\\necho EVIL\\n" > python3; chmod +x python3', file: 'a.bash' },
             { language: 'python', code: look, file: 'b.py' },
             { argv: ['id'] },
@@ -114,37 +114,37 @@ for (const runtime of ['runc', 'gvisor'] as const)
       seen = JSON.parse(line);
     });
 
-    test('runs in a cell, whose posture does not differ', () => assert.deepEqual(ends(told), [0, 0, 0]));
-    test('has no say in what runs first: neither its entrypoint, nor its command, nor its own /cell-init', () => {
+    test('runs in a cell with the right posture', () => assert.deepEqual(ends(told), [0, 0, 0]));
+    test('does not choose what runs first, neither by entrypoint, nor command, nor its own /cell-init', () => {
       assert.equal(seen.pid1, '/cell-init');
       assert.doesNotMatch(told.logs[1] ?? '', /^EVIL$/m);
-      // Its own preload is what its own programs say something of. Init is not one of them.
+      // Its own programs complain about its preload; init does not load it.
       assert.match(told.logs[1] ?? '', /none\.so' from \/etc\/ld\.so\.preload cannot be preloaded/);
       assert.doesNotMatch(told.logs.join('\n'), /from LD_PRELOAD/);
     });
-    test('has no health check run in the cell', () => assert.equal(seen.healthy, false));
-    test('has no say in the environment but for its PATH', () => {
+    test('runs no health check in the cell', () => assert.equal(seen.healthy, false));
+    test('sets no environment variable except PATH', () => {
       assert.deepEqual(
         seen.env,
         ['HOME', 'HOTCELL_INPUTS', 'HOTCELL_OUTPUTS', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'].toSorted(),
       );
       assert.equal(seen.path, '.:relative:/evil:/usr/local/bin:/usr/bin:/bin');
     });
-    test('is searched for programs by its PATH, but not in the folder that the job can write', () => {
+    test('is searched by its PATH, but not in a folder that the job can write', () => {
       assert.match(told.logs[1] ?? '', /SEEN/);
       assert.match(told.logs[2] ?? '', /^EVIL$/m, 'its own /evil/id comes first in its PATH');
     });
-    test('has no say in who the job is, nor where it starts', () => {
+    test('chooses neither the job’s user nor its working directory', () => {
       assert.equal(seen.user, 'job');
       assert.equal(seen.cwd, '/work');
     });
     test('gains nothing by a setuid program', () => assert.equal(seen.setuid, true));
-    test('has nothing of its own where a cell keeps its scratch, inputs and outputs', () => {
+    test('shows none of its files in scratch, inputs and outputs', () => {
       assert.deepEqual([seen.work, seen.inputs, seen.outputs], [['a.bash', 'b.py', 'python3'], [], []]);
     });
   });
 
-test('its labels say nothing of a cell', async () => {
+test('an image’s labels do not change a cell’s labels', async () => {
   const cell = await made.cells.open(made.plan('runc', { image: image('everything') }));
   try {
     const labels = (await engine.inspect(cell.container))?.Config.Labels ?? {};
@@ -158,7 +158,7 @@ test('its labels say nothing of a cell', async () => {
   }
 });
 
-/** In a container that nobody hardened: what it says, both streams together. */
+/** Runs a program in a container that is not hardened, and returns both its streams together. */
 async function plain(runtime: Runtime, name: Hostile, options: string[], ...words: string[]): Promise<string> {
   const ours = ['--label', 'hotcell.managed=1', '--label', `hotcell.installation=${bed.installation.id}`];
   const run = ['run', '--rm', '--runtime', runtime === 'gvisor' ? 'runsc' : 'runc', '--network', 'none'];
@@ -169,7 +169,7 @@ async function plain(runtime: Runtime, name: Hostile, options: string[], ...word
 for (const runtime of ['runc', 'gvisor'] as const)
   suite(`the same images in plain containers on ${runtime}`, () => {
     const inRoot = ['--workdir', '/'];
-    test('run their entrypoint with their command, and their preloads in it', async () => {
+    test('run their entrypoint and their preloads', async () => {
       const said = await plain(runtime, 'everything', inRoot);
       assert.match(said, /^EVIL$/m);
       assert.match(said, /none\.so' from LD_PRELOAD cannot be preloaded/);
@@ -178,43 +178,43 @@ for (const runtime of ['runc', 'gvisor'] as const)
     test('have their own /cell-init', async () => {
       assert.match(await plain(runtime, 'everything', [...inRoot, '--entrypoint', '/cell-init']), /^EVIL$/m);
     });
-    test('say who the program is', async () => {
+    test('choose the user', async () => {
       assert.match(await plain(runtime, 'everything', [...inRoot, '--entrypoint', '/usr/bin/id'], '-un'), /^nobody$/m);
     });
-    test('say what its variables are', async () => {
+    test('set environment variables', async () => {
       const said = await plain(runtime, 'everything', [...inRoot, '--entrypoint', '/usr/bin/env']);
       assert.match(said, /^SECRET=EVIL$/m);
       assert.match(said, /^PYTHONSTARTUP=/m);
     });
-    test('find programs in the current folder by their PATH', async () => {
+    test('find programs in the current folder through PATH', async () => {
       const script = 'cd /tmp && printf "#!/bin/sh\necho FORGED\n" > python3 && chmod +x python3 && python3';
       const said = await plain(runtime, 'everything', [...inRoot, '--entrypoint', '/bin/sh'], '-c', script);
       assert.match(said, /^FORGED$/m);
     });
-    test('have their own files where a cell keeps its scratch', async () => {
+    test('show their own files where a cell keeps its scratch', async () => {
       const said = await plain(runtime, 'everything', [...inRoot, '--user', '0', '--entrypoint', '/bin/ls'], '/work');
       assert.match(said, /^left$/m);
     });
-    test('say where the program starts, even where that is a descriptor of the runtime', async () => {
-      // A runtime that was repaired refuses to start it; an older one starts it there.
+    test('choose the working directory, even one that is a descriptor of the runtime', async () => {
+      // A fixed runtime refuses to start it; an older one starts it there.
       assert.match(
         await plain(runtime, 'everything', ['--entrypoint', '/bin/pwd']),
         /failed with|\/proc\/self\/fd|unreachable/,
       );
     });
-    test('have a volume of the host’s disk to write to', async () => {
+    test('can write to a volume on the host’s disk', async () => {
       const script = 'touch /data/kept && stat --file-system --format %T /data';
       const said = await plain(runtime, 'volume', [], 'sh', '-c', script);
       assert.doesNotMatch(said, /failed with/);
       assert.match(await plain(runtime, 'volume', [], 'grep', ' /data ', '/proc/self/mountinfo'), / \/data /);
     });
-    test('turn what is mounted over a link of theirs to where it leads', async () => {
+    test('redirect a mount over their link to where it leads', async () => {
       const release = ['ls', '/etc/debian_version'];
       assert.match(await plain(runtime, 'link', [], ...release), /^\/etc\/debian_version$/m);
       const over = ['--volume', `${await bed.folder('over-a-link')}:/work`];
       assert.match(await plain(runtime, 'link', over, ...release), /failed with/);
     });
-    test('keep a file from being mounted over a folder of theirs', async () => {
+    test('prevent a file from being mounted over their folder', async () => {
       const file = join(bed.initFolder, 'cell-init');
       assert.match(await plain(runtime, 'folder', ['--volume', `${file}:/cell-init:ro`], 'true'), /failed with/);
     });
@@ -226,7 +226,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
         const config = (await engine.inspect(name))?.Config.Labels ?? {};
         assert.equal(config['hotcell.worker'], 'evil');
         assert.equal(config['hotcell.deadline'], '2099-01-01T00:00:00Z');
-        await until('its health check runs', async () => {
+        await until('the health check has run', async () => {
           const { State } = (await engine.inspect(name)) ?? {};
           return State?.Health?.Status === 'healthy';
         });
@@ -237,7 +237,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
   });
 
 test('a setuid program gains its owner’s rights in a plain container', async () => {
-  // gVisor honours none anywhere.
+  // gVisor never honours setuid.
   const options = ['--workdir', '/', '--entrypoint', '/evil/setuid-id'];
   assert.match(await plain('runc', 'everything', options, '-u'), /^0$/m);
 });
@@ -248,7 +248,7 @@ const refusals: Record<Exclude<Hostile, 'everything'>, RegExp> = {
   folder: /\/cell-init is a folder/,
 };
 for (const [name, said] of Object.entries(refusals) as [Hostile, RegExp][])
-  test(`an image with a ${name} where a cell mounts is refused by name, every time`, async () => {
+  test(`an image with a ${name} where a cell mounts is refused by name, each time`, async () => {
     for (const runtime of ['runc', 'gvisor', 'runc'] as const)
       await assert.rejects(
         made.cells.open(made.plan(runtime, { image: image(name) })),

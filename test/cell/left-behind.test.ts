@@ -22,7 +22,7 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-/** A worker in a process of its own, at work in a cell. */
+/** A worker process of its own, with a job running in a cell. */
 async function workerAtWork(dead: TestCells, runtime: 'runc' | 'gvisor') {
   const told = {
     dockerHost: engineSocket,
@@ -45,30 +45,30 @@ async function workerAtWork(dead: TestCells, runtime: 'runc' | 'gvisor') {
 }
 
 for (const runtime of ['runc', 'gvisor'] as const)
-  test(`a worker killed at work leaves no running cell, and on ${runtime} the next one finds all that it left`, async () => {
+  test(`on ${runtime} a killed worker leaves no running cell, and the next worker removes the rest`, async () => {
     const dead = await openTestCells(bed, `dead-${runtime}`, made.installation);
     const { child, cell } = await workerAtWork(dead, runtime);
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
     await gone;
-    // Nobody but the cell's own init can have ended it: no worker has been told anything yet.
+    // Only the cell's own init can have ended it: no other worker knows of it yet.
     await until('the cell ends with its worker', async () => {
       const { State } = (await engine.inspect(cell.container)) ?? {};
       return State?.Running === false;
     });
 
     await made.cells.reap((worker) => worker === dead.worker);
-    assert.ok(await engine.inspect(cell.container), 'while its heartbeat is fresh, a cell is left to its worker');
+    assert.ok(await engine.inspect(cell.container), 'a cell is left to its worker while that has a fresh heartbeat');
 
     await made.cells.reap(() => false);
     assert.equal(await engine.inspect(cell.container), undefined, 'a dead worker’s cell goes at once');
-    assert.deepEqual(await readdir(join(dead.stateDir, 'cells')), [cell.id], 'its folder is another machine’s, maybe');
+    assert.deepEqual(await readdir(join(dead.stateDir, 'cells')), [cell.id], 'its folder may be on another machine');
 
     await dead.cells.reap(() => true);
     assert.deepEqual(await readdir(join(dead.stateDir, 'cells')), []);
   });
 
-test('a worker that comes back takes away its own cell of an earlier life, though it is alive', async () => {
+test('a restarted worker removes its own earlier cell, although the cell is alive', async () => {
   const back = await openTestCells(bed, 'back', made.installation);
   const { child, cell } = await workerAtWork(back, 'runc');
   try {
@@ -80,7 +80,7 @@ test('a worker that comes back takes away its own cell of an earlier life, thoug
   }
 });
 
-test('a cell at work is no leftover, and other installations are nobody’s to look at', async () => {
+test('the reaper leaves busy cells and other installations alone', async () => {
   const cell = await made.cells.open(made.plan('runc'));
   const foreign = `hotcell-test-foreign-${bed.installation.id}`;
   const labels = {

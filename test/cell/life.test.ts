@@ -25,7 +25,7 @@ after(async () => {
 const python = (...codes: string[]) =>
   prepareJob({ blocks: codes.map((code) => ({ language: 'python', code })), files: [] }, languages);
 
-/** Ignores TERM, and has children that do, in sessions of their own. */
+/** Ignores SIGTERM, and so do its children, in sessions of their own. */
 const stubborn = `
 import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -40,7 +40,7 @@ while True:
     time.sleep(1)
 `;
 
-/** Its events, and the cell killed as soon as it said something. */
+/** Follows a cell that is killed at its first output. */
 async function killedWhenHeard(cell: SealedCell, how: () => unknown): Promise<CellEvent[]> {
   const events: CellEvent[] = [];
   let heard = false;
@@ -55,7 +55,7 @@ async function killedWhenHeard(cell: SealedCell, how: () => unknown): Promise<Ce
 
 for (const runtime of ['runc', 'gvisor'] as const)
   suite(`a cell on ${runtime}`, () => {
-    test('says what it is before it is given code, from inside and from outside', async () => {
+    test('reports its posture, from inside and outside, before it gets any code', async () => {
       const cell = await made.cells.open(made.plan(runtime));
       try {
         assert.match(String(cell.posture.inside.caps), /effective=0000000000000000/);
@@ -75,7 +75,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
       assert.equal(told.events.at(-1)?.type, 'end');
     });
 
-    test('hands over outputs byte for byte, and names what it keeps back', async () => {
+    test('hands over outputs byte for byte, and names the refused ones', async () => {
       const told = await runIn(
         made.cells,
         made.plan(runtime),
@@ -99,7 +99,7 @@ os.mkfifo("/outputs/fifo")
       assert.deepEqual(refused.toSorted(), ['fifo: it is a fifo', 'link: it is a symbolic link']);
     });
 
-    test('has the bundled files beside its blocks, which it cannot change', async () => {
+    test('has the bundled files beside its blocks and cannot change them', async () => {
       const job = prepareJob(
         {
           blocks: [
@@ -117,7 +117,7 @@ os.mkfifo("/outputs/fifo")
       assert.match(told.logs[0] ?? '', /denied/);
     });
 
-    test('that is killed ends what ignores to be asked, wherever it hides, and says so', async () => {
+    test('that is killed ends every process, even detached ones that ignore SIGTERM, and reports it', async () => {
       const cell = await made.cells.open(made.plan(runtime));
       try {
         const events = await killedWhenHeard(cell, () => cell.kill('cancelled'));
@@ -143,7 +143,7 @@ os.mkfifo("/outputs/fifo")
       }
     });
 
-    test('that dies from outside is told as dead, with what the engine says of it', async () => {
+    test('that is killed from outside is reported dead, with the engine’s account', async () => {
       const cell = await made.cells.open(made.plan(runtime));
       try {
         const events = await killedWhenHeard(cell, () => engine.kill(cell.container));
@@ -153,7 +153,7 @@ os.mkfifo("/outputs/fifo")
       }
     });
 
-    test('leaves neither container nor folder, also when it is destroyed at work', async () => {
+    test('leaves neither container nor folder, even when it is destroyed while busy', async () => {
       const cell = await made.cells.open(made.plan(runtime));
       await assert.rejects(
         killedWhenHeard(cell, () => void cell.destroy()),
@@ -174,7 +174,7 @@ os.mkfifo("/outputs/fifo")
       }
     });
 
-    test('says of an image which interpreter it lacks', async () => {
+    test('names the interpreter that its image lacks', async () => {
       const told = await runIn(made.cells, made.plan(runtime, { image: bed.images.minimal }), python('1'));
       assert.match(String(ends(told)[0]), /the image has no python3/);
     });
@@ -185,7 +185,7 @@ os.mkfifo("/outputs/fifo")
       assert.deepEqual([ends(told), told.logs], [[0], ['hello\n']]);
     });
 
-    test('that has too little time for a block says so, and keeps what was printed', async () => {
+    test('whose block reaches its time limit says so and keeps its log', async () => {
       const plan = made.plan(runtime, { limits: { ...testLimits, blockTimeoutSeconds: 2, graceSeconds: 0 } });
       const told = await runIn(made.cells, plan, python(stubborn));
       assert.deepEqual(ends(told), ['timed out']);
@@ -193,7 +193,7 @@ os.mkfifo("/outputs/fifo")
     });
   });
 
-test('two cells at once have two uids, and a name that is taken is passed over', async () => {
+test('concurrent cells have different uids, and a name that is taken is skipped', async () => {
   const image = await engine.image(bed.images.minimal.digest);
   const first = await made.cells.open(made.plan('runc'));
   const after = `hotcell-cell-${Number(first.container.replace('hotcell-cell-', '')) + 1}`;

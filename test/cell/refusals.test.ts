@@ -27,7 +27,7 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-/** A cell-init that is not the one that this worker knows. */
+/** A cell-init that differs from the one this worker knows. */
 class StrangeInit extends InitFile {
   override async digest(): Promise<Digest> {
     return sha256('another program');
@@ -60,7 +60,7 @@ async function nothingIsLeft(): Promise<void> {
 }
 
 for (const runtime of ['runc', 'gvisor'] as const) {
-  test(`on ${runtime} a cell that differs in one thing gets no code, is named and is gone`, async () => {
+  test(`on ${runtime} a cell that differs in one thing gets no code, and the difference is named`, async () => {
     const deps = await depsWith(new StrangeInit(made.stateDir));
     await assert.rejects(openCell(made.plan(runtime), deps), (error: Error & { code?: string }) => {
       assert.equal(error.code, 'posture_differs');
@@ -71,8 +71,8 @@ for (const runtime of ['runc', 'gvisor'] as const) {
     await nothingIsLeft();
   });
 
-  test(`on ${runtime} an init that cannot start is a failure of the cell, with what the runtime says`, async () => {
-    // The program that is mounted in its place exists and is no program.
+  test(`on ${runtime} an init that cannot start fails the cell, with the runtime’s message`, async () => {
+    // The file that is mounted in its place exists but is not a program.
     const deps = await depsWith(new InitFile(made.stateDir));
     const broken = {
       ...deps,
@@ -103,7 +103,7 @@ const refused: Record<string, { plan: () => Partial<CellPlan>; code: string; sai
   },
 };
 for (const [what, { plan, code, said }] of Object.entries(refused))
-  test(`${what} makes no cell, and is named`, async () => {
+  test(`${what} makes no cell and is named`, async () => {
     await assert.rejects(made.cells.open(made.plan('runc', plan())), (error: Error & { code?: string }) => {
       assert.equal(error.code, code, error.message);
       assert.match(error.message, said);
@@ -112,12 +112,12 @@ for (const [what, { plan, code, said }] of Object.entries(refused))
     await nothingIsLeft();
   });
 
-test('an engine that is not there is said to be unavailable', async () => {
+test('a missing engine is reported as unavailable', async () => {
   const nobody = new Engine(join(made.stateDir, 'no-socket'));
   await assert.rejects(nobody.version(), { code: 'engine_unavailable' });
 });
 
-test('a runtime that the engine does not know is named', async () => {
+test('a runtime that the engine does not know is reported by name', async () => {
   const asked = engine.create('hotcell-test-no-runtime', {
     Image: bed.images.minimal.digest,
     HostConfig: { Runtime: 'no-such-runtime' },

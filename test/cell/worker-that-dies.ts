@@ -4,7 +4,7 @@ import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 
-/** A program of the tests: makes a cell, says its name when its job runs, and goes on until somebody kills it. */
+/** Makes a cell, prints its name once the job is running, and goes on until it is killed. */
 const told = JSON.parse(process.argv[2] ?? '{}') as {
   dockerHost: string;
   installation: string;

@@ -7,18 +7,18 @@ export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** Of `--json`: each line of stdout. */
+  /** The lines of stdout as JSON, with `--json`. */
   rows: Record<string, unknown>[];
 }
 
 export interface Calling {
   process: ChildProcess;
   ended: Promise<Ended>;
-  /** Until stderr has this in it, or the command has ended. */
+  /** Waits until stderr contains this text, or the command has ended. */
   saying(text: string): Promise<void>;
 }
 
-/** The command line as a person calls it, with an address and a key and nothing else. */
+/** The command line with only a URL and an API key. */
 export function cliWith(env: Readonly<Record<string, string>>) {
   const call = (args: readonly string[], input = ''): Calling => {
     const child = spawn(process.execPath, [join(checkout, 'clients/cli/cli-main.ts'), ...args], {

@@ -13,7 +13,7 @@ import { type RunningProducer, settle, startProducer } from '../support/producer
 import { spawnWorker } from '../support/real-worker.ts';
 import { cliWith } from './cli.ts';
 
-/** From the command line to real cells and back, through every part as it runs in production. */
+/** From the command line to real cells and back, with every part as it runs in production. */
 let bed: Bed;
 let house: House;
 let producer: RunningProducer;
@@ -50,13 +50,13 @@ async function submitted(code: string, ...more: string[]): Promise<string> {
   return stdout.trim();
 }
 
-test('run shows both streams apart, byte for byte, and ends as its program ended', async () => {
+test('run keeps both streams apart, byte for byte, and exits with the program’s exit code', async () => {
   const code = 'import sys; sys.stdout.write("a\\x1b[31m\\x00é"); sys.stderr.write("b"); sys.exit(7)';
   const { code: exit, stdout, stderr } = await cli.run(['run', '--quiet', '-e', code]);
   assert.deepEqual([exit, stdout, stderr], [7, 'a\x1b[31m\x00é', 'b']);
 });
 
-test('run --json: accepted first, then status and log in order, the result last', async () => {
+test('run --json prints accepted first, then status and log in order, and the result last', async () => {
   const { code, rows } = await cli.run(['run', '--json', '-e', 'print("hi")']);
   assert.equal(code, 0);
   assert.deepEqual([rows.at(0)?.['type'], rows.at(-1)?.['type']], ['accepted', 'result']);
@@ -67,7 +67,7 @@ test('run --json: accepted first, then status and log in order, the result last'
   assert.ok(rows.some((row) => row['type'] === 'status' && row['status'] === 'running'));
 });
 
-test('blocks of several languages, files beside them, parameters, inputs and outputs come together', async () => {
+test('a run combines several languages, files, parameters, inputs and outputs', async () => {
   await file('sales/2026/q1.csv', 'a\n1\n2\n');
   const clean = await file(
     'clean.py',
@@ -101,7 +101,7 @@ test('blocks of several languages, files beside them, parameters, inputs and out
   assert.equal(await readFile(join(out, 'by/day/sum.txt'), 'utf8'), '42');
 });
 
-test('every end has its exit code', async () => {
+test('every outcome has its exit code', async () => {
   assert.equal((await cli.run(['run', '-e', 'import time; time.sleep(600)', '--timeout', '1'])).code, 124);
   assert.equal((await cli.run(['run', '--lang', 'bash', '-e', 'kill -SEGV $$'])).code, 128 + 11);
   const hungry = 'b = bytearray(900 * 2**20)\nfor i in range(0, len(b), 4096): b[i] = 1';
@@ -121,7 +121,7 @@ test('every end has its exit code', async () => {
   assert.equal((await stranger.run(['run', '-e', '1'])).code, 4);
 });
 
-test('submit, wait, show, logs, ls, get and rerun tell the same story', async () => {
+test('submit, wait, show, logs, ls, get and rerun agree with each other', async () => {
   const run = await submitted(
     'open("/outputs/x.txt", "w").write("x"); print("said"); raise SystemExit(3)',
     '--label',
@@ -147,7 +147,7 @@ test('submit, wait, show, logs, ls, get and rerun tell the same story', async ()
   assert.deepEqual(repeated.outputs, result.outputs);
 });
 
-test('cancel ends a run that runs, with who and why, and keeps what it had said', async () => {
+test('cancel ends a running run, names who and why, and keeps its log', async () => {
   const run = await submitted('import time; print("begun", flush=True); time.sleep(600)');
   for await (const event of (await producer.client()).run(run).events()) if (event.type === 'log') break;
   assert.equal((await cli.run(['cancel', run, '--reason', 'enough'])).code, 0);
@@ -157,7 +157,7 @@ test('cancel ends a run that runs, with who and why, and keeps what it had said'
   assert.equal((await cli.run(['cancel', run])).code, 1);
 });
 
-test('Ctrl-C lets go of a run and says how to come back; the run goes on', async () => {
+test('Ctrl-C detaches from a run and says how to return; the run goes on', async () => {
   const calling = cli.call(['run', '-e', 'import time; print("begun", flush=True); time.sleep(600)']);
   const { stdout } = calling.process;
   assert.ok(stdout);
@@ -171,7 +171,7 @@ test('Ctrl-C lets go of a run and says how to come back; the run goes on', async
   assert.equal((await cli.run(['wait', run])).code, 130);
 });
 
-test('get never writes outside the folder it was given, whatever stands in its way', async () => {
+test('get never writes outside its folder, whatever is in the way', async () => {
   const run = await submitted(
     'import os; os.makedirs("/outputs/d"); [open(f"/outputs/{p}", "w").write("new") for p in ("f", "d/g")]',
   );
@@ -192,7 +192,7 @@ test('get never writes outside the folder it was given, whatever stands in its w
   await assert.rejects(readFile(join(elsewhere, 'g')));
 });
 
-test('what is not there or makes no sense is said in one line on stderr, and nothing on stdout', async () => {
+test('a missing run or an invalid argument is one line on stderr and nothing on stdout', async () => {
   for (const [args, exit, about] of [
     [['show', 'no-such-run'], 1, /no-such-run/],
     [['logs', '019a9f3e-7c00-7000-8000-000000000000'], 1, /there is no run 019a9f3e/],
@@ -212,7 +212,7 @@ test('what is not there or makes no sense is said in one line on stderr, and not
   }
 });
 
-test('rebuild makes the lists anew from the buckets', async () => {
+test('rebuild restores the lists from the buckets', async () => {
   const run = await submitted('print(1)', '--label', 'rebuilt=yes');
   assert.equal((await cli.run(['wait', run])).code, 0);
   const operator = cliWith({
@@ -230,7 +230,7 @@ test('rebuild makes the lists anew from the buckets', async () => {
   );
 });
 
-test('the demo’s transform makes its table and plot, and its second block finds the network sealed', async () => {
+test('the demo makes its table and plot, and its second block finds the network sealed', async () => {
   const client = await producer.client();
   const shown = { note: () => {}, log: async () => {} };
   const made = await transform(client, shown);

@@ -39,7 +39,7 @@ before(async () => {
   await listening(greeting(), join(secretPlace, 'socket'));
   const address = tcp.address();
   if (address === null || typeof address === 'string') throw new Error('the listener has no port');
-  // In this process, which is the worker of these cells: no cell may find it.
+  // This process is the worker of these cells: no cell may find this secret.
   process.env['SOMETHING_SECRET'] = 'hotcell-worker-secret';
   things = { port: address.port, abstract, state: folder, secretPlace, secret: 'hotcell-worker-secret' };
 });
@@ -55,12 +55,12 @@ for (const runtime of runtimes)
     let sealed: ReadonlyMap<string, string>;
     let weak: ReadonlyMap<string, string>;
     before(async () => {
-      // One after the other: the neighbours of both would meet in the host's network.
+      // One after the other: both neighbours would meet in the host's network.
       weak = await runWeak(bed, runtime, attacks, things);
       sealed = await runSealed(cells, runtime, attacks, things);
     });
     for (const attack of attacks)
-      test(`a cell withstands an attempt ${attack.tries} (${attack.lines}), which a weak container does not`, (t) => {
+      test(`a cell withstands an attempt ${attack.tries} (${attack.lines}), unlike a weak container`, (t) => {
         const inCell = observationIn(sealed.get(attack.name) ?? '', attack.name, 'the cell');
         const inWeak = observationIn(weak.get(attack.name) ?? '', attack.name, 'the weak container');
         t.diagnostic(`the cell observed ${JSON.stringify(inCell)}`);
@@ -79,12 +79,12 @@ function withstands(attack: NamedAttack, runtime: Runtime, seen: Observation): v
     );
 }
 
-/** What a kernel says of a thing that it does not have: no success, and nothing that was denied either. */
+/** Errors of a kernel that lacks a feature: neither success nor denial. */
 const absent = ['ENOSYS', 'ENODEV', 'ENXIO', 'EAFNOSUPPORT', 'ENOTSUP'];
 
 /**
- * The same attempt succeeds where nothing is hardened, but for what the kernel or gVisor denies to everybody: these are
- * returned. An attack of which nothing succeeds there has shown nothing at all.
+ * The attempt must succeed in the weak container, or it proves nothing; only observations that the kernel or gVisor denies
+ * to every process may fail. Those are returned.
  */
 function withoutControl(attack: NamedAttack, runtime: Runtime, seen: Observation): string[] {
   const denied = attack.deniedAnyway?.[runtime] ?? {};
@@ -106,10 +106,10 @@ function withoutControl(attack: NamedAttack, runtime: Runtime, seen: Observation
   return without;
 }
 
-test('every line of the checklist that is about code in a cell has an attack', () => {
+test('every line of the checklist about code in a cell has an attack', () => {
   const shown = new Set(attacks.map(({ lines }) => lines));
   const wanted = [...range(1, 42), '7a', '7b', ...range(64, 71)];
-  // Of what the host runs, not of what code tries: in versions.test.ts.
+  // About the host's versions, not about code: see versions.test.ts.
   assert.deepEqual(
     wanted.filter((line) => !shown.has(line)),
     ['33'],

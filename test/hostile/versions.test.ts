@@ -7,7 +7,7 @@ import { judgeVersions } from '@hotcell/setup/doctor/judge-engine.ts';
 import { gatherEngineFacts } from '@hotcell/setup/engine/engine-facts.ts';
 import { command } from '@hotcell/setup/command.ts';
 
-/** Line 33 of the checklist: what a cell stands on is looked at, against the versions that closed known ways out. */
+/** Line 33 of the checklist: the host's versions are compared with those that fixed known escapes. */
 suite('what this machine’s cells stand on', () => {
   let facts: MachineFacts;
   let here: Check[];
@@ -25,7 +25,7 @@ suite('what this machine’s cells stand on', () => {
     return judgeVersions({ ...facts, engine: { ...facts.engine, ...changed } });
   };
 
-  test('is named by the versions that run here', async (t) => {
+  test('is reported with its versions', async (t) => {
     for (const { name, status, message } of here) t.diagnostic(`${name}: ${status}, ${message}`);
     const says = async (argv: [string, ...string[]], pattern: RegExp) =>
       pattern.exec((await command(argv)).stdout)?.[1] ?? assert.fail(`${argv.join(' ')} said no version`);
@@ -46,7 +46,7 @@ suite('what this machine’s cells stand on', () => {
     { name: 'gVisor', changed: { runtimes: ['runc'] }, hole: /not registered/ },
   ];
   for (const { name, changed, hole } of old)
-    test(`is warned of when it is ${JSON.stringify(changed)}`, () => {
+    test(`gets a warning for ${JSON.stringify(changed)}`, () => {
       const check = named(withEngine(changed), name);
       assert.equal(check.status, 'warn');
       assert.match(check.message, hole);
@@ -55,13 +55,13 @@ suite('what this machine’s cells stand on', () => {
 
   const runsc = (version: string) => named(judgeVersions({ ...facts, runscVersion: version }), 'gVisor');
   for (const version of ['runsc version 0.0~20240729.0', 'runsc version release-20250303.0', ''])
-    test(`is warned of when runsc says ${JSON.stringify(version)}`, () => {
+    test(`gets a warning when runsc says ${JSON.stringify(version)}`, () => {
       const check = runsc(version);
       assert.equal(check.status, 'warn');
       assert.match(check.message, /CVE-2025-2713/);
       assert.ok(check.fix, 'what to do is said');
     });
-  test('is well when runsc is of the days after its known holes', () => {
+  test('is fine with a runsc released after its known holes', () => {
     assert.equal(runsc('runsc version release-20250407.0').status, 'ok');
   });
 
@@ -76,7 +76,7 @@ suite('what this machine’s cells stand on', () => {
     { name: 'kernel', changed: { kernel: '6.18.44-fc-v595' } },
   ];
   for (const { name, changed } of closed)
-    test(`is well when it is ${JSON.stringify(changed)}`, () => {
+    test(`is fine with ${JSON.stringify(changed)}`, () => {
       assert.equal(named(withEngine(changed), name).status, 'ok');
     });
 });

@@ -16,7 +16,7 @@ import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { until } from '../support/until.ts';
 
-/** The command itself, as an operator types it, in an installation's home of this file's own. */
+/** The command as an operator types it, in a home of this file's own. */
 describe('image build', () => {
   const mark = randomBytes(4).toString('hex');
   const named = (word: string) => `${word}-${mark}`;
@@ -47,7 +47,7 @@ describe('image build', () => {
     return await must(['docker', 'run', '--rm', '--network', 'none', '--pull', 'never', ...labels, ref, ...argv]);
   };
 
-  test('adds Python packages to an image, pins it, lists what is in it and says what a policy needs', async () => {
+  test('adds Python packages to an image, pins it, lists its contents and says what a policy needs', async () => {
     const name = named('packages');
     const requirements = await file('requirements.txt', 'tabulate==0.9.0');
     const built = await image('build', name, '--from', 'python', '--requirements', requirements);
@@ -82,7 +82,7 @@ describe('image build', () => {
     ]);
   });
 
-  test('refuses an image with setuid files or volumes, and nothing of it is registered', async () => {
+  test('refuses an image with setuid files or volumes and registers nothing of it', async () => {
     const name = named('rights');
     const lines = [
       'ARG BASE',
@@ -103,7 +103,7 @@ describe('image build', () => {
     await nothingOf(name);
   });
 
-  test('that fails says the last lines and what to do, and nothing of it is registered', async () => {
+  test('that fails shows the last lines and what to do, and registers nothing', async () => {
     const name = named('broken');
     const lines = ['ARG BASE', 'FROM ${BASE}', 'RUN echo the last thing it said && exit 7'];
     const built = await image(
@@ -119,7 +119,7 @@ describe('image build', () => {
     await nothingOf(name);
   });
 
-  test('refuses names that are taken or malformed and files that are not there, before it builds anything', async () => {
+  test('refuses taken or malformed names and missing files before it builds anything', async () => {
     const dockerfile = await file('any.Dockerfile', 'FROM scratch');
     const name = named('x');
     const asks: { asked: Asked; says: RegExp }[] = [
@@ -139,7 +139,7 @@ describe('image build', () => {
     await nothingOf(name);
   });
 
-  test('that was killed half way is taken up by the next: what was done is not done again', async () => {
+  test('that was killed midway is continued by the next, which repeats no finished step', async () => {
     const name = named('killed');
     const latch = '--mount=type=cache,id=hotcell-test-latch,target=/latch';
     const dockerfile = await file(
@@ -163,10 +163,10 @@ describe('image build', () => {
     assert.deepEqual(await ended, [null, 'SIGKILL']);
     await nothingOf(name);
 
-    await until('the engine ends what nobody waits for', async () => !(await stepRuns()));
+    await until('the engine ends the abandoned build', async () => !(await stepRuns()));
     const open = `ARG BASE\nFROM \${BASE}\nRUN ${latch} touch /latch/${mark}.go\n`;
     const base = (await readImagesLock(home))['node']?.ref ?? '';
-    // A folder, not standard input: of that the builder leaves copies in the temporary folder.
+    // From a folder: of standard input the builder leaves copies in the temporary folder.
     const latchFolder = await bed.folder('latch');
     await writeFile(join(latchFolder, 'Dockerfile'), open);
     const quiet = ['--quiet', '--pull=false', '--output', 'type=cacheonly', '--build-arg', `BASE=${base}`];
@@ -177,10 +177,10 @@ describe('image build', () => {
     assert.equal(await inside(locked?.digest ?? '', 'cat', '/done'), 'once\n');
   });
 
-  /** Whether the waiting step is among this machine's processes; those of an engine elsewhere are not. */
+  /** Whether the waiting step is a process of this machine; with a remote engine it is not. */
   async function stepRuns(): Promise<boolean> {
     const pids = existsSync('/proc') ? (await readdir('/proc')).filter((name) => /^\d+$/.test(name)) : [];
-    // A process that is gone by now is not the one that still runs.
+    // The process has ended meanwhile.
     const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
     return lines.some((line) => line.includes(`/latch/${mark}.go`));
   }

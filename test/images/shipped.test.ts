@@ -49,7 +49,7 @@ describe('the images that ship', () => {
     return await command(['docker', 'run', '--rm', ...sealed, ...given, digest, ...argv]);
   };
 
-  test('are in the lock, by the digest the engine has under their name, with what is in them', async () => {
+  test('are in the lock by the engine’s digest, with their contents', async () => {
     const lock = await readImagesLock(home);
     assert.equal((await stat(join(home, 'images.lock'))).mode & 0o777, 0o644);
     for (const name of names) {
@@ -63,7 +63,7 @@ describe('the images that ship', () => {
     }
   });
 
-  test('are not built again, and nothing is said, when they are there', async () => {
+  test('are not built again, without a word, if they exist', async () => {
     const said: string[] = [];
     const progress: Progress = {
       note: (text) => void said.push(text),
@@ -78,7 +78,7 @@ describe('the images that ship', () => {
     assert.equal(await readFile(join(home, 'images.lock'), 'utf8'), lock);
   });
 
-  test('have no setuid files, no file capabilities, no compilers and nothing that speaks to a network', async () => {
+  test('have no setuid files, file capabilities, compilers or network clients', async () => {
     for (const name of names) {
       const report = ImageReport.parse(JSON.parse(await readFile(reportPath(home, name), 'utf8')));
       const { setuid, capabilities, compilers, networkClients } = report;
@@ -95,13 +95,13 @@ describe('the images that ship', () => {
     }
   });
 
-  test('python has every library, compiled, on a read-only root', async () => {
+  test('python has every library, precompiled, on a read-only root', async () => {
     const { code, stdout, stderr } = await inside(bed.images.python.digest, 'python3', '-c', everyLibrary);
     assert.equal(code, 0, stderr);
     assert.equal(stdout, 'all there, Read-only file system\n');
   });
 
-  test('python names its packages with their versions, those of Debian and those of PyPI', async () => {
+  test('python lists its Debian and PyPI packages with their versions', async () => {
     const { packages } = ImageReport.parse(JSON.parse(await readFile(reportPath(home, 'python'), 'utf8')));
     const named = (kind: string) => packages.filter((found) => found.kind === kind).map(({ name }) => name);
     for (const name of ['numpy', 'pandas', 'pyarrow', 'matplotlib', 'scipy', 'polars', 'duckdb'])
@@ -125,7 +125,7 @@ describe('the images that ship', () => {
     assert.deepEqual([own.code, own.stdout], [0, '23456 23456\n']);
   });
 
-  test('cell-init lies beside the lock for both architectures, and as the one of this engine', async () => {
+  test('cell-init is beside the lock for both architectures, and for this engine’s', async () => {
     const machineOf: Record<string, number> = { 'cell-init-x64': 62, 'cell-init-arm64': 183 };
     for (const [name, machine] of Object.entries(machineOf)) {
       const elf = await readFile(join(home, 'worker/init', name));

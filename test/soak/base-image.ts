@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeBaseFromPackages } from '@hotcell/setup/images/base.ts';
 import { Builder } from '@hotcell/setup/images/build.ts';
 
-/** The base is made twice from Debian's packages, each time anew: both times it is the same image, to the bit. */
+/** Builds the base image twice from Debian's packages: both must be identical to the bit. */
 export async function baseImageIsReproducible(say: (line: string) => void): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'hotcell-base-'));
   try {

@@ -48,14 +48,14 @@ const floods: readonly Flood[] = [
   },
 ];
 
-/** What test/limits tries small, in its full size: bounded each time, and seen to the last byte. */
+/** The floods of test/limits at full size: memory stays bounded, and the last byte arrives. */
 export async function fullFloods(say: (line: string) => void): Promise<string> {
   await using bed = await openBed();
   await using runs = await openRuns(bed, 'floods');
   for (const runtime of runtimes)
     for (const { name, asked, holds } of floods) {
       say(`${name} on ${runtime}`);
-      // Not what the process has of the machine: V8 gives back late what it no longer holds.
+      // Not the resident size: V8 returns memory late.
       const before = (await held()).bytes;
       let peak = before;
       const look = async () => {

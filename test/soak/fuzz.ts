@@ -3,7 +3,7 @@ import { command } from '@hotcell/setup/command.ts';
 
 const folder = join(import.meta.dirname, '../../images/cell-init');
 
-/** What reads the host's frames in init, under sanitizers, led by coverage. Needs clang, which the tests do not. */
+/** Fuzzes init's frame reader with sanitizers and coverage. Needs clang, unlike the tests. */
 export async function fuzzInit(seconds: number): Promise<string> {
   const { code, stdout, stderr } = await command(['make', '-C', folder, 'fuzz', `FUZZ_SECONDS=${seconds}`]);
   if (code !== 0)

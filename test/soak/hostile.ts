@@ -5,7 +5,7 @@ import { openBed } from '../support/bed.ts';
 
 const count = 1000;
 
-/** A thousand hostile runs, a tenth of them on gVisor: nothing is left of them, and this process has not grown. */
+/** A thousand hostile runs, a tenth of them on gVisor: nothing is left, and this process does not grow. */
 export async function manyHostileRuns(say: (line: string) => void): Promise<string> {
   await using bed = await openBed();
   await using runs = await openRuns(bed, 'soak');

@@ -31,7 +31,7 @@ async function drill(): Promise<string> {
     const seed = Number(values.seed) + seeds++;
     const cells = values.cells === 'real' || (values.cells === undefined && seeds % 3 === 0) ? 'real' : 'echoed';
     await using bed = await openBed();
-    // Each trouble comes once in a round; the last round ends with the time.
+    // Each fault comes once a round; the last round ends with the time.
     const goOn = (step: number) => step < (cells === 'real' ? 12 : 24) && Date.now() < end;
     const runs = await mixedLoad(bed, {
       seed,

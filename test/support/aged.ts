@@ -6,8 +6,7 @@ import type { Bed } from './bed.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Everything under a prefix, as if it had been put some days ago: the store says of an object's age what its file system
- * says of the file's.
+ * Makes everything under a prefix days old: the store reports the age of an object's file.
  */
 export async function age(bed: Bed, bucket: string, prefix: string, days = 2): Promise<void> {
   const root = join(placesIn(bed.installation.home).storeData, 'buckets', bucket, prefix);

@@ -13,23 +13,23 @@ export const engineSocket = '/var/run/docker.sock';
 /** The parts that `npm test` started, as one test file sees them. */
 export interface Bed extends AsyncDisposable {
   installation: Installation;
-  /** A store as this account may use it; `operator` may everything. */
+  /** The store with an account's rights; `operator` has all of them. */
   store(account: Account | 'operator'): Buckets;
-  /** The environment of a process of ours, with this account's keys. */
+  /** The environment of one of our processes, with this account's keys. */
   settings(account: Account): Promise<Record<string, string>>;
   images: Readonly<Record<'python' | 'node' | 'minimal', { ref: string; digest: string }>>;
   /** The folder with the built cell-init, by architecture. */
   initFolder: string;
-  /** A folder of this file's own, gone with the bed. On the host, under the installation's home. */
+  /** A folder of this test file's own under the installation's home, removed with the bed. */
   folder(name: string): Promise<string>;
-  /** One whose path is short wherever the checkout lies: for sockets. */
+  /** A folder with a short path, for sockets. */
   shortFolder(): Promise<string>;
   /**
-   * The id of an installation that is this caller's alone: a reaper of one test must not find the cells of another.
-   * It begins with the tests' own, so that what is left of it is found.
+   * An installation id of the caller's own, so that a reaper of one test never finds the cells of another. It begins
+   * with the tests' id, so that the runner finds what is left of it.
    */
   id(): string;
-  /** A tenant that no other test has. */
+  /** A tenant of the caller's own. */
   tenant(): string;
 }
 

@@ -5,23 +5,23 @@ import { must } from '@hotcell/setup/command.ts';
 import { until } from './until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-/** Starting a process costs a machine that does much else less this way. */
+/** A compile cache makes starting a process cheaper. */
 const compiled = resolve(root, 'node_modules/.cache/compiled');
 
 export interface Child extends AsyncDisposable {
   readonly process: ChildProcess;
-  /** Everything it said on stderr. */
+  /** Everything it wrote to stderr. */
   said(): string;
-  /** Until its stderr has this in it; rejects with all it said if it ends before. */
+  /** Waits until its stderr contains this text; rejects with all of stderr if it ends before. */
   saying(text: string): Promise<void>;
   /** How it ended. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   kill(signal: NodeJS.Signals): void;
-  /** As an operator ends it; what it does not do then is done for it. */
+  /** Sends SIGTERM and waits for its end. */
   stop(): Promise<void>;
 }
 
-/** What is still alive. A test file that is ended from outside takes its children along, also those that sleep. */
+/** Children that are alive. A test file that is ended from outside kills them, even the stopped ones. */
 const alive = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
@@ -32,15 +32,15 @@ for (const [signal, code] of [
 ] as const)
   process.once(signal, () => process.exit(code));
 
-/** The runner counts which crash points were reached, in whichever file: see `runner/crash-points.ts`. */
+/** Notes a reached crash point for the runner's report: see `runner/crash-points.ts`. */
 function noteCrashPoint(line: string): void {
   const file = process.env['TEST_REACHED'];
   if (file && line.startsWith('{"crashPoint":')) appendFileSync(file, `${line}\n`);
 }
 
 /**
- * A process of ours, as it is started in production, with exactly this environment. `under`: a command that becomes it,
- * after it has put it into another place.
+ * Starts one of our processes as in production, with exactly this environment. `under` is a command that becomes the
+ * process, for example within another network namespace.
  */
 export function spawnNode(
   file: string,
@@ -100,7 +100,7 @@ export function spawnNode(
   };
 }
 
-/** Until SIGSTOP has really stopped it. */
+/** Waits until SIGSTOP has taken effect. */
 export async function asleep({ process: { pid } }: Child): Promise<void> {
   await until(`process ${pid} sleeps`, async () =>
     (await must(['ps', '-o', 'state=', '-p', String(pid)])).startsWith('T'),

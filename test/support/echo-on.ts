@@ -1,7 +1,7 @@
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { echoSteps } from './echo.ts';
 
-/** Echoing for runs that were really asked for, whose tickets lie in a queue of the policies. */
+/** Echo steps for runs that were submitted over HTTP, and so have tickets in a policy's queue. */
 export function echoOn(queue: string): Steps {
   return { ...echoSteps, judge: async (...given) => ({ ...(await echoSteps.judge(...given)), queue }) };
 }

@@ -26,9 +26,9 @@ const echoLimits: Limits = {
 };
 
 /**
- * In place of a cell, so that what stands around it can be tried hundreds of times. What it does is the code itself:
- * `print TEXT`, `output TEXT`, `big BYTES` (an output of so many), `last MS`, `exit CODE`, `hold` (until it is killed),
- * `break` (the platform's fault), in lines.
+ * Takes the place of a cell, so that everything around it can be tested hundreds of times. The code is a script of lines:
+ * `print TEXT`, `output TEXT`, `big BYTES` (an output of that size), `last MS`, `exit CODE`, `hold` (until it is killed)
+ * and `break` (the platform fails).
  */
 export const echoSteps: Steps = {
   judge: async (spec): Promise<Effective> => ({
@@ -121,7 +121,7 @@ function outputOf(text: string): CellEvent {
   return { type: 'output', path: Buffer.from('out.txt'), size: bytes.length, data };
 }
 
-/** Bytes that no two sizes share and that do not compress. */
+/** Incompressible bytes that differ for every size. */
 function bigOutputOf(size: number): CellEvent {
   const data = (async function* () {
     let piece = Buffer.alloc(0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Every file under a folder, by its path; what is no file or folder has no business there. */
+/** Every file under a folder, by its path. Anything but files and folders is an error. */
 export function filesUnder(root: string): Record<string, string> {
   const files: Record<string, string> = {};
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {

@@ -12,10 +12,10 @@ import type { Account } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';
 import { type House, logLevel } from './house.ts';
 
-/** Files by their paths. */
+/** Contents by path. */
 export type Tree = Readonly<Record<string, string | Buffer>>;
 
-/** What this account reads contents with; through a proxy when its address is given. */
+/** Reads contents with an account's rights, through a proxy if an endpoint is given. */
 export async function contentsAs(
   house: House,
   account: Account,
@@ -35,7 +35,7 @@ export async function contentsAs(
   );
 }
 
-/** A snapshot as it stands after a freeze. */
+/** Freezes a tree into a snapshot. */
 export async function freezeTree(house: House, tenant: string, tree: Tree, store?: Buckets): Promise<KeptSnapshot> {
   await using contents = await contentsAs(house, 'producer');
   const { record } = house.store;

@@ -24,12 +24,12 @@ import { echoQueue, echoSteps } from './echo.ts';
 
 export const logLevel = process.env['TEST_LOG'] ?? 'silent';
 
-/** Two buckets, queues and keys that nobody else has: so that everything left over in them is this test's. */
+/** Buckets, queues and keys of one test's own, so that everything left in them is this test's. */
 export interface House extends AsyncDisposable {
   readonly id: string;
   readonly tenant: string;
   readonly producer: AcceptDeps;
-  /** Everything may be looked at through this one. */
+  /** With all rights. */
   readonly store: Buckets;
   /** The environment of a process in this house. */
   settings(account: Account, more?: Readonly<Record<string, string>>): Promise<Record<string, string>>;
@@ -39,13 +39,13 @@ export interface House extends AsyncDisposable {
     more?: { env?: Readonly<Record<string, string>>; steps?: Steps; store?: Buckets },
   ): Promise<Running>;
   reconciler(): Reconciler;
-  /** What workers do for dead ones beside their runs: nothing of those stays half in the store. */
+  /** Removes half uploads of dead workers, as living workers do. */
   housekeeper(): AsyncDisposable;
   /** One pass of the notary. */
   sequence(): Promise<number>;
-  /** Of everything that is this house's. */
+  /** Removes all of this house's keys. */
   emptyValkey(): Promise<void>;
-  /** Keys in Valkey that would stay for ever; what fades by itself is none of them. */
+  /** Keys of this house in Valkey that never expire. */
   keysLeft(): Promise<string[]>;
 }
 
@@ -56,17 +56,17 @@ interface Asked {
 }
 
 interface Running extends AsyncDisposable {
-  /** As SIGTERM does. */
+  /** Ends it as SIGTERM would. */
   stop(): Promise<void>;
 }
 
 export interface HouseSettings {
   redisUrl?: string;
-  /** A store of the test's own, instead of the bed's. */
+  /** A store of the test's own instead of the bed's. */
   store?: { endpoint: string };
-  /** Where processes find the store, when it is not its own address: a proxy before it. */
+  /** The store's address for processes, if a proxy is before it. */
   endpoint?: string;
-  /** How many may wait. */
+  /** How many runs may wait. */
   mostQueued?: number;
 }
 
@@ -182,10 +182,10 @@ function keepSweeping(store: Buckets, live: Live): AsyncDisposable {
     while (!ends.signal.aborted) {
       uploads.suspect();
       await uploads.sweep().catch(() => {
-        // What hurts the others hurts this as well: it looks again.
+        // The store may be failing on purpose: try again.
       });
       await pause(2_000, undefined, { signal: ends.signal }).catch(() => {
-        // Asked to end: the loop sees it.
+        // The loop ends.
       });
     }
   };
@@ -203,19 +203,19 @@ async function* keysOf(redis: Redis, id: string): AsyncGenerator<string[]> {
     yield* redis.scanStream({ match: pattern, count: 1000 }) as AsyncIterable<string[]>;
 }
 
-/** What a test put into the queue and never wanted to run; and the few keys that every queue keeps. */
+/** Removes tickets that a test never meant to run, and the queue's own keys. */
 async function forget(url: string, id: string): Promise<void> {
   const redis = new Redis(url);
   for await (const keys of keysOf(redis, id)) if (keys.length > 0) await redis.unlink(...keys);
   redis.disconnect();
 }
 
-/** What a queue is as such: its settings, its counters, the trimmed stream of its events. */
+/** Keys that every queue keeps: settings, counters, a trimmed stream of events. */
 const bounded = /:(meta|events|id|pc|marker|stalled-check|epoch)$/;
 
 async function keysLeft(url: string, id: string): Promise<string[]> {
   const redis = new Redis(url, { maxRetriesPerRequest: 1 });
-  // Whoever asks is told by the call.
+  // The failing call reports it.
   redis.on('error', () => undefined);
   try {
     const left: string[] = [];

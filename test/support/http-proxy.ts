@@ -9,33 +9,33 @@ export interface Seen {
   query: string;
 }
 
-/** What happens to a request instead of being passed on. */
+/** What happens to a request. */
 export type Fault =
   | { kind: 'status'; status: number }
-  /** Passed on, done over there, and its answer lost. */
+  /** The request is executed, and its answer is lost. */
   | { kind: 'lose_answer' }
-  /** Half of the answer's body, and then nothing more. */
+  /** The connection ends after half of the answer's body. */
   | { kind: 'cut_answer' }
-  /** Half of the answer's body, and then silence on a connection that stays open. */
+  /** The connection falls silent after half of the answer's body. */
   | { kind: 'stall_answer' }
-  /** The answer with one bit of its body turned round. */
+  /** One bit of the answer's body is flipped. */
   | { kind: 'bend_answer' }
-  /** Half of what is sent, and then the connection is torn. */
+  /** The connection breaks after half of the request's body. */
   | { kind: 'cut_request' }
-  /** Taken in, and never answered. */
+  /** The request is never answered. */
   | { kind: 'hang' }
-  /** Passed on when so much time is over. */
+  /** The request is passed on after a delay. */
   | { kind: 'slow'; ms: number };
 
 export interface HttpProxy extends AsyncDisposable {
   readonly url: string;
-  /** Every request that came. */
+  /** Every request so far. */
   readonly seen: Seen[];
-  /** Asked for each request; undefined lets it pass. */
+  /** Called for each request; undefined lets it pass. */
   fault: (seen: Seen) => Fault | undefined;
 }
 
-/** Between us and the store: what networks do not do, statuses and lost answers. Signatures stay valid: the host is told on. */
+/** A proxy to the store for faults that a network does not have: statuses and lost answers. It keeps the signed Host. */
 export async function openHttpProxy(target: string): Promise<HttpProxy> {
   const { hostname, port } = new URL(target);
   const server = createServer((req, res) => void pass(req, res));

@@ -6,14 +6,14 @@ import { type Child, spawnNode } from './child.ts';
 import type { House } from './house.ts';
 import { pinPolicy, spawnWorker } from './real-worker.ts';
 
-/** What a load is made of: jobs by their names, and processes that take them. */
+/** A kind of load: named jobs, and worker processes for them. */
 export interface LoadKind {
   jobs: readonly string[];
   /** The job that runs until it is cancelled. */
   held: string;
   submit(job: string, key: string): Promise<string>;
   worker(name: string, env?: Readonly<Record<string, string>>): Promise<Child>;
-  /** What is left of cells when all is over. */
+  /** Cells that are left in the end. */
   left(): Promise<string[]>;
 }
 
@@ -27,7 +27,7 @@ const echoes: Readonly<Record<string, string>> = {
   held: 'print begun\nhold',
 };
 
-/** Everything but the cell: hundreds of them cost little. */
+/** Everything but the cell, so that hundreds of runs cost little. */
 export function echoLoad(house: House): LoadKind {
   return {
     jobs: Object.keys(echoes),
@@ -46,7 +46,7 @@ const programs: Readonly<Record<string, string>> = {
   big: 'import os; print("hello"); open("/outputs/big", "wb").write(os.urandom(12_000_000))',
   long: 'import time; print("begun"); time.sleep(5); open("/outputs/late", "w").write("late")',
   held: 'import time; print("begun"); time.sleep(500)',
-  // Wants to be init, to be heard as init, to be everybody, and to outlive its end.
+  // Tries to write as init, to kill init, and to outlive its block.
   hostile: `
 import os, signal
 for fd in (0, 1, 2):
@@ -64,7 +64,7 @@ for _ in range(2000):
 `,
 };
 
-/** Real cells, made by worker processes as they run in production. */
+/** Real cells, made by worker processes as in production. */
 export async function cellLoad(bed: Bed, house: House): Promise<LoadKind> {
   const real = await pinPolicy(bed, house, 'sealed');
   return {
@@ -84,7 +84,7 @@ export async function cellLoad(bed: Bed, house: House): Promise<LoadKind> {
 
 const wrongClock = pathToFileURL(resolve(import.meta.dirname, '../faults/victims/wrong-clock.ts')).href;
 
-/** The environment of a process whose clock is wrong by so much, from the start or from `later` (SIGUSR2) on. */
+/** The environment of a process whose clock is wrong by `ms`, from the start or, with `later`, from SIGUSR2 on. */
 export function clockWrongBy(ms: number, later = false): Record<string, string> {
   const when: Record<string, string> = later ? { WRONG_CLOCK_LATER: '1' } : {};
   return { NODE_OPTIONS: `--import ${wrongClock}`, WRONG_CLOCK_MS: String(ms), ...when };

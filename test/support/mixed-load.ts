@@ -21,14 +21,14 @@ export interface Drill {
 
 interface Step {
   trouble: string;
-  /** More than are ever submitted in a step. */
+  /** More jobs than a step ever submits. */
   jobs: readonly string[];
   cancels: boolean;
-  /** For what happens in the midst of others' doings: nothing else draws from it. */
+  /** Seeds the fault's own random numbers. */
   dice: number;
 }
 
-/** All that is decided of a step follows from the seed and its number, however long what came before it took. */
+/** A step depends only on the seed and its number, not on the timing of earlier steps. */
 function stepOf(seed: number, step: number, jobs: readonly string[]): Step {
   const random = randomFrom(seed * 1009 + step);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
@@ -41,7 +41,7 @@ function stepOf(seed: number, step: number, jobs: readonly string[]): Step {
   };
 }
 
-/** Every trouble comes once a round, in another order each time. */
+/** Each fault comes once a round, in a new order each time. */
 function shuffled(items: readonly string[], seed: number): string[] {
   const random = randomFrom(seed);
   return items
@@ -51,8 +51,8 @@ function shuffled(items: readonly string[], seed: number): string[] {
 }
 
 /**
- * A steady load with one trouble after the other: what is accepted is counted, and in the end every promise about it is
- * looked at, from the buckets alone. Which troubles, in which order, and which jobs: the seed decides.
+ * A steady load with one fault after the other. In the end every promise about every accepted run is checked from the
+ * buckets alone. The seed decides the jobs, and the faults and their order.
  */
 export async function mixedLoad(bed: Bed, { seed, cells, goOn, say = () => undefined }: Drill): Promise<number> {
   await using stack = new AsyncDisposableStack();
@@ -61,7 +61,7 @@ export async function mixedLoad(bed: Bed, { seed, cells, goOn, say = () => undef
   const valkey = stack.use(await startValkey(bed));
   const house = stack.use(await openHouse(bed, { redisUrl: valkey.url, store, endpoint: proxy.url }));
   const kind = cells === 'real' ? await cellLoad(bed, house) : echoLoad(house);
-  // What is accepted for echoing is echoed beside real cells as well.
+  // The faults submit echo runs even beside real cells.
   await house.worker('echoing');
   house.housekeeper();
   if (cells === 'real') stack.use(await kind.worker('steady'));
@@ -77,7 +77,7 @@ export async function mixedLoad(bed: Bed, { seed, cells, goOn, say = () => undef
       accepted.push(run);
       if (job === kind.held) held.push(run);
     } catch (error) {
-      // A store that refuses is a run that was not accepted, and said so.
+      // The store refused: the run was not accepted, and its submitter was told so.
       if (!(error instanceof HotcellError && error.retryable)) throw error;
     }
   };
@@ -101,12 +101,12 @@ export async function mixedLoad(bed: Bed, { seed, cells, goOn, say = () => undef
     }
     at = 'after the last step';
     proxy.fault = () => undefined;
-    await until('all that were held are cancelled', async () => {
+    await until('all held runs are cancelled', async () => {
       held.push(...(await cancelAll(house, held.splice(0))));
       return held.length === 0;
     });
     await settled(house, accepted, 240_000);
-    await until('no cell is left', async () => (await kind.left()).length === 0);
+    await until('no cell is left', async (note) => note(await kind.left()).length === 0);
   } catch (cause) {
     const again = `npm run soak -- --only drill --seed ${seed} --cells ${cells}`;
     throw new Error(`with the seed ${seed}, ${at}; the same again: ${again}`, { cause });
@@ -114,7 +114,7 @@ export async function mixedLoad(bed: Bed, { seed, cells, goOn, say = () => undef
   return accepted.length;
 }
 
-/** Those that could not be cancelled because the store refused. */
+/** Cancels runs, and returns those for which the store refused. */
 async function cancelAll(house: House, runs: readonly string[]): Promise<string[]> {
   const left: string[] = [];
   for (const run of runs)

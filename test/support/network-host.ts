@@ -3,26 +3,26 @@ import { must } from '@hotcell/setup/command.ts';
 import type { Bed } from './bed.ts';
 import { openTcpProxy } from './tcp-proxy.ts';
 
-/** A host of its own, as far as the network goes: all it can reach is Valkey and the store, over one link. */
+/** A separate host as far as the network goes: it reaches only Valkey and the store, over one link. */
 export interface NetworkHost extends AsyncDisposable {
-  /** Where Valkey and the store are, seen from there. */
+  /** Settings for Valkey and the store as seen from there. */
   readonly env: Readonly<Record<'HOTCELL_REDIS_URL' | 'HOTCELL_S3_ENDPOINT', string>>;
-  /** What a command is put behind to be run there. */
+  /** A command prefix that runs a command there. */
   readonly within: readonly [string, ...string[]];
-  /** The link goes down: nothing is told, nothing gets through. */
+  /** Takes the link down, so that packets vanish silently. */
   cut(): Promise<void>;
   heal(): Promise<void>;
 }
 
 /**
- * A network namespace with one link to this one, and forwarders at this end of it. Its folders are what it is given;
- * `hidden` are those of other hosts, which are not there for it.
+ * A network namespace with one link to this one, and forwarders at this end. `hidden` are the folders of other hosts, which
+ * it does not see.
  */
 export async function openNetworkHost(bed: Bed, hidden: readonly string[]): Promise<NetworkHost> {
   await using building = new AsyncDisposableStack();
   const id = bed.id();
   const link = `hc${id.slice(-8)}`;
-  // Addresses that are kept for measuring networks, and are nobody's.
+  // Addresses reserved for benchmarks, which no network uses.
   const net = `198.${18 + randomInt(2)}.${randomInt(256)}`;
   const here = `${net}.1`;
   const ip = (...words: string[]) => must(['ip', ...words]);

@@ -9,18 +9,18 @@ import { withRunsc } from '@hotcell/setup/engine/daemon-json.ts';
 import type { Bed } from './bed.ts';
 import { until } from './until.ts';
 
-/** A container engine of a test's own, to be hurt: nobody else's containers are in it. */
+/** A container engine of a test's own, which may be killed. */
 export interface OwnEngine extends AsyncDisposable {
   readonly socket: string;
   readonly engine: Engine;
   start(): Promise<void>;
-  /** The daemon dies; what it started lives on. */
+  /** Kills the daemon; what it started lives on. */
   crash(): Promise<void>;
-  /** Everything of it dies, as when its machine loses power. */
+  /** Kills everything of it, as when its machine loses power. */
   loseAll(): Promise<void>;
 }
 
-/** With one image of the shared engine, and with gVisor as that one has it. */
+/** Starts it with one image of the shared engine, and with gVisor as there. */
 export async function openOwnEngine(bed: Bed, image: string): Promise<OwnEngine> {
   const home = await bed.folder('engine');
   const run = await bed.shortFolder();
@@ -49,14 +49,14 @@ export async function openOwnEngine(bed: Bed, image: string): Promise<OwnEngine>
     crash: () => end('SIGKILL'),
     async loseAll() {
       await end('SIGKILL');
-      // What it started names its folder. A container's own processes go with those.
+      // The processes that it started name its folder, and the containers end with them.
       for (const pid of await processesWith(run)) process.kill(pid, 'SIGKILL');
       await until('its processes are gone', async () => (await processesWith(run)).length === 0);
     },
     async [Symbol.asyncDispose]() {
       await end('SIGTERM');
       await own.loseAll();
-      // What a machine that loses power forgets, a killed daemon leaves behind.
+      // A killed daemon leaves files that a machine without power would have lost.
       for (const path of await mountsBelow([home, run])) await command(['umount', '--lazy', path]);
     },
   };
@@ -78,13 +78,13 @@ function startDaemon(places: { home: string; run: string; settings: string; sock
   const without = ['--bridge', 'none', '--iptables=false', '--ip6tables=false', '--ip-forward=false'];
   const words = ['--config-file', settings, '--host', `unix://${socket}`, ...roots, ...without, '--log-level', 'warn'];
   const log = openSync(join(home, 'log'), 'a');
-  // In a network of its own: an engine that is told to have no bridge removes the machine's.
+  // In a network namespace of its own: an engine without a bridge removes the machine's bridge.
   const daemon = spawn('unshare', ['--net', 'dockerd', ...words], { stdio: ['ignore', log, log] });
   closeSync(log);
   return daemon;
 }
 
-/** Processes of the machine whose command line has this text in it, but for this one. */
+/** Other processes of the machine whose command line contains this text. */
 async function processesWith(text: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
   const found = await Promise.all(

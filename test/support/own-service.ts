@@ -6,7 +6,7 @@ import { openTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { until } from './until.ts';
 
 export interface OwnService extends AsyncDisposable {
-  /** Behind it is the service: the same address, whatever becomes of the service. */
+  /** The proxy keeps its address when the service restarts elsewhere. */
   readonly proxy: TcpProxy;
   readonly container: string;
   kill(): Promise<void>;
@@ -18,13 +18,13 @@ export interface OwnService extends AsyncDisposable {
 interface Asked {
   image: 'valkey' | 'store';
   port: number;
-  /** What `docker run` is told beside it, and the program. */
+  /** More arguments of `docker run`, and the program. */
   options: readonly string[];
   words: readonly string[];
   answers: (port: number) => Promise<boolean>;
 }
 
-/** A service of a test's own, to be killed, paused and started again without anybody else noticing. */
+/** A service of a test's own, which can be killed, paused and restarted. */
 export async function startService(bed: Bed, { image, port, options, words, answers }: Asked): Promise<OwnService> {
   const locked = (await readImagesLock(bed.installation.home))[image];
   if (!locked) throw new Error(`the image ${image} is not in the lock`);
@@ -37,14 +37,14 @@ export async function startService(bed: Bed, { image, port, options, words, answ
   const remove = () => must(['docker', 'rm', '--force', '--volumes', container]);
   await must(['docker', 'run', '--detach', ...place, ...labels, ...options, locked.digest, ...words]).catch(
     async (error: unknown) => {
-      // Made and not started is there all the same.
+      // A container that was created but not started also has to go.
       await remove();
       throw error;
     },
   );
   const proxy = await openTcpProxy({ host: '127.0.0.1', port: 0 });
   const find = async () => {
-    // Started again it may be published elsewhere.
+    // After a restart it may be published on another port.
     const shown = await must(['docker', 'port', container, `${port}/tcp`]);
     const published = Number(shown.trim().split(':').at(-1));
     proxy.target = { host: '127.0.0.1', port: published };

@@ -5,7 +5,7 @@ import type { Bed } from './bed.ts';
 import { type OwnService, startService } from './own-service.ts';
 
 export interface OwnStore extends OwnService {
-  /** Through the proxy. */
+  /** The proxy's address. */
   readonly endpoint: string;
 }
 
@@ -19,7 +19,7 @@ export async function startStore(bed: Bed): Promise<OwnStore> {
     image: 'store',
     port: 7070,
     options: [
-      // Who owns the folder: the test's own user.
+      // As the owner of the folder, which is the test's own user.
       ...['--user', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`, '--tmpfs', '/tmp:size=64m,mode=1777'],
       ...['--env', `ROOT_ACCESS_KEY_ID=${accessKey}`, '--env', `ROOT_SECRET_ACCESS_KEY=${secretKey}`],
       ...['--volume', `${data}:/data`],

@@ -7,7 +7,7 @@ import type { RunRequest } from '@hotcell/contract/spec.ts';
 
 const digest = (digit: string) => `sha256:${digit.repeat(64)}`;
 
-/** An installation in which python and node are built, on a big machine. */
+/** An installation on a big machine, with the images python and node. */
 export const builtHere: Installation = {
   images: {
     python: { ref: 'hotcell/python:test', digest: digest('a'), kind: 'cell' },
@@ -18,7 +18,7 @@ export const builtHere: Installation = {
   machine: { cpus: 64, memoryBytes: 1024 ** 4 },
 };
 
-/** A policy from what its file says. */
+/** A policy from its file's contents. */
 export function policyOf(said: unknown, name = 'tried'): Policy {
   const parsed = parsePolicyFile(name, said);
   assert.ok('policyFile' in parsed, JSON.stringify(parsed));

@@ -10,7 +10,7 @@ const Problem = z.looseObject({
   retryable: z.boolean(),
 });
 
-/** An answer that refuses, in the one form that all of them have. */
+/** The body of a refusal, after checking the form that all refusals have. */
 export async function problemOf(answer: Response): Promise<z.output<typeof Problem>> {
   assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
   const problem = Problem.parse(await answer.json());

@@ -9,14 +9,14 @@ import { type Child, spawnNode } from './child.ts';
 import type { House } from './house.ts';
 import { until } from './until.ts';
 
-/** The producer as it is started in production, in a house of its own, on a port that the system chose. */
+/** A producer process as in production, for one house, on a free port. */
 export interface RunningProducer extends AsyncDisposable {
   readonly url: string;
   readonly child: Child;
-  /** A key that is good from now on. */
+  /** Makes an API key. */
   key(role?: Role, tenant?: string): Promise<string>;
   client(role?: Role, tenant?: string): Promise<Hotcell>;
-  /** One request as any HTTP client makes it. */
+  /** Sends one request as any HTTP client would. */
   ask(method: string, path: string, options?: Asking): Promise<Response>;
 }
 
@@ -66,8 +66,8 @@ export async function startProducer(
 }
 
 /**
- * Before a house is torn down: nobody makes tickets any more, what is finished is sequenced, and the workers have taken
- * what recovery had queued once more.
+ * Before a house is removed: stops the producer, sequences what is finished, and waits until the workers have taken the
+ * tickets that recovery queued again.
  */
 export async function settle(house: House, producer: RunningProducer, queue = 'runc'): Promise<void> {
   await producer[Symbol.asyncDispose]();

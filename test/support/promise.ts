@@ -46,8 +46,8 @@ export async function keysOf(store: Buckets, bucket: string, prefix = ''): Promi
 }
 
 /**
- * What was promised, from the buckets alone: what is not as it should be, in words. Every accepted run has exactly one
- * result, which its own digests explain; and nothing of any run is left in the work bucket, nor half an object anywhere.
+ * Every broken promise, in words, from the buckets alone: every accepted run has exactly one result, which matches its
+ * digests, and nothing of any run is left in the work bucket, nor half an object anywhere.
  */
 async function broken(house: House, accepted: readonly string[]): Promise<string[]> {
   const { store, tenant } = house;
@@ -95,7 +95,7 @@ async function brokenOutputs(store: Buckets, { run, tenant, outputs }: Result): 
   return found;
 }
 
-/** One after the other, each with why it did not count, and the last one with the run's own outcome. */
+/** Attempts are numbered without gaps, each but the last says why it did not count, and the last has the run's outcome. */
 function brokenAttempts({ run, attempts, outcome }: Result): string[] {
   const found: string[] = [];
   const numbers = attempts.map((attempt) => attempt.attempt);
@@ -111,8 +111,8 @@ function brokenAttempts({ run, attempts, outcome }: Result): string[] {
 }
 
 /**
- * Until every promise about these runs is kept and nothing moves any more: no ticket waits, the notary has nothing to
- * do. What is broken for good fails with what it is.
+ * Waits until every promise about these runs is kept and nothing is left to do: no ticket waits, and the notary is idle.
+ * Otherwise it fails, naming what is broken.
  */
 export async function settled(house: House, accepted: readonly string[], boundMs?: number): Promise<void> {
   let last: string[] = [];

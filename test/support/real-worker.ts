@@ -13,11 +13,11 @@ const root = resolve(import.meta.dirname, '../..');
 
 export interface RealRuns {
   queue: string;
-  /** What a spec has to say to be run under this policy. */
+  /** The fields of a spec for this policy. */
   spec: Pick<Spec, 'policy' | 'image' | 'runtime' | 'priority'>;
 }
 
-/** A policy of the shelf, or of a test's own folder, pinned in this house's record: what real cells are made by. */
+/** Pins a policy of the shelf, or of a test's own folder, in this house's record: real cells need one. */
 export async function pinPolicy(
   bed: Bed,
   house: House,
@@ -43,7 +43,7 @@ export async function pinPolicy(
   };
 }
 
-/** Runs of one program and nothing else, which start quickly on any engine. */
+/** A policy for runs of one tiny program, which start quickly on any engine. */
 export async function pinSmallest(bed: Bed, house: House): Promise<RealRuns> {
   const folder = await bed.folder('policies');
   const inputs = 'inputs: { count: 4, bytes: 1GiB, files: 1000 }';
@@ -59,15 +59,15 @@ export async function pinSmallest(bed: Bed, house: House): Promise<RealRuns> {
   return pinPolicy(bed, house, 'smallest', folder);
 }
 
-/** What a run of that program is asked for by. */
+/** A request for a run of that program. */
 export function smallest(real: RealRuns, argv: readonly string[], more: Partial<Spec> = {}) {
   return { spec: { ...real.spec, blocks: [{ argv: ['/bin/minimal', ...argv] }], ...more }, queue: real.queue };
 }
 
-/** Reads what it would write itself: nothing ever comes, and it never ends. */
+/** Reads from its own output pipe, so it never ends. */
 export const holds = ['cat', '/proc/self/fd/1'];
 
-/** A worker as it runs in production: a process and a state folder of its own. */
+/** A worker process as in production, with a state folder of its own. */
 export async function spawnWorker(
   bed: Bed,
   house: House,

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { Transform } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A way to a service on which so many bytes pass in a second, in either direction; who sends more has to wait. */
+/** A link to a service with limited bandwidth in either direction and back-pressure. */
 export async function openSlowLink(target: string, bytesPerSecond: number): Promise<AsyncDisposable & { url: string }> {
   const { hostname, port } = new URL(target);
   const slowed = () =>

@@ -5,24 +5,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
-  /** Where connections go from now on. */
+  /** The target of new connections. */
   target: { host: string; port: number } | { path: string };
-  /** What is open is torn, and nothing new gets through, until `heal`. */
+  /** Breaks open connections and refuses new ones until `heal`. */
   cut(): void;
-  /** Asked with the first line of whatever is sent on: true tears the connection instead. */
+  /** Called with the first line of each piece that is sent: true breaks the connection instead. */
   tears: (line: string) => boolean;
-  /** The same question: true swallows it, and its connection is never answered again. */
+  /** Called likewise: true swallows the piece, and its connection is never answered again. */
   swallows: (line: string) => boolean;
-  /** So long everything takes, in either direction. */
+  /** Delays everything, in either direction. */
   delayMs: number;
-  /** Nothing moves any more, and nobody is told. */
+  /** Stops all traffic silently. */
   freeze(): void;
-  /** The same for what is open now; who comes anew gets through. */
+  /** Stops the traffic of open connections silently; new ones get through. */
   abandon(): void;
   heal(): void;
 }
 
-/** Between us and a service: the network's faults. It listens on a path, or on an address of this machine. */
+/** A proxy to a service for faults of the network. It listens on a path or on a local address. */
 export async function openTcpProxy(
   target: TcpProxy['target'],
   listen: string | { host: string } = { host: '127.0.0.1' },
@@ -52,7 +52,7 @@ export async function openTcpProxy(
     far.pipe(gate(() => true)).pipe(near);
     if (state === 'frozen') stop(pair);
   });
-  /** Everything as late as is wanted, and in order: a long way, not a narrow one. */
+  /** Delays everything in order: high latency, not low bandwidth. */
   const gate = (passes: (chunk: Buffer) => boolean) => {
     let tail: Promise<unknown> = Promise.resolve();
     let late = 0;
@@ -67,7 +67,7 @@ export async function openTcpProxy(
         });
         done();
       },
-      // The stream calls back when what is late has passed.
+      // The callback comes when the delayed bytes have passed.
       async flush(done) {
         await tail;
         done();
@@ -99,7 +99,7 @@ export async function openTcpProxy(
       for (const pair of pairs) stop(pair);
     },
     heal() {
-      // Who was frozen has given up, or should: he comes again.
+      // Frozen connections are given up: their clients connect again.
       if (state === 'frozen') for (const pair of pairs) for (const socket of pair) socket.destroy();
       state = 'open';
     },

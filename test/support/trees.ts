@@ -5,7 +5,7 @@ import { manifestOf } from '@hotcell/contract/snapshot.ts';
 import type { Bed } from './bed.ts';
 import type { Tree } from './freezing.ts';
 
-/** A folder on the host with these files, gone with the bed. */
+/** A folder on the host with these files, removed with the bed. */
 export async function folderWith(bed: Bed, tree: Tree): Promise<string> {
   const root = await bed.folder('tree');
   for (const [path, content] of Object.entries(tree)) {
@@ -15,7 +15,7 @@ export async function folderWith(bed: Bed, tree: Tree): Promise<string> {
   return root;
 }
 
-/** The id that a snapshot of it has, whoever freezes it. */
+/** The id of its snapshot. */
 export const idOf = (tree: Tree) =>
   manifestOf(
     Object.entries(tree).map(([path, c]) => ({ path, size: Buffer.from(c).length, sha256: sha256(Buffer.from(c)) })),

@@ -9,16 +9,16 @@ import { randomFrom } from './random.ts';
 import { until } from './until.ts';
 import type { OwnValkey } from './valkey.ts';
 
-/** What troubles happen to. */
+/** Everything that a fault can act on. */
 export interface Theatre {
   house: House;
   kind: LoadKind;
   valkey: OwnValkey;
   store: OwnStore;
   proxy: HttpProxy;
-  /** The process that queues again what is open. */
+  /** The process that queues open runs again. */
   recovery: { child: Child; again(): Promise<Child> };
-  /** More of the load, while the trouble lasts. */
+  /** Submits more runs during the fault. */
   submitSome: () => Promise<void>;
   accepted: string[];
 }
@@ -29,7 +29,7 @@ let named = 0;
 const name = () => `shaky-${named++}`;
 const hour = 3600_000;
 
-/** A worker process that has begun to take of the load. */
+/** A worker process that takes part in the load. */
 async function worker({ kind, submitSome }: Theatre, env: Readonly<Record<string, string>> = {}): Promise<Child> {
   const child = await kind.worker(name(), env);
   await submitSome();
@@ -39,16 +39,16 @@ async function worker({ kind, submitSome }: Theatre, env: Readonly<Record<string
 const isRegistered = async ({ house }: Theatre, who: string) =>
   (await house.producer.live.workers()).some((worker) => worker.name === who);
 
-/** Put to sleep until nothing in Valkey speaks for it any more: every lock it had has run out by then. */
+/** Stops a worker until its heartbeat has expired, and so every lock it held. */
 async function sleepsLong(theatre: Theatre, child: Child, who: string): Promise<void> {
   child.kill('SIGSTOP');
   await asleep(child);
   await theatre.submitSome();
-  await until('its locks have run out', async () => !(await isRegistered(theatre, who)));
+  await until('the worker’s heartbeat has expired', async () => !(await isRegistered(theatre, who)));
   child.kill('SIGCONT');
 }
 
-/** The first so many requests that are like this, half of them. */
+/** A fault for about half of the matching requests, until `most` of them have matched. */
 function some(dice: number, most: number, fault: Fault, wanted: (seen: Seen) => boolean): HttpProxy['fault'] {
   const random = randomFrom(dice);
   let left = most;
@@ -73,7 +73,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     const who = name();
     await using child = await theatre.kind.worker(who);
     await theatre.submitSome();
-    await until('it is registered', () => isRegistered(theatre, who));
+    await until('the worker is registered', () => isRegistered(theatre, who));
     await sleepsLong(theatre, child, who);
     await child.stop();
   },
@@ -118,7 +118,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     const { run } = await house.submit('print hello');
     theatre.accepted.push(run);
     await valkey.cli('FLUSHALL');
-    await until('the other one recovers', async () => {
+    await until('the other leader recovers the run', async () => {
       const place = await house.producer.queues.place(echoQueue, run);
       const { store, tenant } = house;
       return place.at !== 'missing' || (await store.head(store.record, recordKeys.result(tenant, run))) !== undefined;

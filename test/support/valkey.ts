@@ -4,13 +4,13 @@ import type { Bed } from './bed.ts';
 import { type OwnService, startService } from './own-service.ts';
 
 export interface OwnValkey extends OwnService {
-  /** Through the proxy. */
+  /** The proxy's address. */
   readonly url: string;
-  /** One command, by the server's own client. */
+  /** Runs one command with the server's own client. */
   cli(...words: string[]): Promise<string>;
 }
 
-/** A Valkey of a test's own, as production has it. */
+/** A Valkey of a test's own, configured as in production. */
 export async function startValkey(bed: Bed): Promise<OwnValkey> {
   const kept = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--dir', '/data'];
   const memory = ['--maxmemory-policy', 'noeviction', '--hash-max-listpack-value', '1024'];

@@ -2,7 +2,7 @@ import { after, before, describe } from 'node:test';
 import { type Bed, openBed } from '../../support/bed.ts';
 import { runtimes } from './init.ts';
 
-/** The same tests on both runtimes: what a block sees and what init says of it must not depend on which it is. */
+/** Runs the same tests on both runtimes: what a block sees and init reports must not depend on the runtime. */
 export function onBothRuntimes(
   what: string,
   tests: (runtime: (typeof runtimes)[number], bed: () => Bed) => void,

@@ -20,7 +20,7 @@ type Runtime = (typeof runtimes)[number];
 
 const limits: Limits = { ...testLimits, graceSeconds: 1, memoryBytes: 256 * mib, pids: 64, openFiles: 256 };
 
-/** Generous: what a test wants to run into, it sets itself. */
+/** Generous: a test sets the limits that it wants to reach. */
 const jobLimits: JobLimits = {
   runMs: 120_000,
   lifetimeMs: 300_000,
@@ -49,7 +49,7 @@ export interface TestJob {
   env?: Readonly<Record<string, string>>;
 }
 
-/** What init said of a job, sorted. */
+/** What init reported of a job, sorted by type. */
 export class Report {
   readonly frames: CellFrame[] = [];
 
@@ -74,7 +74,7 @@ export class Report {
     return this.of('blockEnded').map(({ cause }) => cause);
   }
 
-  /** Its last word; an error tells what init said instead. */
+  /** Its last frame; throws with what init said instead. */
   get end(): RunEnd {
     const last = this.frames.at(-1);
     if (last?.type !== 'end') throw new Error(`init's last word was ${JSON.stringify(last)}, stdout: ${this.stdout}`);
@@ -116,7 +116,7 @@ export function* jobFrames(job: TestJob): Generator<HostFrame> {
   yield { type: 'start' };
 }
 
-/** Init in a container made exactly as a cell is, driven by its frames alone. */
+/** Init in a container that is made exactly like a cell, driven only by frames. */
 export class Init implements AsyncDisposable {
   readonly uid: number;
   readonly container: string;
@@ -201,14 +201,14 @@ export class Init implements AsyncDisposable {
     ];
   }
 
-  /** Bytes as they are, frames or not. */
+  /** Sends bytes as they are, frames or not. */
   async sendRaw(bytes: Buffer): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#input.write(bytes, (error) => (error ? reject(error) : resolve()));
     });
   }
 
-  /** Up to a posture. */
+  /** Speaks to init up to its posture. */
   async seal(): Promise<Report> {
     await this.talk.send([...this.hello(), { type: 'seal', nonce: Buffer.alloc(32, 7) }]);
     return await this.until((frame) => frame.type === 'postureEnd');
@@ -223,7 +223,7 @@ export class Init implements AsyncDisposable {
     return report;
   }
 
-  /** To the stream's end. `watch` sees every frame, and may answer. */
+  /** Runs a job to the end of the stream. `watch` sees every frame and may answer. */
   async run(
     job: TestJob,
     watch: (frame: CellFrame, report: Report) => void | Promise<void> = () => undefined,

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '5',
-  tries: 'to find a program that runs as somebody else',
+  tries: 'to find a program that runs as another user',
   code: python`
 found = 0
 for top in ("/usr", "/bin", "/sbin", "/opt", "/work", "/tmp"):

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '7a',
-  tries: 'to forge the words of PID 1, read its memory, trace it or stop it',
+  tries: 'to write as PID 1, read its memory, trace it or stop it',
   code: python`
 seen = [opened("/proc/1/fd/%d" % fd, os.O_WRONLY) for fd in (0, 1, 2)]
 PTRACE_SEIZE = 0x4206

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '8',
-  tries: 'to be confined by no security module, or to forge what one says of it',
+  tries: 'to run unconfined by a security module, or to forge its label',
   code: python`
 current = "/proc/self/attr/current"
 def label():

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '12',
-  tries: 'to find a descriptor, or a current directory, of whoever started it',
+  tries: 'to find a descriptor or working directory of its parent',
   code: python`
 fds = set()
 for fd in range(0, 1024):

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '15',
-  tries: 'to enter a folder outside of the root through /proc/self/fd, as a WORKDIR there would, or to find a volume',
+  tries: 'to leave the root through /proc/self/fd, as a WORKDIR there would, or to find a volume',
   code: python`
 # An image's own WORKDIR and VOLUME are tried in test/cell/images.test.ts.
 entered = []

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '16',
-  tries: 'to find a device beyond the harmless ones, and to make itself a network interface by one',
+  tries: 'to find a dangerous device, or to make a network interface with one',
   code: python`
 harmless = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "fd", "stdin", "stdout", "stderr", "pts", "shm", "mqueue", "core"}
 # gVisor's own kernel answers for these two, not the host's; neither can be used. Newer ones name all by number, too.

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '19',
-  tries: 'to type into the terminal of who started it, and to read their input',
+  tries: 'to type into the terminal of its parent, or to read its input',
   code: python`
 import fcntl
 TIOCSTI = 0x5412

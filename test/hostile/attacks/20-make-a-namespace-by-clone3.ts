@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '20',
-  tries: 'to make a namespace by clone3, whose flags no filter sees, and to get something from it',
+  tries: 'to make a useful namespace by clone3, whose flags a filter cannot see',
   code: python`
 class CloneArgs(ctypes.Structure):
     _fields_ = [(f, ctypes.c_uint64) for f in ("flags", "pidfd", "child_tid", "parent_tid", "exit_signal", "stack", "stack_size", "tls")]

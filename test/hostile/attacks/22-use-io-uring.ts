@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '22',
-  tries: 'to have the kernel work behind the filter’s back: by io_uring, in both interfaces, or by its older sister',
+  tries: 'to bypass the filter by io_uring, in both interfaces, or by the older AIO',
   code: python`
 parameters = (ctypes.c_char * 512)()
 context = ctypes.c_ulong(0)

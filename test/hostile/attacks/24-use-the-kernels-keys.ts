@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '24',
-  tries: 'to use the keyrings of the kernel, which know no container',
+  tries: 'to use the kernel’s keyrings, which are not separate for containers',
   code: python`
 observe(
     add=forked(lambda: syscall("add_key", b"user", b"hotcell", b"x", 1, -2)),

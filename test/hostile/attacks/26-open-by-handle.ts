@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '26',
-  tries: 'to open files by their handles, or by the root of another process, whatever the way to them denies',
+  tries: 'to open files by handle, or through another process’s root, past their folders’ permissions',
   code: python`
 handle = (ctypes.c_uint32 * 40)(128)
 mount = ctypes.c_int()

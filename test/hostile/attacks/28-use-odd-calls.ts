@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '28',
-  tries: 'to use the rarely used calls that exploits like',
+  tries: 'to use rare system calls that exploits favour',
   code: python`
 reads, writes = os.pipe()
 buffer = ctypes.create_string_buffer(b"x")

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '30',
-  tries: 'to be free of its uid and its filter by running a program that no file has',
+  tries: 'to shed its uid and filter by running a program from memory',
   code: python`
 import subprocess
 program = os.memfd_create("program")

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '32',
-  tries: 'to read what the kernel tells of itself and of all its users in /proc',
+  tries: 'to read about the kernel and all its users in /proc',
   code: python`
 observe(
     keys=told("proc/keys"),

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '41',
-  tries: 'to send packets of its own making, by a raw socket or by an interface of its own',
+  tries: 'to send forged packets by a raw socket or its own interface',
   code: python`
 def raw(family, protocol):
     return tried(lambda: socket.socket(family, socket.SOCK_RAW, protocol).close())

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '64',
-  tries: 'to learn something from its environment',
+  tries: 'to learn something from its environment variables',
   code: python`
 ours = {"PATH", "HOME", "TMPDIR", "LANG", "PYTHONUNBUFFERED", "HOTCELL_INPUTS", "HOTCELL_OUTPUTS"}
 observe(more=len(set(os.environ) - ours) > 0, home=os.environ.get("HOME", ""), _more=sorted(set(os.environ) - ours))

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '67',
-  tries: 'to read in /proc and /sys what tells one machine from another: disks, boot, settings, hardware',
+  tries: 'to identify the machine by /proc and /sys: disks, boot, settings, hardware',
   code: python`
 # What gVisor's kernel says of these two is the same on every machine, or made up for each sandbox.
 gvisor = "gvisor" in open("/proc/cmdline").read()

@@ -2,7 +2,7 @@ import { type Attack, python } from '../support/attack.ts';
 
 export const attack: Attack = {
   lines: '71',
-  tries: 'to find a secret of the worker in an environment, a command line or its own memory of init',
+  tries: 'to find a secret of the worker in an environment, a command line or its memory',
   code: python`
 secret = ("hotcell-" + "worker-secret").encode()
 found = False

@@ -1,21 +1,20 @@
 export type Runtime = 'runc' | 'gvisor';
 type Seen = string | number | boolean;
-/** What may be observed: one value, or one of several. */
+/** The expected value, or one of several. */
 type Allowed = Seen | readonly Seen[];
 
 /**
- * One attack: a small Python program that tries something and prints what it observed. In a sealed cell every
- * observation must be what `sealed` says; in a deliberately weak container of the same runtime it must be something else,
- * or the attack could not have been seen to succeed.
+ * One attack: a small Python program that tries something and prints its observations. In a sealed cell each must be as
+ * `sealed` says. In a weak container on the same runtime each must differ, or the attack proves nothing.
  */
 export interface Attack {
-  /** Of the checklist. */
+  /** The lines of the checklist. */
   lines: string;
   tries: string;
-  /** Several blocks run one after the other in one cell; the last one's observation counts. */
+  /** Blocks run in order in one cell; the last one's observations count. */
   code: string | readonly string[];
   sealed: Readonly<Record<string, Allowed | Readonly<Record<Runtime, Allowed>>>>;
-  /** Where even the weak container is denied it: by the kernel, or by gVisor. Asserted, and listed in docs/runtimes.md. */
+  /** What the kernel or gVisor denies even to the weak container. Asserted, and listed in docs/runtimes.md. */
   deniedAnyway?: Partial<Record<Runtime, Readonly<Record<string, Allowed>>>>;
 }
 

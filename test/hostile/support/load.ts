@@ -5,9 +5,9 @@ import type { Attack, Observation, Runtime } from './attack.ts';
 const folder = join(import.meta.dirname, '../attacks');
 
 export interface NamedAttack extends Attack {
-  /** The file's name, without its ending. */
+  /** The file's name without its ending. */
   name: string;
-  /** The programs, with the helpers in front. */
+  /** The programs, preceded by the helpers. */
   blocks: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export async function loadAttacks(): Promise<NamedAttack[]> {
   );
 }
 
-/** With the helpers in front, and ending with 0 whatever happens in it: a failing block would be the last. */
+/** Preceded by the helpers, and always exiting with 0, since no block runs after a failed one. */
 function program(code: string): string {
   const lines = code.split('\n').map((line) => (line === '' ? '' : `    ${line}`));
   return ['from attack import *', 'try:', ...lines, 'except Exception:', '    traceback.print_exc()', ''].join('\n');
@@ -30,13 +30,13 @@ function program(code: string): string {
 
 const shared = ['attack.py', 'neighbour.py', 'canary.py', 'weak.py', 'network.py'] as const;
 
-/** The programs that the attacks share, by name. */
+/** The attacks' shared programs, by name. */
 export async function helpers(): Promise<Readonly<Record<(typeof shared)[number], Buffer>>> {
   const read = async (name: string) => [name, await readFile(join(import.meta.dirname, name))] as const;
   return Object.fromEntries(await Promise.all(shared.map(read))) as Record<(typeof shared)[number], Buffer>;
 }
 
-/** What an attack printed last, or an error with all that it said. */
+/** The last observation that an attack printed; throws with all its output if there is none. */
 export function observationIn(said: string, attack: string, where: string): Observation {
   const line = said
     .split('\n')

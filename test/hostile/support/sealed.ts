@@ -18,7 +18,7 @@ function block(index: number, code: string): PreparedBlock {
   };
 }
 
-/** All attacks as the blocks of one job, in a real cell, after an earlier run and beside a neighbour. */
+/** Runs all attacks as blocks of one job in a real cell, after an earlier run and beside a neighbour. */
 export async function runSealed(
   { cells, plan, stateDir }: TestCells,
   runtime: Runtime,

@@ -5,21 +5,21 @@ import { type Bed, engineSocket } from '../../support/bed.ts';
 import type { Runtime } from './attack.ts';
 import { helpers, type NamedAttack } from './load.ts';
 
-/** Of the host, for the weak container to find: places and services that no cell may reach. */
+/** Folders and services of the host for the weak container to find, which no cell may reach. */
 export interface HostThings {
   port: number;
   abstract: string;
-  /** A folder of the test's own that stands for the platform's state. */
+  /** A folder that stands for the platform's state. */
   state: string;
-  /** Has a socket in it, and a name that shows in mountinfo. */
+  /** Contains a socket, and has a name that shows in mountinfo. */
   secretPlace: string;
   secret: string;
 }
 
-/** How long one attack may take in the weak container: only a hanging one takes longer. */
+/** The time limit for one attack in the weak container. */
 const attackSeconds = 120;
 
-/** The same attacks in a container that was not hardened at all, of the same runtime, with a neighbour as weak. */
+/** Runs the same attacks in an unhardened container on the same runtime, beside an equally weak neighbour. */
 export async function runWeak(
   bed: Bed,
   runtime: Runtime,
@@ -29,7 +29,7 @@ export async function runWeak(
   const engine = new Engine(engineSocket);
   const folder = await bed.folder(`weak-${runtime}`);
   await prepare(folder, runtime, attacks, things);
-  // The runtime has no network of the host in which two containers could meet: there the neighbour is in the same one.
+  // On this runtime two containers cannot meet in the host's network, so the neighbour is in the same container.
   await using neighbour = ownNetwork(runtime)
     ? undefined
     : await start(engine, bed, runtime, 'neighbour', folder, things);
@@ -49,7 +49,7 @@ export async function runWeak(
   return said;
 }
 
-/** gVisor is registered with --network=none: the host's network is nobody's. */
+/** gVisor is registered with --network=none: no container gets the host's network. */
 const ownNetwork = (runtime: Runtime) => runtime === 'gvisor';
 
 async function prepare(
@@ -111,10 +111,10 @@ async function start(
         bind(join(folder, 'tmp'), '/tmp'),
         bind(things.secretPlace, '/mnt/hotcell-secret-place'),
         bind(things.state, things.state),
-        // As what watches a machine from a container has it.
+        // As a monitoring container would have it.
         '/proc:/host/proc:ro',
         '/sys:/host/sys:ro',
-        // Stand-ins, so that the attack finds something there without anything of the host being at stake.
+        // Stand-ins, so that the attack finds something without endangering the host.
         bind(things.state, '/var/lib/docker'),
         bind(join(things.secretPlace, 'socket'), '/run/docker.sock'),
       ],

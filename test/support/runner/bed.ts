@@ -21,7 +21,7 @@ const isFree = (port: number) =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 
-/** Three neighbouring ports for the tests' own installation, beside whatever else runs on this machine. */
+/** Three free neighbouring ports for the tests' own installation. */
 async function freePortBase(): Promise<number> {
   for (let base = 7811; base < 9811; base += 10) {
     const free = await Promise.all([base, base + 1, base + 2].map(isFree));
@@ -30,7 +30,7 @@ async function freePortBase(): Promise<number> {
   throw new Error('no three neighbouring ports between 7811 and 9811 are free: set HOTCELL_PORT_BASE');
 }
 
-/** Said before anything is built, not by every second test. */
+/** Checked before anything is built, or every second test would fail. */
 function demandRoot(): void {
   if (process.platform === 'linux' && process.getuid?.() === 0) return;
   process.stderr.write(
@@ -39,15 +39,15 @@ function demandRoot(): void {
   process.exit(1);
 }
 
-/** Only tests make network namespaces. */
+/** Only the tests need it, for network namespaces. */
 async function ensureIp(progress: Progress): Promise<void> {
   if ((await command(['ip', '-Version'])).code === 0) return;
   await progress.step('installing iproute2', (say) => install(['iproute2'], say));
 }
 
 /**
- * The real parts that tests talk to: the engine, the images, and a store and a queue of the tests' own, in a home of
- * their own. Everything is installed, built and started as `up` does it, and goes when the tests are over.
+ * The real parts that tests talk to: the engine, the images, and a store and a queue in a home of the tests' own.
+ * Everything is installed, built and started as `up` does it, and stopped after the tests.
  */
 export async function withBed(
   root: string,
@@ -57,7 +57,7 @@ export async function withBed(
   const progress = progressTo(process.stderr);
   process.env['HOTCELL_HOME'] ??= join(root, '.hotcell-test');
   await ensureEngine(progress, { yes: true });
-  // Whoever listened beside us the last time may not be who listens there now: an engine that starts brings back others.
+  // Chosen after the engine has started: it may restart other containers, and they may take ports.
   process.env['HOTCELL_PORT_BASE'] ??= String(await freePortBase());
   await ensureIp(progress);
   const installation = await prepareInstallation(process.env);
@@ -67,7 +67,7 @@ export async function withBed(
     [...services, 'cell-init', 'minimal', 'node', 'python', 'service'],
     progress,
   );
-  // What an earlier run of the tests left when it was killed is no finding of this one.
+  // Leftovers of an earlier run that was killed are not this run's fault.
   await stopParts(installation, progress);
   await removeEarlier(installation);
   await Promise.all(
@@ -78,12 +78,12 @@ export async function withBed(
   await refuseTakenPorts(installation, services, new Set());
   await startServices(installation, { valkey: images.valkey.id, store: images.store.id }, services, progress);
   await furnishStore(installation);
-  // Short, since sockets lie in it, and nobody else's: whatever is in it afterwards, a test left.
+  // A short path, for sockets, and a folder of our own: whatever is in it afterwards was left by a test.
   const temporary = await mkdtemp(join(tmpdir(), 'hotcell-'));
-  // What the tests tell their runner.
+  // For notes from the tests to their runner.
   const notes = await mkdtemp(join(tmpdir(), 'hotcell-notes-'));
   process.env['TMPDIR'] = temporary;
-  // Node would put it into the temporary folder.
+  // Node's default is in the temporary folder.
   process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.hotcell-compiled');
   try {
     return await work(() => leftOver(installation, temporary), notes);

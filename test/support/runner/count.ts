@@ -6,7 +6,7 @@ export interface Failure {
   how: string;
 }
 
-/** What the runner's events add up to, however many processes the files ran in. */
+/** Counts the runner's events over all test processes. */
 export class Count {
   passed = 0;
   skipped = 0;
@@ -26,7 +26,7 @@ export class Count {
     details: { type?: string | undefined; duration_ms: number };
   }): void {
     if (event.details.type === 'suite') return;
-    // A test that says it is for later has shown nothing: it counts with the skipped, which fail the run.
+    // A todo test has shown nothing: it counts as skipped, and skipped tests fail the run.
     if (event.skip !== undefined || event.todo !== undefined) this.skipped++;
     else this.passed++;
     this.#time(event);
@@ -39,7 +39,7 @@ export class Count {
   }): void {
     this.#time(event);
     const error = event.details.error;
-    // A suite fails because something in it failed, which has been counted already.
+    // A suite that failed because of its tests has been counted with them.
     if (event.details.type === 'suite' && isOfChildren(error)) return;
     this.failures.push({ file: this.#name(event.file), name: event.name, how: explain(error) });
   }
@@ -48,7 +48,7 @@ export class Count {
     return this.failures.length;
   }
 
-  /** The last line: the plain counts that any tool can read. */
+  /** The last line of the output, for tools to read. */
   line(): string {
     return `${this.passed} passed, ${this.failed} failed, ${this.skipped} skipped`;
   }
@@ -67,7 +67,7 @@ function isOfChildren(error: unknown): boolean {
   return error instanceof Error && 'failureType' in error && error.failureType === 'subtestsFailed';
 }
 
-/** An error with everything that caused it, since the cause is usually what one needs. */
+/** An error with its chain of causes. */
 export function explain(error: unknown): string {
   const lines: string[] = [];
   for (let e: unknown = error, depth = 0; e !== undefined && e !== null && depth < 6; depth++) {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Every step at which a process of ours can be made to die or sleep, from the code itself. */
+/** Every crash point in the sources. */
 export function namedCrashPoints(root: string): string[] {
   const files = globSync('{producer,executor-worker,notary,outside,record}/**/*.ts', { cwd: root });
   return files
@@ -10,7 +10,7 @@ export function namedCrashPoints(root: string): string[] {
     .toSorted();
 }
 
-/** How often each was reached in this run, by what the processes themselves said before they fell. */
+/** How often each was reached in this run, as noted by the tests' processes. */
 function reachedCrashPoints(file: string): Map<string, { kill: number; stop: number }> {
   const reached = new Map<string, { kill: number; stop: number }>();
   for (const line of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
@@ -21,7 +21,7 @@ function reachedCrashPoints(file: string): Map<string, { kill: number; stop: num
   return reached;
 }
 
-/** The list for the report, and those at which nothing ever fell: a step that is not tried is a promise not proven. */
+/** The lines of the report, and the crash points that no test reached: those prove nothing. */
 export function crashPointReport(root: string, file: string): { lines: string[]; never: string[] } {
   const reached = reachedCrashPoints(file);
   const named = namedCrashPoints(root);

@@ -9,14 +9,14 @@ export interface Lane {
   concurrency: number;
 }
 
-/** A file that takes longer than this hangs; nothing of ours takes a third of it, but on a very busy machine. */
-const fileTimeoutMs = 12 * 60_000;
-/** All of it takes a third of this: whoever waits for the end hears what did not come to one. */
-const allTimeoutMs = 50 * 60_000;
-/** What was told to stop has this long to do so. */
+/** A file that takes longer than this hangs. The slowest one takes a quarter of it on two free cores. */
+const fileTimeoutMs = 25 * 60_000;
+/** The bound for all files; they take a quarter of it on two free cores. */
+const allTimeoutMs = 90 * 60_000;
+/** How long a stopped file has to end. */
 const stopMs = 15_000;
 
-/** Run lanes beside each other; each file is a process of its own. */
+/** Runs lanes side by side; each file is a process of its own. */
 export async function runLanes(root: string, lanes: readonly Lane[]): Promise<Count> {
   const tell = new Teller(root);
   const late = AbortSignal.timeout(allTimeoutMs);
@@ -32,17 +32,17 @@ async function runLane(lane: Lane, tell: Teller, late: AbortSignal): Promise<voi
   await Promise.all(Array.from({ length: lane.concurrency }, one));
 }
 
-/** A file has to come to an end by itself, too: one that passed and then hangs keeps something open that it should not. */
+/** A file must also end by itself: one that passes and then hangs has left something open. */
 function runFile(file: string, tell: Teller, late: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.any([late, AbortSignal.timeout(fileTimeoutMs)]);
     if (signal.aborted) {
-      tell.hangs(file, 'there was no time left for it');
+      tell.hangs(file, 'no time was left for this file');
       return resolve();
     }
     const stream = run({ files: [file], concurrency: 1, cwd: tell.root, signal });
     const onLate = () => {
-      tell.hangs(file, 'it was stopped: it did not come to its end by itself');
+      tell.hangs(file, 'stopped: the file did not end by itself');
       setTimeout(resolve, stopMs);
     };
     signal.addEventListener('abort', onLate);
@@ -56,7 +56,7 @@ function runFile(file: string, tell: Teller, late: AbortSignal): Promise<void> {
   });
 }
 
-/** Says what happens while it happens, and counts. */
+/** Prints events as they happen, and counts them. */
 class Teller {
   readonly root: string;
   readonly count: Count;
@@ -76,11 +76,11 @@ class Teller {
     stream.on('test:fail', (event) => {
       this.count.fail(event);
       this.#say('FAIL', event.file, event.name);
-      // A hook that failed fails every test of its file in the same words: the first ones do, until the report.
+      // A failed hook fails every test of its file with the same error: it is printed once here.
       if (!this.#told.has(event.file)) process.stdout.write(`${explain(event.details.error)}\n`);
       this.#told.add(event.file);
     });
-    // What a test says of itself. The runner's own counts belong to no file.
+    // Only the tests' own diagnostics: the runner's counts have no file.
     stream.on('test:diagnostic', (event) => {
       if (event.file !== undefined) process.stdout.write(`           ${event.message}\n`);
     });

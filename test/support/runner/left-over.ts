@@ -6,7 +6,7 @@ import type { Installation } from '@hotcell/setup/settings/installation.ts';
 const anyOfOurs = ['--filter', 'label=hotcell.managed=1'] as const;
 const isOf = (id: string) => (label: string) => label === id || label.startsWith(`${id}x`);
 
-/** What in the engine belongs to the tests, but for the two services that the runner started and stops itself. */
+/** What the tests left in the engine, except the two services that the runner itself stops. */
 async function inEngine(id: string): Promise<string[]> {
   const labels = '{{.Label "hotcell.installation"}} {{.Label "hotcell.role"}}';
   const listings = [
@@ -24,7 +24,7 @@ async function inEngine(id: string): Promise<string[]> {
   return found;
 }
 
-/** Containers of an earlier run of the tests that was killed: they are no finding of this one. */
+/** Removes containers of an earlier run that was killed. */
 export async function removeEarlier({ id }: Installation): Promise<void> {
   const format = '{{.ID}} {{.Label "hotcell.installation"}}';
   for (const line of (await must(['docker', 'ps', '--all', ...anyOfOurs, '--format', format])).split('\n')) {
@@ -33,7 +33,7 @@ export async function removeEarlier({ id }: Installation): Promise<void> {
   }
 }
 
-/** Objects of the work bucket that should have gone with the runs they were for, and uploads that nobody finished. */
+/** Objects of the work bucket that should have gone with their runs, and unfinished uploads. */
 async function inStore(installation: Installation): Promise<string[]> {
   using store = new Buckets(installation.store);
   const found: string[] = [];
@@ -44,7 +44,7 @@ async function inStore(installation: Installation): Promise<string[]> {
   return found;
 }
 
-/** Keys that would stay for ever: what fades by itself may still be there. */
+/** Keys that never expire. */
 async function inQueue(installation: Installation): Promise<string[]> {
   const url = new URL(installation.redisUrl);
   const container = `hotcell-${installation.id}-valkey-1`;
@@ -59,7 +59,7 @@ async function inQueue(installation: Installation): Promise<string[]> {
   const script = `local left = {} for _, k in ipairs(redis.call('KEYS', '*')) do if redis.call('TTL', k) == -1 then left[#left + 1] = k end end return left`;
   const { code, stdout, stderr } = await command([...cli, 'EVAL', script, '0']);
   if (code !== 0) return [`the queue could not be looked through: ${stderr}`];
-  // What a queue is as such (its settings, its epoch, the trimmed stream of its events) is bounded and stays.
+  // Every queue keeps a few bounded keys: its settings, its epoch, the trimmed stream of its events.
   const bounded = /:(meta|events|id|stalled-check|epoch|leader)$/;
   return stdout
     .split('\n')
@@ -67,7 +67,7 @@ async function inQueue(installation: Installation): Promise<string[]> {
     .map((key) => `the key ${key}`);
 }
 
-/** What the tests left behind, each thing by its name. Nothing should. `temporary` is the folder that was theirs alone. */
+/** Everything the tests left behind, by name; it should be nothing. `temporary` is the tests' own folder. */
 export async function leftOver(installation: Installation, temporary: string): Promise<string[]> {
   const found = await Promise.all([inEngine(installation.id), inStore(installation), inQueue(installation)]);
   return [...found.flat(), ...(await readdir(temporary)).map((name) => `the folder ${temporary}/${name}`)];

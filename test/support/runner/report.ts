@@ -1,6 +1,6 @@
 import type { Count } from './count.ts';
 
-/** What failed, once more and with how, so that a log that is cut off still tells; then the counts, as the last line. */
+/** Prints all failures again, so that the end of a log suffices, and the counts as the last line. */
 export function report(count: Count, leftOver: readonly string[]): number {
   for (const what of leftOver)
     count.failures.push({ file: '(after all tests)', name: 'nothing is left over', how: what });
