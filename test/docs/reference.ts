@@ -25,7 +25,7 @@ const languageRows = languages.map(({ name, aliases, ending, command }) => [
 export function reference(): string {
   return `${[
     '# Reference',
-    'Limits, outcomes and languages, made from the tables in `contract/` (`node test/docs/generate.ts`).',
+    'Limits, outcomes and languages, made from the tables in `contract/` (`sh setup/node.sh test/docs/generate.ts`).',
     '## Limits',
     'A policy gives each limit a default, a minimum and a maximum ([policies.md](policies.md)). No policy can go below the floor or above the ceiling. A request names limits under `limits`; the command line has options for the most common ones.',
     table(['limit', 'bounds', 'option', 'floor', 'ceiling'], limitRows),
