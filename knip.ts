@@ -15,6 +15,7 @@ export default {
         'test/faults/victims/*.ts',
         'test/hostile/attacks/*.ts',
         'test/cell/worker-that-dies.ts',
+        'test/queue/hold-ticket.ts',
         'test/cell/benign/node/*.ts',
         'bench/*.ts',
         'bench/support/*.process.ts',

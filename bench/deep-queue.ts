@@ -14,6 +14,7 @@ import { type Bed, openBed } from '../test/support/bed.ts';
 import { echoQueue } from '../test/support/echo.ts';
 import { type House, openHouse } from '../test/support/house.ts';
 import { type RunningProducer, startProducer } from '../test/support/producer.ts';
+import { placeOf } from '../test/support/place.ts';
 import { keysOf } from '../test/support/promise.ts';
 import { startValkey } from '../test/support/valkey.ts';
 import { many } from './support/many.ts';
@@ -55,8 +56,7 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
   await pause(quick ? 5_000 : 30_000);
   await inTurns(50, list(producerOfFew), list(producer));
   compare('list', await inTurns(asked, list(producerOfFew), list(producer)), 2);
-  const place = (of: House) => async () =>
-    void (await of.producer.queues.place(echoQueue, submitted.get(of)?.at(-1) ?? ''));
+  const place = (of: House) => async () => void (await placeOf(of, submitted.get(of)?.at(-1) ?? ''));
   compare('position', await inTurns(asked, place(few), place(house)));
   const cancel = (of: House) => async () => {
     const run = submitted.get(of)?.pop();

@@ -39,5 +39,5 @@ export async function bench({ target, quick }: Bench): Promise<void> {
   await worker.stop();
   await producer[Symbol.asyncDispose]();
   await house.sequence();
-  await until('nothing waits any more', async () => (await house.producer.queues.depth('runc')) === 0);
+  await until('nothing waits any more', async () => (await house.producer.queues.of('runc').depth()) === 0);
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { roundOf } from '@hotcell/contract/turns.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Pulled, Served } from '@hotcell/outside/queue/queue.ts';
 import { cellPlanOf } from './cell/cell-plan.ts';
@@ -29,7 +28,6 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
   using holdings = new Holdings(worker);
   try {
     crashPoint('worker.ticket');
-    nowServing(worker, queue, pulled);
     const seen = await look(worker, stage, control, again);
     if ('kind' in seen) return seen;
     stage = seen;
@@ -64,13 +62,6 @@ function openControl(worker: Worker, { ticket: { run, tenant } }: Ticketed): Run
   const since = new Date().toISOString();
   const beat = { run, tenant, status: 'queued', attempt: 0, worker: worker.name, nonce: randomUUID(), since } as const;
   return new RunControl(worker, beat);
-}
-
-/** The queue's fairness moves on: a ticket that is queued from now on comes no earlier than this one. */
-function nowServing({ live, log }: Worker, queue: string, { id, priority }: Pulled): void {
-  live.turns.served(queue, roundOf(priority)).catch((error: unknown) => {
-    log.info({ run: id, error }, 'failed to record the fairness round; the next ticket will');
-  });
 }
 
 async function leaveToAnother({ name }: Worker, control: RunControl): Promise<Served> {

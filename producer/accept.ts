@@ -99,12 +99,12 @@ function repeated(mark: IdempotencyMark, body: Digest): Claimed {
  */
 async function hasBegun(deps: AcceptDeps, { tenant, run }: { tenant: string; run: RunId }): Promise<boolean> {
   const open = await readOpenMarker(deps.store, tenant, run);
-  if (open) await queueIfPossible(deps, open, { again: true });
+  if (open) await queueIfPossible(deps, open, { recovered: true });
   return open !== undefined || (await isCommitted(deps.store, tenant, run));
 }
 
 /** A ticket that cannot be queued now is no reason to refuse the run: recovery makes one when Valkey is back. */
-async function queueIfPossible(deps: AcceptDeps, marker: OpenMarker, options: { again?: true }): Promise<void> {
+async function queueIfPossible(deps: AcceptDeps, marker: OpenMarker, options: { recovered?: true }): Promise<void> {
   await enqueue(deps, marker, options).catch((error: unknown) => {
     deps.log.warn({ run: marker.run, error }, 'accepted a run but failed to queue it; recovery will');
   });

@@ -4,7 +4,7 @@ import type { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import type { Queues } from '@hotcell/outside/queue/queue.ts';
+import type { Queues } from '@hotcell/outside/queue/queues.ts';
 import { isClaimed } from '@hotcell/record/claim.ts';
 import { commit, type CommitDeps, followCommitted, isCommitted } from '@hotcell/record/commit.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
@@ -59,8 +59,11 @@ async function finishUnbegun(deps: CancelDeps, mark: CancelMark): Promise<boolea
   if (!marker || found?.digest !== marker.spec) return false;
   const ending = { outcome: 'cancelled', reason: cancelledBy(mark) } as const;
   const done = await commit(deps, emptyResult({ run, tenant, spec: found.digest }, found.spec, ending, new Date()));
-  await queues.remove(marker.queue, run).catch((error: unknown) => {
-    log.info({ run, error }, 'failed to remove the ticket of a cancelled run; a worker will take it and drop it');
-  });
+  await queues
+    .of(marker.queue)
+    .remove(run)
+    .catch((error: unknown) => {
+      log.info({ run, error }, 'failed to remove the ticket of a cancelled run; a worker will take it and drop it');
+    });
   return done;
 }

@@ -1,9 +1,8 @@
 import type { OpenMarker } from '@hotcell/record/schemas.ts';
 import type { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
-import { turnPriority } from '@hotcell/contract/turns.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Queues } from '@hotcell/outside/queue/queue.ts';
+import type { Queues } from '@hotcell/outside/queue/queues.ts';
 
 export interface EnqueueDeps {
   installation: string;
@@ -13,18 +12,10 @@ export interface EnqueueDeps {
   log: Logger;
 }
 
-/** A ticket for an open run, with its tenant's next turn. `again` says that the run may have begun already. */
-export async function enqueue(deps: EnqueueDeps, marker: OpenMarker, options: { again?: true }): Promise<void> {
-  const { run, tenant, spec, queue } = marker;
+/** Queues an open run's ticket. `recovered` says that the run may have begun already. */
+export async function enqueue(deps: EnqueueDeps, marker: OpenMarker, options: { recovered?: true }): Promise<void> {
+  const { run, tenant, spec, queue, priority } = marker;
   const ticket = deps.tickets.issue({ installation: deps.installation, run, tenant, spec, queue }, new Date());
-  const turn = await deps.live.turns.next(queue, `${tenant}/${marker.priority}`);
-  await deps.queues.add(
-    queue,
-    run,
-    { ticket, ...options },
-    {
-      priority: turnPriority(turn, marker.priority),
-      notBefore: marker.notBefore ? new Date(marker.notBefore) : undefined,
-    },
-  );
+  const notBefore = marker.notBefore ? new Date(marker.notBefore) : undefined;
+  await deps.queues.of(queue).enqueue(ticket, { run, tenant, priority, notBefore, ...options });
 }

@@ -8,7 +8,7 @@ import { openEnding } from '@hotcell/outside/process/ending.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { type Logger, openLog } from '@hotcell/outside/process/log.ts';
 import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
-import { Queues } from '@hotcell/outside/queue/queue.ts';
+import { Queues } from '@hotcell/outside/queue/queues.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { buildServer } from './api/server.ts';
 import { KeyRing } from './auth/keyring.ts';

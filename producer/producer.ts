@@ -2,7 +2,7 @@ import type { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Queues } from '@hotcell/outside/queue/queue.ts';
+import type { Queues } from '@hotcell/outside/queue/queues.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { KeyRing } from './auth/keyring.ts';
 import type { ProducerSettings } from './producer-config.ts';

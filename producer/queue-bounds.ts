@@ -1,5 +1,5 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Queues } from '@hotcell/outside/queue/queue.ts';
+import type { Queues } from '@hotcell/outside/queue/queues.ts';
 
 const lookAgainMs = 250;
 
@@ -29,7 +29,7 @@ export class Bounds {
     const seen = this.#seen.get(queue);
     if (seen && seen.until > now) return seen.depth;
     try {
-      const depth = await this.#queues.depth(queue);
+      const depth = await this.#queues.of(queue).depth();
       this.#seen.set(queue, { depth, until: now + lookAgainMs });
       return depth;
     } catch {

@@ -21,7 +21,6 @@ const page = 500;
 /** Where much waits, looking after it is followed by so many times as long a rest, within the time in office. */
 const restTimes = 9;
 const atOnce = 16;
-const restEvery = 60;
 /** A cancel whose copy did not get into Valkey is brought there by whoever is in office, as long as it is so young. */
 const cancelsEvery = 5;
 const freshCancelMs = 60_000;
@@ -90,20 +89,12 @@ export class Reconciler implements AsyncDisposable {
 
   async #round(): Promise<void> {
     if (!this.#everything) {
-      if (this.#shard % restEvery === 0) await this.#rest();
       if (this.#shard % cancelsEvery === 0) await this.#copyCancels(Date.now() - freshCancelMs);
       const shard = allShards[this.#shard++ % allShards.length] ?? '0';
       return this.#sweep(shard, Date.now() - youngMs);
     }
     this.#everything = false;
     await this.sweepAll();
-  }
-
-  /** A queue in which nobody waits begins its rounds anew: they would reach the highest priority there is one day. */
-  async #rest(): Promise<void> {
-    const { live, queues } = this.#deps;
-    const served = new Set((await live.workers()).flatMap((worker) => worker.queues));
-    for (const queue of served) if ((await queues.depth(queue)) === 0) await live.turns.reset(queue);
   }
 
   /** Every open run, also the youngest; and what was cancelled, to be heard by whoever is at it. */
@@ -134,7 +125,7 @@ export class Reconciler implements AsyncDisposable {
   async #queueMissing(found: ReadonlyMap<RunId, string>): Promise<void> {
     let missing = [...found.keys()];
     const asked = new Set(this.#queues);
-    for (const queue of asked) missing = await this.#deps.queues.missing(queue, missing);
+    for (const queue of asked) missing = await this.#deps.queues.of(queue).missing(missing);
     if (missing.length > 0) crashPoint('reconcile.found');
     for (let from = 0; from < missing.length && !this.#ends.signal.aborted; from += atOnce)
       await Promise.all(
@@ -152,8 +143,8 @@ export class Reconciler implements AsyncDisposable {
     });
     if (!marker) return;
     this.#queues.add(marker.queue);
-    if (!asked.has(marker.queue) && (await queues.missing(marker.queue, [marker.run])).length === 0) return;
-    await enqueue(this.#deps, marker, { again: true });
+    if (!asked.has(marker.queue) && (await queues.of(marker.queue).missing([marker.run])).length === 0) return;
+    await enqueue(this.#deps, marker, { recovered: true });
     crashPoint('reconcile.queued');
     log.info({ run: marker.run, queue: marker.queue }, 'open and not queued: queued again');
   }

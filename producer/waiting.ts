@@ -2,7 +2,8 @@ import type { RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { Waiting } from '@hotcell/contract/api/runs.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
-import type { Place, Queues } from '@hotcell/outside/queue/queue.ts';
+import type { Place } from '@hotcell/outside/queue/queue.ts';
+import type { Queues } from '@hotcell/outside/queue/queues.ts';
 
 interface Asked {
   run: string;
@@ -32,7 +33,7 @@ export async function waitingsOf({ queues, live }: Deps, asked: readonly Asked[]
   await Promise.all(
     [...byQueue].map(async ([queue, those]) => {
       const runs = those.map(({ run }) => run);
-      const found = await queues.places(queue, runs);
+      const found = await queues.of(queue).places(runs);
       runs.forEach((run, i) => void places.set(run, found[i] ?? { at: 'missing' }));
     }),
   );

@@ -20,9 +20,9 @@ export interface Believed {
 export function believe(worker: Worker, queue: string, pulled: Pulled): Believed {
   const now = new Date();
   const { installation } = worker;
-  const ticket = worker.tickets.read(pulled.data, { installation, queue, run: pulled.id, now });
+  const ticket = worker.tickets.read(pulled.ticket, { installation, queue, run: pulled.id, now });
   const old = now.getTime() - Date.parse(ticket.issuedAt) > freshMs;
-  return { ticket, again: pulled.before || old };
+  return { ticket, again: pulled.mayHaveBegun || old };
 }
 
 /** Whether there is anything left to do: the run may be finished, alive on another worker, or cancelled before it began. */

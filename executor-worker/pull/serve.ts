@@ -5,7 +5,8 @@ import { TicketReader } from '@hotcell/contract/ticket-signing.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import { Pull, type Pulled, type Served } from '@hotcell/outside/queue/queue.ts';
+import type { Pull, Pulled, Served } from '@hotcell/outside/queue/queue.ts';
+import { Queues } from '@hotcell/outside/queue/queues.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { patiently } from '@hotcell/record/patience.ts';
 import { Capacity } from './capacity.ts';
@@ -95,7 +96,8 @@ export async function serve(
     for (const control of worker.runs.values()) control.doubt();
   });
   const taking = () => state === 'ready';
-  for (const queue of settings.HOTCELL_QUEUES) pulls.push(pullFrom(worker, queue, settings, taking));
+  await using queues = new Queues({ url: settings.HOTCELL_REDIS_URL, installation: worker.installation });
+  for (const queue of settings.HOTCELL_QUEUES) pulls.push(pullFrom(worker, queues, queue, mostRuns, taking));
   log.info({ worker: worker.name, queues: settings.HOTCELL_QUEUES, capacity: total }, 'ready for tickets');
   if (!ends.aborted) await once(ends, 'abort');
   stopTaking();
@@ -104,20 +106,15 @@ export async function serve(
   await Promise.all(pulls.map((pull) => pull.close()));
 }
 
-function pullFrom(worker: Worker, queue: string, settings: WorkerSettings, taking: () => boolean): Pull {
-  const { HOTCELL_REDIS_URL: url, HOTCELL_INSTALLATION: installation } = settings;
-  return new Pull(
-    { url, installation },
-    {
-      queue,
-      atOnce: settings.HOTCELL_RUNS,
-      // One more ticket may come out of the queue while the worker stops pulling.
-      serve: async (pulled) => (taking() ? serveTicket(worker, queue, pulled) : { kind: 'back' }),
-      acked: () => crashPoint('worker.acked'),
-      lockLost: (id) => worker.runs.get(id)?.lockLost(),
-      problem: (error) => worker.log.warn({ queue, error }, 'the queue reported a problem'),
-    },
-  );
+function pullFrom(worker: Worker, queues: Queues, name: string, atOnce: number, taking: () => boolean): Pull {
+  return queues.of(name).pull({
+    atOnce,
+    // One more ticket may come out of the queue while the worker stops pulling.
+    serve: async (pulled) => (taking() ? serveTicket(worker, name, pulled) : { kind: 'back' }),
+    acked: () => crashPoint('worker.acked'),
+    lockLost: (run) => worker.runs.get(run)?.lockLost(),
+    problem: (error) => worker.log.warn({ queue: name, error }, 'the queue reported a problem'),
+  });
 }
 
 /** Drain: what is here comes to its end, or is handed back when the grace is over. */

@@ -5,7 +5,6 @@ import { type ChainableCommander, Redis } from 'ioredis';
 import { all, LiveDoor, read } from './live-door.ts';
 import { LiveEvents } from './live-events.ts';
 import { LiveLogs } from './live-logs.ts';
-import { LiveTurns } from './live-turns.ts';
 
 export interface LiveSettings {
   url: string;
@@ -28,7 +27,6 @@ const listSeconds = 7 * 86_400;
 export class Live implements AsyncDisposable {
   readonly events: LiveEvents;
   readonly logs: LiveLogs;
-  readonly turns: LiveTurns;
   readonly #redis: Redis;
   readonly #door: LiveDoor;
   readonly #closed = new AbortController();
@@ -38,7 +36,6 @@ export class Live implements AsyncDisposable {
     this.#door = new LiveDoor(redis, `hotcell:${installation}:`);
     this.events = new LiveEvents(subscriber);
     this.logs = new LiveLogs(this.#door, this.events, this.#closed.signal);
-    this.turns = new LiveTurns(this.#door);
   }
 
   /** Waits a while for the first connection; without it the process begins all the same, and finds Valkey later. */

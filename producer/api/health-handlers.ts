@@ -47,7 +47,13 @@ async function gauges(producer: Producer): Promise<Gauge[]> {
   const queues = [...new Set(['runc', ...workers.flatMap((worker) => worker.queues)])];
   const depths = await Promise.all(
     // A queue that cannot be read has no row: no figure is better than a wrong one.
-    queues.map(async (queue) => ({ queue, depth: await producer.queues.depth(queue).catch(() => undefined) })),
+    queues.map(async (queue) => ({
+      queue,
+      depth: await producer.queues
+        .of(queue)
+        .depth()
+        .catch(() => undefined),
+    })),
   );
   return [
     {

@@ -46,7 +46,7 @@ async function cancelFalls(point: string, how: How): Promise<void> {
   await using victim = spawnNode('test/faults/victims/producer.ts', env, ['cancel', house.tenant, run]);
   await fallen(victim, point, how);
   // The mark is in the bucket and was announced to no one: recovery announces it.
-  await house.producer.queues.remove(echoQueue, run);
+  await house.producer.queues.of(echoQueue).remove(run);
   house.reconciler();
   await house.worker('rescuer');
   const result = await resultOf(house, run);
@@ -60,7 +60,7 @@ async function cancelFalls(point: string, how: How): Promise<void> {
 async function recoveryFalls(point: string, how: How): Promise<void> {
   await using house = await openHouse(bed);
   const { run } = await house.submit('print hello');
-  await house.producer.queues.remove(echoQueue, run);
+  await house.producer.queues.of(echoQueue).remove(run);
   const env = await house.settings('producer', crashAt(point, how));
   await using victim = spawnNode('test/faults/victims/producer.ts', env, ['recover']);
   await fallen(victim, point, how);

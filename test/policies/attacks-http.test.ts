@@ -39,7 +39,7 @@ async function send(body: string): Promise<{ status: number; refusal: z.infer<ty
 
 /** Checks that there is no ticket, no open marker and no cell. */
 async function nothingHappened(): Promise<void> {
-  for (const queue of ['runc', 'gvisor']) assert.equal(await house.producer.queues.depth(queue), 0, queue);
+  for (const queue of ['runc', 'gvisor']) assert.equal(await house.producer.queues.of(queue).depth(), 0, queue);
   assert.deepEqual(await keysOf(house.store, house.store.work, 'open/'), []);
   const specs = (await keysOf(house.store, house.store.record, 'runs/')).filter((key) => key.endsWith('/spec.json'));
   assert.deepEqual(specs, []);

@@ -57,7 +57,7 @@ test('`rebuild` restores every list after Valkey and the read model are lost', a
   assert.equal(code, 0, stderr);
   assert.equal(rows[0]?.['runs'], 6);
   assert.deepEqual(await listed(anew), was);
-  assert.deepEqual(await house.producer.queues.missing('runc', open), []);
+  assert.deepEqual(await house.producer.queues.of('runc').missing(open), []);
   await house.worker('two', echo);
   for (const run of open) assert.equal((await resultOf(house, run)).attempts.length, 1);
   await settled(house, [...finished, ...open, cancelled]);

@@ -10,7 +10,7 @@ import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { sequence } from '@hotcell/notary/sequence.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
-import { Queues } from '@hotcell/outside/queue/queue.ts';
+import { Queues } from '@hotcell/outside/queue/queues.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { type Accepted, type AcceptDeps, accept } from '@hotcell/producer/accept.ts';
 import { Bounds } from '@hotcell/producer/queue-bounds.ts';
@@ -204,7 +204,7 @@ async function* keysOf(redis: Redis, id: string): AsyncGenerator<string[]> {
 }
 
 /** Removes tickets that a test never meant to run, and the queue's own keys. */
-async function forget(url: string, id: string): Promise<void> {
+export async function forget(url: string, id: string): Promise<void> {
   const redis = new Redis(url);
   for await (const keys of keysOf(redis, id)) if (keys.length > 0) await redis.unlink(...keys);
   redis.disconnect();

@@ -72,5 +72,5 @@ export async function startProducer(
 export async function settle(house: House, producer: RunningProducer, queue = 'runc'): Promise<void> {
   await producer[Symbol.asyncDispose]();
   await house.sequence();
-  await until('no ticket waits any more', async () => (await house.producer.queues.depth(queue)) === 0);
+  await until('no ticket waits any more', async () => (await house.producer.queues.of(queue).depth()) === 0);
 }

@@ -32,7 +32,9 @@ export function running(house: House, run: string, attempt?: number, status = 'r
 
 /** Where a run is that should have ended: its ticket, its heartbeat, and its keys in the work bucket. */
 async function whereabouts({ producer, store }: House, run: string): Promise<string> {
-  const places = await Promise.all([echoQueue, 'runc', 'gvisor'].map((queue) => producer.queues.place(queue, run)));
+  const places = await Promise.all(
+    [echoQueue, 'runc', 'gvisor'].map((queue) => producer.queues.of(queue).places([run])),
+  );
   const beats = await producer.live.statusesOf([run]);
   const keys = (await keysOf(store, store.work)).filter((key) => key.includes(run));
   return JSON.stringify({ places, beats, keys, refused: await producer.live.refusedTickets() });
@@ -120,7 +122,7 @@ export async function settled(house: House, accepted: readonly string[], boundMs
     'every promise is kept',
     async () => {
       let without: readonly string[] = accepted;
-      for (const queue of [echoQueue, 'runc']) without = await house.producer.queues.missing(queue, without);
+      for (const queue of [echoQueue, 'runc']) without = await house.producer.queues.of(queue).missing(without);
       const queued = accepted.filter((run) => !without.includes(run)).map((run) => `${run} has a ticket`);
       await house.sequence();
       const keys = (await house.keysLeft()).map((key) => `${key} is left in Valkey`);

@@ -1,11 +1,11 @@
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { asleep, type Child, spawnNode } from './child.ts';
-import { echoQueue } from './echo.ts';
 import type { House } from './house.ts';
 import type { Fault, HttpProxy, Seen } from './http-proxy.ts';
 import { clockWrongBy, type LoadKind } from './load-kinds.ts';
 import type { OwnStore } from './own-store.ts';
 import { randomFrom } from './random.ts';
+import { placeOf } from './place.ts';
 import { until } from './until.ts';
 import type { OwnValkey } from './valkey.ts';
 
@@ -119,7 +119,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     theatre.accepted.push(run);
     await valkey.cli('FLUSHALL');
     await until('the other leader recovers the run', async () => {
-      const place = await house.producer.queues.place(echoQueue, run);
+      const place = await placeOf(house, run);
       const { store, tenant } = house;
       return place.at !== 'missing' || (await store.head(store.record, recordKeys.result(tenant, run))) !== undefined;
     });

@@ -5,12 +5,13 @@ import { workKeys } from '@hotcell/record/layout.ts';
 import { Claim } from '@hotcell/record/schemas.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
-import { Queues } from '@hotcell/outside/queue/queue.ts';
+import { Queues } from '@hotcell/outside/queue/queues.ts';
 import { type CancelAsked, cancelRun } from '@hotcell/producer/cancel.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { asleep, spawnNode } from '../support/child.ts';
-import { echoQueue, echoSteps } from '../support/echo.ts';
+import { echoSteps } from '../support/echo.ts';
 import { type House, openHouse } from '../support/house.ts';
+import { placeOf } from '../support/place.ts';
 import { resultOf, running, settled } from '../support/promise.ts';
 import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -41,7 +42,7 @@ test('a run that no worker has begun is cancelled at once, and its ticket is rem
   assert.equal(result.outcome, 'cancelled');
   assert.equal(result.reason, 'Cancelled by anna: not needed');
   assert.deepEqual(result.attempts, []);
-  assert.equal((await house.producer.queues.place(echoQueue, run)).at, 'missing');
+  assert.equal((await placeOf(house, run)).at, 'missing');
   await settled(house, [run]);
 });
 
@@ -149,7 +150,7 @@ test('a draining worker finishes its runs and takes no more', async () => {
   await cancel(house, run);
   await stopped;
   assert.equal((await resultOf(house, run)).attempts.length, 1);
-  assert.equal((await house.producer.queues.place(echoQueue, later.run)).at, 'waiting');
+  assert.equal((await placeOf(house, later.run)).at, 'waiting');
   await house.worker('second');
   assert.equal((await resultOf(house, later.run)).attempts[0]?.worker, 'second');
   await settled(house, [run, later.run]);

@@ -35,7 +35,7 @@ test('a pool’s workers take only runs for the pool, and other workers take non
   for (const { run } of more) assert.equal((await resultOf(house, run)).attempts[0]?.worker, 'everybodys');
   await until(
     'the tickets for the pool are gone',
-    async () => (await house.producer.queues.missing(pool, [theirs])).length === 1,
+    async () => (await house.producer.queues.of(pool).missing([theirs])).length === 1,
   );
   await settled(house, [theirs, other, ...more.map(({ run }) => run)]);
 });

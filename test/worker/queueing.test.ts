@@ -10,6 +10,7 @@ import { echoQueue } from '../support/echo.ts';
 import { openHouse } from '../support/house.ts';
 import { specFor } from '../support/spec.ts';
 import { openHttpProxy } from '../support/http-proxy.ts';
+import { placeOf } from '../support/place.ts';
 import { keysOf, resultOf, settled } from '../support/promise.ts';
 import { until } from '../support/until.ts';
 
@@ -73,17 +74,16 @@ test('a full queue says when to retry, and a key that was accepted still answers
 
 test('a tenant with many queued runs does not hold up a tenant with two', async () => {
   await using house = await openHouse(bed);
-  const { queues } = house.producer;
   for (let i = 0; i < 20; i++) await house.submit(`print ${i}`);
   const small = [];
   for (let i = 0; i < 2; i++) small.push(await house.submit('print', { spec: { tenant: 'small' } }));
-  const places = await Promise.all(small.map(({ run }) => queues.place(echoQueue, run)));
+  const places = await Promise.all(small.map(({ run }) => placeOf(house, run)));
   assert.deepEqual(places, [
     { at: 'waiting', before: 1 },
     { at: 'waiting', before: 3 },
   ]);
   const urgent = await house.submit('print', { spec: { priority: 9 } });
-  assert.deepEqual(await queues.place(echoQueue, urgent.run), { at: 'waiting', before: 0 });
+  assert.deepEqual(await placeOf(house, urgent.run), { at: 'waiting', before: 0 });
 });
 
 test('a waiting run says why it waits and how many are ahead', async () => {
@@ -100,7 +100,7 @@ test('a waiting run says why it waits and how many are ahead', async () => {
   const big = await house.submit('print', { spec: { limits: { memoryBytes: 2 ** 40 } } });
   await house.worker('one');
   await until('the run that is too big says so', async (note) => note(await ask(big)).code === 'too_big');
-  await producer.queues.remove(echoQueue, later.run);
+  await producer.queues.of(echoQueue).remove(later.run);
   assert.equal((await ask(later)).code, 'recovering');
 });
 
@@ -110,10 +110,7 @@ test('a short run costs at most eight requests to the store', async () => {
   await house.worker('one');
   const { run } = await house.submit('print hello');
   await resultOf(house, run);
-  await until(
-    'the run’s ticket is gone',
-    async () => (await house.producer.queues.place(echoQueue, run)).at === 'missing',
-  );
+  await until('the run’s ticket is gone', async () => (await placeOf(house, run)).at === 'missing');
   const seen = proxy.seen.map(({ method, path }) => `${method} ${path.split('/').slice(2).join('/')}`);
   const short = seen.map((request) => request.replaceAll(run, 'RUN').replace(/.*RUN\/1\//, 'PUT 1/'));
   assert.ok(seen.length <= 8, `${seen.length} requests: ${short.join(', ')}`);

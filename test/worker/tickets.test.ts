@@ -24,8 +24,8 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-const put = (run: string, envelope: unknown) =>
-  house.producer.queues.add(echoQueue, run, envelope as { ticket: unknown }, { priority: 1 });
+const put = (run: string, ticket: unknown) =>
+  house.producer.queues.of(echoQueue).enqueue(ticket, { run, tenant: house.tenant, priority: 5 });
 
 test('forged, altered and foreign tickets are refused and counted, and the queue goes on', async () => {
   const { tickets, installation, live } = house.producer;
@@ -58,7 +58,7 @@ test('forged, altered and foreign tickets are refused and counted, and the queue
     'no ticket at all': { run: newRunId(), ticket: 'a ticket' },
     nothing: { run: newRunId(), ticket: null },
   };
-  for (const { run, ticket } of Object.values(bad)) await put(run, { ticket });
+  for (const { run, ticket } of Object.values(bad)) await put(run, ticket);
   const { run } = await house.submit('print hello');
   await house.worker('one');
   assert.equal((await resultOf(house, run)).outcome, 'succeeded');
@@ -81,7 +81,7 @@ function of(ticket: Ticket): { run: string; ticket: Ticket } {
 /** An accepted run whose ticket is in no queue yet. */
 async function held() {
   const { run, spec } = await house.submit('print hello', { spec: { notBefore: '2999-01-01T00:00:00Z' } });
-  await house.producer.queues.remove(echoQueue, run);
+  await house.producer.queues.of(echoQueue).remove(run);
   const { tickets, installation } = house.producer;
   const { tenant } = house;
   const bytes = await house.store.getBytes(house.store.record, recordKeys.spec(tenant, run));
@@ -98,7 +98,7 @@ test('a ticket of the previous version is understood', async () => {
     issuedAt: new Date(now).toISOString(),
     expiresAt: new Date(now + 60_000).toISOString(),
   });
-  await put(run, { ticket });
+  await put(run, ticket);
   assert.equal((await resultOf(house, run)).outcome, 'succeeded');
   await settled(house, [run]);
 });
@@ -111,7 +111,7 @@ test('the ticket of a finished run runs nothing when it is queued again', async 
   const { tenant } = house;
   const bytes = await house.store.getBytes(house.store.record, recordKeys.spec(tenant, spec.run));
   const about = { installation, run, tenant, spec: sha256(bytes ?? ''), queue: echoQueue };
-  await put(run, { ticket: tickets.issue(about, new Date()) });
+  await put(run, tickets.issue(about, new Date()));
   await settled(house, [run]);
   assert.equal((await resultOf(house, run)).attempts.length, 1);
   const log = recordKeys.log(tenant, run, 1);

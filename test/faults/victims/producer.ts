@@ -3,7 +3,7 @@ import { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
-import { Queues } from '@hotcell/outside/queue/queue.ts';
+import { Queues } from '@hotcell/outside/queue/queues.ts';
 import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { accept } from '@hotcell/producer/accept.ts';

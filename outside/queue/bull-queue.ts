@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import * as bull from 'bullmq';
+import { arrival } from './arrange.ts';
+import { type Envelope, openEnvelope } from './envelope.ts';
+import type { Entry, Place, Pull, Queue, Service } from './queue.ts';
+import { nameOf, prefix, type QueueSettings, retryStrategy, turnKeys } from './queue-names.ts';
+import { runScript } from './queue-scripts.ts';
+import { TicketPull } from './ticket-pull.ts';
+
+const answerWithinMs = 5_000;
+
+/** A queue of BullMQ's, in which our scripts keep the order. */
+export class BullQueue implements Queue {
+  readonly #settings: QueueSettings;
+  readonly #name: string;
+  #opened: bull.Queue | undefined;
+
+  constructor(settings: QueueSettings, name: string) {
+    this.#settings = settings;
+    this.#name = name;
+  }
+
+  async enqueue(ticket: unknown, { run, tenant, priority, notBefore, recovered = false }: Entry): Promise<void> {
+    const envelope: Envelope = { version: 1, ticket, tenant, priority, recovered };
+    const delay = notBefore ? notBefore.getTime() - Date.now() : 0;
+    await this.#ask(async (queue) => {
+      await queue.add('ticket', envelope, { jobId: run, priority: arrival, ...(delay > 0 ? { delay } : {}) });
+      // A producer that dies here leaves an arrival without a turn: it gets one with the next ticket.
+      await this.#arrange(queue, '');
+    });
+  }
+
+  async missing(runs: readonly string[]): Promise<string[]> {
+    if (runs.length === 0) return [];
+    return (await this.#ask((queue) => runScript(queue, 'hotcellMissing', ...runs))) as string[];
+  }
+
+  async places(runs: readonly string[]): Promise<Place[]> {
+    if (runs.length === 0) return [];
+    const places = await this.#ask((queue) => runScript(queue, 'hotcellPlaces', ...runs));
+    return (places as [Place['at'], string | number][]).map(([at, value]) => {
+      if (at === 'waiting') return { at, before: Number(value) };
+      // BullMQ keeps the due time in the upper part of the score, and a counter in its last twelve bits.
+      if (at === 'delayed') return { at, due: new Date(Math.floor(Number(value) / 4096)) };
+      return { at };
+    });
+  }
+
+  async depth(): Promise<number> {
+    return this.#ask((queue) => queue.getJobCountByTypes('prioritized', 'waiting', 'delayed'));
+  }
+
+  async remove(run: string): Promise<void> {
+    await this.#ask(async (queue) => {
+      const job = await queue.getJob(run);
+      if (!job || (await queue.remove(run)) === 0) return;
+      await this.#arrange(queue, run, openEnvelope(job).tenant);
+    });
+  }
+
+  pull(service: Service): Pull {
+    return new TicketPull(this.#settings, this.#name, service);
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.close();
+  }
+
+  #arrange(queue: bull.Queue, run: string, tenant = ''): Promise<unknown> {
+    return runScript(queue, 'hotcellArrange', ...turnKeys(this.#settings, this.#name), run, tenant, arrival);
+  }
+
+  async #ask<T>(work: (queue: bull.Queue) => Promise<T>): Promise<T> {
+    const over = new AbortController();
+    try {
+      // BullMQ waits for its connection without a bound.
+      const late = pause(answerWithinMs, undefined, { signal: over.signal }).then((): never => {
+        throw new Error(`no answer within ${answerWithinMs} ms`);
+      });
+      return await Promise.race([work(this.#open()), late]);
+    } catch (cause) {
+      const message = `The queue ${this.#name} does not answer (${messageOf(cause)}). Check ./hotcell status.`;
+      throw new HotcellError('queue_unavailable', message, { cause });
+    } finally {
+      over.abort();
+    }
+  }
+
+  #open(): bull.Queue {
+    if (this.#opened) return this.#opened;
+    const { url } = this.#settings;
+    const connection = { url, enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: 8_000, retryStrategy };
+    const streams = { events: { maxLen: 1000 } };
+    this.#opened = new bull.Queue(nameOf(this.#settings, this.#name), { prefix, connection, streams });
+    this.#opened.on('error', () => {
+      // Each call reports its own failure.
+    });
+    return this.#opened;
+  }
+}

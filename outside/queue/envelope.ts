@@ -1,0 +1,27 @@
+import { TenantName } from '@hotcell/contract/names.ts';
+import { z } from 'zod';
+
+/**
+ * What lies in the queue under a run's id. None of it is trusted: the ticket proves itself by its signature, and the
+ * rest decides only when the ticket is served and how carefully.
+ */
+const Envelope = z.strictObject({
+  version: z.literal(1),
+  ticket: z.unknown(),
+  tenant: TenantName,
+  priority: z.int().min(0).max(9),
+  recovered: z.boolean(),
+});
+export type Envelope = z.infer<typeof Envelope>;
+
+interface Opened {
+  ticket: unknown;
+  recovered: boolean;
+  tenant?: string;
+}
+
+/** The version before put in the bare ticket, and named what recovery queued `again`. */
+export function openEnvelope({ name, data }: { name: string; data: unknown }): Opened {
+  const { data: envelope } = Envelope.safeParse(data);
+  return envelope ?? { ticket: data, recovered: name === 'again' };
+}

@@ -1,0 +1,93 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { openEnvelope } from './envelope.ts';
+import type { Pull, Service } from './queue.ts';
+import { nameOf, prefix, type QueueSettings, retryStrategy, turnKeys } from './queue-names.ts';
+import { runScript } from './queue-scripts.ts';
+
+/** How long a worker that died still holds its tickets: a lock that is not renewed ends, and the next check sees it. */
+const lockMs = 5_000;
+const stalledMs = 2_000;
+
+/** The pulling side of one queue. */
+export class TicketPull implements Pull {
+  readonly #worker: Worker;
+  readonly #service: Service;
+  readonly #keys: readonly string[];
+  readonly #serving = new Set<Promise<void>>();
+
+  constructor(settings: QueueSettings, queue: string, service: Service) {
+    this.#service = service;
+    this.#keys = turnKeys(settings, queue);
+    const serve = (job: Job<unknown>, token: string | undefined): Promise<void> => {
+      const serving = this.#serve(job, token).finally(() => this.#serving.delete(serving));
+      this.#serving.add(serving);
+      return serving;
+    };
+    this.#worker = new Worker(nameOf(settings, queue), serve, {
+      prefix,
+      connection: {
+        url: settings.url,
+        maxRetriesPerRequest: null,
+        retryStrategy,
+        connectTimeout: 3_000,
+        // Longer than any call that waits for a ticket. A Valkey whose machine is gone never closes its connections.
+        socketTimeout: 15_000,
+      },
+      concurrency: service.atOnce,
+      lockDuration: lockMs,
+      stalledInterval: stalledMs,
+      // The claims in the bucket count the attempts: BullMQ has no say in when a run is lost.
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+      runRetryDelay: 500,
+      drainDelay: 5,
+      removeOnComplete: { count: 0 },
+      // A refused ticket that stayed would keep out the run's real ticket.
+      removeOnFail: { count: 0 },
+    });
+    this.#worker.on('lockRenewalFailed', (runs: string[]) => {
+      for (const run of runs) service.lockLost(run);
+    });
+    this.#worker.on('completed', (job) => service.acked(job.id ?? ''));
+    this.#worker.on('error', (error) => service.problem(error));
+  }
+
+  hold(count: number): void {
+    this.#worker.concurrency = Math.max(1, count);
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.pause(true);
+  }
+
+  async idle(): Promise<void> {
+    while (this.#serving.size > 0) await Promise.allSettled(this.#serving);
+  }
+
+  async close(): Promise<void> {
+    await Promise.race([this.#worker.close(), pause(3_000)]);
+  }
+
+  async #serve(job: Job<unknown>, token: string | undefined): Promise<void> {
+    const { id = '', attemptsStarted, stalledCounter } = job;
+    const { ticket, recovered, tenant = '' } = openEnvelope(job);
+    // The run does not wait for this: where it fails, the tenant's next ticket does the same.
+    runScript(this.#worker, 'hotcellArrange', ...this.#keys, id, tenant, job.priority).catch((error: Error) =>
+      this.#service.problem(error),
+    );
+    const mayHaveBegun = recovered || attemptsStarted > 1 || stalledCounter > 0;
+    const served = await this.#service.serve({ id, ticket, mayHaveBegun });
+    switch (served.kind) {
+      case 'done':
+        return;
+      case 'refused':
+        throw new UnrecoverableError(served.why);
+      case 'later':
+        await job.moveToDelayed(Date.now() + served.afterMs, token);
+        throw new DelayedError();
+      case 'back':
+        await job.moveToWait(token);
+        throw new WaitingError();
+    }
+  }
+}
