@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder, noInputs } from '@hotcell/executor-worker/cell/folder.ts';
+import { makeFolder, noInputs } from '@hotcell/executor-worker/cell/host-files.ts';
 import { containerOptions, initPath } from '@hotcell/executor-worker/cell/options.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import type { Bed } from '../../test/support/bed.ts';

@@ -3,7 +3,7 @@ import { frameLimits } from '@hotcell/contract/frames.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import type { CellPlan } from './cell-plan.ts';
 
-/** From a run's limits to the numbers that the kernel, the engine and init are given. Pure: no clock, no machine. */
+/** From a run's limits to the numbers for the kernel, the engine and init. */
 
 const page = 4096;
 const mib = 1024 * 1024;
@@ -11,10 +11,10 @@ const mib = 1024 * 1024;
 /** How long a cell may wait for its job before it ends itself. */
 export const waitingMs = 10 * 60_000;
 
-/** gVisor's own kernel lives in the cell's memory as well: what it needs is not taken from the job. */
+/** gVisor's own kernel lives in the cell's memory as well: the job does not pay for it. */
 const runtimeMemory = { runc: 0, gvisor: 64 * mib } as const;
 
-/** For init, its collector, and the child that takes the posture: the job cannot use these up. */
+/** For init, its collector and the child that takes the posture: the job can't use these up. */
 const initProcesses = 16;
 
 export function memoryOf(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
@@ -22,8 +22,8 @@ export function memoryOf(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
 }
 
 /**
- * On runc the cgroup's bound lies just above NPROC. Under gVisor every task of the job is one or two of the host's, and
- * the sandbox dies when it cannot have them: there the cgroup is only the last backstop.
+ * On runc the cgroup's bound lies just above NPROC. Under gVisor each task of the job is one or two of the host's, and a
+ * sandbox that can't have them dies: there the cgroup is only a backstop.
  */
 export function pidsOf(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
   return plan.runtime === 'runc' ? plan.limits.pids + initProcesses : plan.limits.pids * 4 + 1024;
@@ -38,12 +38,12 @@ export interface Tmpfs {
 
 const pages = (bytes: number) => Math.max(page, Math.ceil(bytes / page) * page);
 
-/** A size or a number of inodes of 0 would mean unlimited: neither can be. */
+/** Never a size or a number of inodes of 0, which would mean unlimited. */
 export function tmpfsOf(limits: Limits): Readonly<Record<'/work' | '/outputs' | '/tmp' | '/dev/shm', Tmpfs>> {
   const scratch = { bytes: pages(limits.scratchBytes), inodes: limits.scratchInodes, mode: '1777', exec: false };
   return {
     '/work': { ...scratch, exec: true },
-    // Somewhat more than may be kept: so the one file too many is found by the collector, which can name the limit.
+    // More than may be kept: so the collector, which can name the limit, finds the one file too many.
     '/outputs': {
       bytes: pages(limits.outputBytes) + mib,
       inodes: limits.outputFiles * 2 + 1024,
@@ -55,7 +55,7 @@ export function tmpfsOf(limits: Limits): Readonly<Record<'/work' | '/outputs' | 
   };
 }
 
-/** What a process may set of itself under gVisor; for all others it answers EPERM. They are set from outside. */
+/** The limits that a process may set for itself under gVisor. For the others it answers EPERM: they are set from outside. */
 const settableInGvisor: readonly RlimitName[] = ['nproc', 'nofile', 'fsize', 'core', 'memlock'];
 
 /** What init sets on its children. */
@@ -79,17 +79,17 @@ export function rlimitsOf(limits: Limits): Rlimit[] {
   ];
 }
 
-/** What is left for collecting outputs: a slow store must not cost a run that has ended its outputs. */
+/** Time for collecting outputs: a slow store must not cost a finished run its outputs. */
 function collectMs(limits: Limits): number {
   return 120_000 + Math.ceil(limits.outputBytes / 1024);
 }
 
-/** From START to init's own deadline: then it kills everything, whatever the host does. */
+/** From START to init's own deadline, when it kills everything, whatever the host does. */
 function lifetimeMs(limits: Limits): number {
   return limits.timeoutSeconds * 1000 + limits.graceSeconds * 1000 + collectMs(limits);
 }
 
-/** When nobody can have a use for this cell any more: the reaper's, whatever init does. */
+/** From then on no run can use the cell: the reaper removes it, whatever init does. */
 export function deadlineOf(limits: Limits, createdAt: Date): Date {
   return new Date(createdAt.getTime() + waitingMs + lifetimeMs(limits) + 60_000);
 }

@@ -3,17 +3,17 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan, Mount } from './cell-plan.ts';
 import type { CellDeps } from './deps.ts';
-import { makeFolder, noInputs, removeFolder } from './folder.ts';
+import { makeFolder, noInputs, removeFolder } from './host-files.ts';
 import type { VettedImage } from './cell-image.ts';
 import { type CellSite, containerName, containerOptions, initPath } from './options.ts';
 
 /**
- * The uids that cells lease: none below 10000, far from 65534 (who owns ext4's reserved blocks). NPROC counts per uid
- * across the host, so one uid serves one cell at a time.
+ * The uids of cells: none below 10000, and far from 65534, which owns ext4's reserved blocks. NPROC counts per uid across
+ * the host, so a uid serves one cell at a time.
  */
 const uids = { first: 10_000, count: 40_000 } as const;
 
-/** Where the search begins. Random, so that workers of one engine seldom ask for the same. */
+/** Where the search for a free uid begins: random, so that workers of one engine seldom collide. */
 let next = randomBytes(4).readUInt32LE(0) % uids.count;
 
 function nextUid(): number {
@@ -21,7 +21,7 @@ function nextUid(): number {
   return uids.first + next;
 }
 
-/** A container that was created for a cell and holds its uid by its name. */
+/** A container that was created for a cell. Its name reserves its uid. */
 export interface CellContainer {
   id: string;
   uid: number;
@@ -32,7 +32,7 @@ export interface CellContainer {
   options: CreateOptions;
 }
 
-/** How often the name may be taken before something else is wrong than many cells. */
+/** How many names may be taken before something other than many cells must be wrong. */
 const tries = 1000;
 
 export async function createContainer(
@@ -46,21 +46,24 @@ export async function createContainer(
   try {
     for (let attempt = 0; attempt < tries; attempt++) {
       const uid = nextUid();
-      // The name is the lease: the engine gives it to one, whatever installation or worker asks.
+      // The engine gives a name to one container only, whatever installation or worker asks for it.
       const name = containerName(uid);
       const options = optionsFor(plan, image, seccomp, deps, id, uid);
       const container = await deps.engine.create(name, options);
       if (container !== undefined) return { id, uid, name, container, plan, image, options };
     }
   } catch (error) {
-    // Nothing was created, or an answer was lost: then the reaper finds the container by its labels.
+    // Nothing was created; or the answer was lost, and the reaper finds the container by its labels.
     removeFolder(deps.stateDir, id);
     deps.ownCells.delete(id);
     throw error;
   }
   removeFolder(deps.stateDir, id);
   deps.ownCells.delete(id);
-  throw new HotcellError('cell_failed', `no uid is free: the engine has ${tries} containers named hotcell-cell-…`);
+  throw new HotcellError(
+    'cell_failed',
+    `No uid is free for a cell: ${tries} containers named hotcell-cell-… were in the way. Remove those that are not in use.`,
+  );
 }
 
 function optionsFor(

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import type { EndedBlock, CellEvent } from './sealed-cell.ts';
 import type { PreparedBlock } from '../execute/job.ts';
 
-/** From init's words to the worker's. Pure. */
+/** From init's frames to the worker's events. */
 
 const ms = (us: number) => Math.round(us / 1000);
 
@@ -14,7 +14,7 @@ export function errnoName(errno: number): string {
 
 const stages: Readonly<Record<StartStage, string>> = {
   file: 'its file could not be written to /work',
-  fork: 'no process could be made for it',
+  fork: 'no process could be started for it',
   setup: 'its process could not be set up',
   exec: 'its program could not be run',
 };
@@ -24,7 +24,7 @@ function startErrorOf(stage: StartStage, errno: number, program: string): string
   const { ENOENT, EACCES, ENOEXEC } = constants.errno;
   if (errno === ENOENT) return `the image has no ${program}: use an image that has it, or another language`;
   if (errno === EACCES) return `${program} is not executable`;
-  if (errno === ENOEXEC) return `${program} is no program for this machine: a script needs its #! line`;
+  if (errno === ENOEXEC) return `${program} is not a program for this machine; a script needs a #! line`;
   return `${stages.exec}: ${program} (${errnoName(errno)})`;
 }
 
@@ -58,20 +58,20 @@ function howEnded(end: BlockEnd, program: string): Pick<EndedBlock, 'exitCode' |
 
 const refusals: Readonly<Record<RefusalReason, string>> = {
   symlink: 'it is a symbolic link',
-  hardlink: 'it has more than one name (hard links)',
+  hardlink: 'it has hard links',
   fifo: 'it is a fifo',
   socket: 'it is a socket',
   device: 'it is a device',
-  tooDeep: 'it lies too deep in folders',
+  tooDeep: 'its folders are nested too deeply',
   pathTooLong: 'its path is too long',
-  tooManyFiles: 'it is past the limit of output files',
-  tooManyBytes: 'it is past the limit of output bytes',
+  tooManyFiles: 'it exceeds the limit of output files',
+  tooManyBytes: 'it exceeds the limit of output bytes',
   unreadable: 'it could not be read',
-  otherFilesystem: 'it lies on another file system',
+  otherFilesystem: 'it is on another file system',
   unknownKind: 'it is of an unknown kind',
 };
 
-/** Init says what a limit kept back; the rest is what an output cannot be. */
+/** The reasons that are limits; the others are kinds of file that an output can't be. */
 const limitOf: Partial<Record<RefusalReason, 'outputBytes' | 'outputFiles'>> = {
   tooManyFiles: 'outputFiles',
   tooManyBytes: 'outputBytes',
@@ -89,9 +89,9 @@ export function refusedOf(frame: Extract<CellFrame, { type: 'outputRefused' }>):
 
 export function errorOf(frame: Extract<CellFrame, { type: 'error' }>): HotcellError {
   const errno = frame.errno === 0 ? '' : `, ${errnoName(frame.errno)}`;
-  return new HotcellError('cell_failed', `the cell's init gave up: ${frame.text} (${frame.code}${errno})`);
+  return new HotcellError('cell_failed', `The cell's init gave up: ${frame.text} (${frame.code}${errno}).`);
 }
 
 export function outOfOrder(frame: CellFrame): HotcellError {
-  return new HotcellError('stream_broken', `the cell sent a ${frame.type} frame where it has no place`);
+  return new HotcellError('stream_broken', `The cell sent a ${frame.type} frame out of order.`);
 }

@@ -6,9 +6,9 @@ import type { Engine, InspectedImage } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan } from './cell-plan.ts';
 import { initPath } from './options.ts';
 
-/** An image that was looked at: nothing of it stands in the way of what a cell mounts. */
+/** An image that was inspected: nothing in it is in the way of a cell's mounts. */
 export interface VettedImage {
-  /** Its own id, which the engine runs. */
+  /** The image's own id, which the engine runs. */
   id: string;
   env: Readonly<Record<string, string>>;
 }
@@ -19,7 +19,7 @@ const files = ['/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/etc/passwd',
 /** Go's os.ModeDir, as the engine sends it. */
 const isFolder = (mode: number) => (mode & 0x80000000) !== 0;
 
-/** Looks at each image once: an image is its content, which does not change. */
+/** Inspects each image once: its id names its content, which does not change. */
 export class Images {
   readonly #engine: Engine;
   readonly #installation: string;
@@ -30,13 +30,13 @@ export class Images {
     this.#installation = installation;
   }
 
-  /** Asked of the engine every time, because an image may go away; looked through once. */
+  /** Asks the engine every time, because an image may be removed; inspects its files once. */
   async vetted(image: CellPlan['image']): Promise<VettedImage> {
     const found = await this.#find(image);
     const seen = this.#vetted.get(found.Id) ?? this.#look(image.ref, found);
     this.#vetted.set(found.Id, seen);
     await seen.catch((error: unknown) => {
-      // A refusal stays; that the engine did not answer does not.
+      // A refusal stays; a failure of the engine does not.
       if (!(error instanceof HotcellError && error.code === 'image_refused')) this.#vetted.delete(found.Id);
       throw error;
     });
@@ -46,13 +46,13 @@ export class Images {
   async #find({ ref, digest }: CellPlan['image']): Promise<InspectedImage> {
     const byId = await this.#orMissing(digest);
     if (byId) return byId;
-    // Not an image's own id: then the digest of a registry's manifest, under the image's name.
+    // Not an image's own id, so it may be the digest of a registry's manifest, under the image's name.
     const name = ref.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
     const byManifest = await this.#orMissing(`${name}@${digest}`);
     if (byManifest?.RepoDigests?.some((one) => one.endsWith(`@${digest}`))) return byManifest;
     throw new HotcellError(
       'image_missing',
-      `the engine does not have the image ${ref} (${digest}): build or load it again`,
+      `The engine does not have the image ${ref} (${digest}). Build or load it again.`,
     );
   }
 
@@ -67,9 +67,9 @@ export class Images {
 
   async #look(ref: string, image: InspectedImage): Promise<void> {
     const volumes = Object.keys(image.Config.Volumes ?? {});
-    if (volumes.length > 0) throw refused(ref, `it declares VOLUME ${volumes.join(', ')}, which a cell does not have`);
+    if (volumes.length > 0) throw refused(ref, `it declares VOLUME ${volumes.join(', ')}`);
     const name = `hotcell-look-${randomUUID()}`;
-    // Never started: nothing of the image runs here.
+    // Never started: no code of the image runs here.
     const id = await this.#engine.create(name, {
       Image: image.Id,
       Entrypoint: [initPath],
@@ -85,7 +85,7 @@ export class Images {
       },
       HostConfig: { NetworkMode: 'none', LogConfig: { Type: 'none', Config: {} } },
     });
-    if (id === undefined) throw new HotcellError('cell_failed', `the name ${name} is taken in the engine`);
+    if (id === undefined) throw new HotcellError('cell_failed', `The engine already has a container named ${name}.`);
     try {
       for (const path of [...folders, ...files]) await this.#lookAt(ref, id, path);
     } finally {
@@ -97,14 +97,14 @@ export class Images {
     const found = await this.#engine.stat(container, path);
     if (!found) return;
     if (found.linkTarget !== '')
-      throw refused(ref, `${path} is a link to ${JSON.stringify(found.linkTarget)}: a cell mounts there`);
+      throw refused(ref, `${path} is a link to ${JSON.stringify(found.linkTarget)}, but a cell mounts there`);
     if (isFolder(found.mode) !== folders.includes(path))
-      throw refused(ref, `${path} is ${isFolder(found.mode) ? 'a folder' : 'no folder'}: a cell mounts there`);
+      throw refused(ref, `${path} is ${isFolder(found.mode) ? '' : 'not '}a folder, but a cell mounts there`);
   }
 }
 
 function refused(ref: string, why: string): HotcellError {
-  return new HotcellError('image_refused', `the image ${ref} cannot be a cell's: ${why}. Build it without that`);
+  return new HotcellError('image_refused', `Cells can't use the image ${ref}: ${why}. Build it without that.`);
 }
 
 function variablesOf(image: InspectedImage): Record<string, string> {
@@ -116,7 +116,7 @@ function variablesOf(image: InspectedImage): Record<string, string> {
   );
 }
 
-/** The job's environment: exactly this, composed by us, whatever the image sets. */
+/** The job's environment: exactly this, whatever the image sets. */
 export function environmentOf(plan: Pick<CellPlan, 'env' | 'imageEnv'>, image: VettedImage): Record<string, string> {
   const letThrough = Object.entries(image.env).filter(
     ([name]) =>

@@ -10,7 +10,7 @@ import type { CellContainer } from './cell-container.ts';
 import { patrol, type Patrol, type Watched } from './patrol.ts';
 import type { Talk } from './talk.ts';
 
-/** The engine sees a container's end up to a second after its stream's. */
+/** The engine sees a container's end up to a second after the end of its stream. */
 const deathMs = 20_000;
 
 /** A cell that has shown its posture, and what one job does in it. */
@@ -25,7 +25,7 @@ export class Cell implements SealedCell {
   #used = false;
   #startedAt: Date | undefined;
   #killed: KillReason | undefined;
-  /** When its job has to be over, by the monotonic clock. */
+  /** When the job has to be over, by the monotonic clock. */
   #overAt: number | undefined;
   #destroyed: Promise<void> | undefined;
   #patrol: Patrol | undefined;
@@ -40,14 +40,14 @@ export class Cell implements SealedCell {
   }
 
   async *run(job: Job): AsyncGenerator<CellEvent> {
-    if (this.#used) throw new HotcellError('cell_failed', 'a cell is used once');
+    if (this.#used) throw new HotcellError('cell_failed', 'A cell can be used only once.');
     this.#used = true;
     using watched = this.#watched();
     this.#patrol = watched;
     let failure: unknown;
     const handedOver = this.#handOver(job).catch((error: unknown) => {
       failure = error;
-      // What could not be said ends the conversation. What was not heard ends by itself, with init's last words.
+      // A failure on our side ends the conversation. If the cell stopped listening, init's last words end it.
       if (!isUnheard(error)) this.#talk.close();
     });
     try {
@@ -62,10 +62,10 @@ export class Cell implements SealedCell {
       };
       if (yield* cellEvents(heard)) return;
       if (watched.gaveUp)
-        throw new HotcellError('cell_failed', 'the cell neither ended nor spoke when it should have been over');
+        throw new HotcellError('cell_failed', 'The cell did not end when it should have, and sent nothing.');
       await handedOver;
       if (failure !== undefined && !isUnheard(failure)) throw failure;
-      if (this.#destroyed) throw new HotcellError('cell_failed', 'the cell was destroyed while its job ran');
+      if (this.#destroyed) throw new HotcellError('cell_failed', 'The cell was destroyed while its job ran.');
       yield await howItDied(this.#made, this.#deps);
     } finally {
       this.#talk.close();
@@ -75,17 +75,17 @@ export class Cell implements SealedCell {
   kill(reason: KillReason): void {
     if (this.#killed !== undefined) return;
     this.#killed = reason;
-    // Before the start a kill has no place in the protocol: it follows it at once.
+    // The protocol has no kill before the start: it is sent right behind it.
     if (this.#startedAt === undefined) return;
     this.#talk.send([this.#killFrame(reason)]).catch((error: unknown) => {
-      // A cell that does not listen any more is one that ends; if it does not, the patrol sees to it.
-      this.#deps.log.debug({ container: this.container, err: error }, 'a kill was not heard');
+      // A cell that no longer listens is ending; if it does not end, the patrol kills it.
+      this.#deps.log.debug({ container: this.container, err: error }, 'the cell did not take a kill');
     });
   }
 
   destroy(): Promise<void> {
     this.#talk.close();
-    // Who listens to the end may be nobody: then it is over with the cell.
+    // If no one reads the events to their end, the patrol ends here.
     this.#patrol?.[Symbol.dispose]();
     this.#destroyed ??= destroyCell(this.#made, this.#deps);
     return this.#destroyed;
@@ -108,7 +108,7 @@ export class Cell implements SealedCell {
     await this.#talk.send(this.#withStart(jobFrames(this.#made.plan, job)));
   }
 
-  /** Nothing is awaited between START's making and its writing: a kill from then on comes behind it. */
+  /** Nothing is awaited between making START and writing it: a kill from then on comes behind it. */
   *#withStart(frames: Iterable<HostFrame>): Generator<HostFrame> {
     for (const frame of frames) {
       if (frame.type === 'start') {
@@ -126,21 +126,21 @@ export class Cell implements SealedCell {
     return { type: 'kill', reason };
   }
 
-  /** And the grace. */
+  /** Plus the grace. */
   #mustEndWithin(seconds: number): void {
     const overAt = performance.now() + (seconds + this.#made.plan.limits.graceSeconds) * 1000;
     this.#overAt = Math.min(overAt, this.#overAt ?? overAt);
   }
 }
 
-/** The cell stopped reading: it says itself why, or is dead. */
+/** The cell stopped reading: it says why itself, or is dead. */
 function isUnheard(error: unknown): boolean {
   return error instanceof HotcellError && error.code === 'cell_failed';
 }
 
 /**
- * Under gVisor the kernel's victim may be a process of the runtime's own that stands for one of the job's: the job's then
- * just ends with 1, and the sandbox lives. The engine is told of it behind our back: at the container's end it knows.
+ * Under gVisor the kernel may kill one of the runtime's processes in place of one of the job's: the job's process then
+ * ends with 1, and the sandbox lives on. Only the engine hears of it; at the container's end it surely knows.
  */
 async function killedForMemory(made: CellContainer, { engine }: CellDeps): Promise<boolean> {
   if (made.plan.runtime !== 'gvisor') return false;
@@ -148,13 +148,13 @@ async function killedForMemory(made: CellContainer, { engine }: CellDeps): Promi
   return (await engine.inspect(made.container))?.State.OOMKilled ?? false;
 }
 
-/** A block that succeeded only gets a warning of it: an engine that does not answer costs the warning, not the run. */
+/** A block that succeeded only gets a warning: an engine that does not answer costs the warning, not the run. */
 async function killedSoFar(made: CellContainer, { engine, log }: CellDeps): Promise<boolean> {
   if (made.plan.runtime !== 'gvisor') return false;
   try {
     return (await engine.inspect(made.container))?.State.OOMKilled ?? false;
   } catch (err) {
-    log.warn({ err, container: made.container }, 'not known whether the kernel killed for memory');
+    log.warn({ err, container: made.container }, 'failed to ask the engine whether the kernel killed for memory');
     return false;
   }
 }
@@ -163,7 +163,7 @@ async function killedSoFar(made: CellContainer, { engine, log }: CellDeps): Prom
 async function howItDied(made: CellContainer, { engine }: CellDeps): Promise<CellEvent> {
   const exitCode = await engine.wait(made.container, deathMs);
   if (exitCode === undefined)
-    throw new HotcellError('stream_broken', 'the connection to the cell was lost while it was running');
+    throw new HotcellError('stream_broken', 'The connection to the cell was lost while it ran.');
   const inspected = await engine.inspect(made.container);
   return { type: 'died', exitCode, engineSaysOom: inspected?.State.OOMKilled ?? false, oomKills: 0 };
 }

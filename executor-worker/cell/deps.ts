@@ -2,24 +2,24 @@ import type { Engine } from '@hotcell/outside/engine/engine.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { Images } from './cell-image.ts';
-import type { InitFile } from './init.ts';
+import type { InitFile } from './host-files.ts';
 import type { StuckCells } from './stuck-cells.ts';
 import type { Patience } from './patrol.ts';
 
-/** What making cells needs of the worker. */
+/** What all cells of a worker share. */
 export interface CellDeps {
   engine: Engine;
   images: Images;
   installation: string;
   worker: string;
-  /** The same path on the host and here. Owned by one worker alone. */
+  /** The same path on the host and here. It belongs to one worker alone. */
   stateDir: string;
   init: InitFile;
-  /** The kernel's name of the engine's machine. */
+  /** The kernel's name for the machine of the engine. */
   machine: string;
-  /** The cells this worker has, by their own ids, from before their folder is made until nothing of them is left. */
+  /** This worker's cells by their own ids, from before their folders are made until nothing of them is left. */
   ownCells: Map<string, SealedCell | undefined>;
-  /** Those that could not be removed yet. */
+  /** Cells that could not be removed yet. */
   stuck: StuckCells;
   patience: Patience;
   log: Logger;

@@ -10,13 +10,13 @@ export interface Heard {
   blocks: readonly PreparedBlock[];
   startedAt: () => Date;
   logLimitEnds: boolean;
-  /** What the engine saw of the kernel's kills, once the cell is over: asked when a block failed and init knows of no cause. */
+  /** Whether the engine saw the kernel kill, once the cell is over: asked if a block failed and init knows of no cause. */
   killedForMemory: () => Promise<boolean>;
-  /** The same of a cell that goes on, asked behind each block that succeeded: sooner, and not always known by then. */
+  /** The same while the cell goes on, asked after each block that succeeded: the engine may not know yet. */
   killedSoFar: () => Promise<boolean>;
 }
 
-/** Init's frames as events, in order. True when init said its last word, false when the stream ended before it. */
+/** Init's frames as events, in order. True if init sent its last frame, false if the stream ended before it. */
 export async function* cellEvents(heard: Heard): AsyncGenerator<CellEvent, boolean> {
   const { talk, blocks, startedAt, logLimitEnds } = heard;
   const last = blocks.length - 1;
@@ -50,7 +50,7 @@ export async function* cellEvents(heard: Heard): AsyncGenerator<CellEvent, boole
         unexplained = isUnexplained(end) ? end.index : undefined;
         succeeded = end.exitCode === 0 && !killed ? end.index : undefined;
         yield { type: 'block_ended', at: at(frame.atUs), end };
-        // Behind the last one as late as can be: at the end.
+        // After the last block it is asked as late as possible: at the end.
         if (succeeded === undefined || succeeded === last) break;
         killed = await heard.killedSoFar();
         if (killed) yield { type: 'killed_for_memory', index: succeeded };
@@ -59,7 +59,7 @@ export async function* cellEvents(heard: Heard): AsyncGenerator<CellEvent, boole
       case 'outputEntry': {
         const data = new OutputData(talk, frame.size);
         yield { type: 'output', path: asBuffer(frame.path), size: frame.size, data };
-        if (!data.read) throw new HotcellError('stream_broken', 'an output was not read to its end');
+        if (!data.read) throw new HotcellError('stream_broken', 'An output was not read to its end.');
         break;
       }
       case 'outputRefused':
@@ -90,7 +90,7 @@ function isUnexplained(end: EndedBlock): boolean {
   return !end.timedOut && end.startError === null && end.oomKills === 0 && end.exitCode !== 0;
 }
 
-/** What END says of outputs that no frame named. */
+/** The refused outputs that no frame named and only END counts. */
 function* unlisted(end: RunEnd, listed: number): Generator<CellEvent> {
   const refused = (reason: string, limit: 'outputBytes' | 'outputFiles' | null): CellEvent => ({
     type: 'output_refused',
@@ -102,7 +102,7 @@ function* unlisted(end: RunEnd, listed: number): Generator<CellEvent> {
   const limit = end.outputFilesExceeded ? 'outputFiles' : end.outputBytesExceeded ? 'outputBytes' : null;
   if (more > 0) yield refused(`${more} more were refused`, limit);
   if (end.outputsIncomplete)
-    yield refused('the collector was killed for lack of memory: there may have been more outputs', null);
+    yield refused('the collector ran out of memory and was killed; there may have been more outputs', null);
 }
 
 function usageOf(end: RunEnd): Extract<CellEvent, { type: 'end' }>['usage'] {
@@ -113,7 +113,7 @@ function usageOf(end: RunEnd): Extract<CellEvent, { type: 'end' }>['usage'] {
   };
 }
 
-/** One output's bytes, as they come. Read once. */
+/** One output's bytes, as they come. To be read once. */
 class OutputData implements AsyncIterable<Buffer> {
   readonly #talk: Talk;
   readonly #size: number;
@@ -138,7 +138,7 @@ class OutputData implements AsyncIterable<Buffer> {
         return;
       } else throw frame.type === 'error' ? errorOf(frame) : outOfOrder(frame);
     }
-    // How it died, and whether that was the job's doing, is told next.
+    // The next event says how the cell died, and whether the job caused it.
     this.read = true;
     throw new OutputLost('the cell died while it was being read');
   }

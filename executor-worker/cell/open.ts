@@ -5,9 +5,9 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { CellDeps } from './deps.ts';
-import { folderOfCells } from './folder.ts';
+import { folderOfCells } from './host-files.ts';
 import { Images } from './cell-image.ts';
-import { InitFile } from './init.ts';
+import { InitFile } from './host-files.ts';
 import { StuckCells } from './stuck-cells.ts';
 import { type Patience, usualPatience } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
@@ -21,17 +21,17 @@ export interface CellSettings {
   /** The same path on the host and here, and this worker's alone. */
   stateDir: string;
   log: Logger;
-  /** With a cell that does not end; the tests have less. */
+  /** With a cell that does not end. Tests set shorter times. */
   patience?: Patience;
 }
 
-/** All that a worker has to do with cells: make them, and take away what others left. */
+/** Makes a worker's cells, and removes what dead workers left. */
 export interface Cells extends AsyncDisposable {
-  /** The engine answers; `engine_unavailable` if it does not. */
+  /** `engine_unavailable` if the engine does not answer. */
   ready(): Promise<void>;
   open(plan: CellPlan): Promise<SealedCell>;
   reap(isAlive: Reaping['isAlive']): Promise<void>;
-  /** Those that could not be removed yet, and why. */
+  /** Cells that could not be removed yet, and why. */
   stuck(): CellBeat[];
 }
 

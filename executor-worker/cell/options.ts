@@ -2,20 +2,20 @@ import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan, Mount } from './cell-plan.ts';
 import { deadlineOf, memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
 
-/** Where a cell is made, and by whom. */
+/** Where a cell is made, by which worker, and from which image. */
 export interface CellSite {
-  /** The cell's own id, random: names its folder on the host. */
+  /** The cell's own id. It is random, and names its folder on the host. */
   id: string;
   uid: number;
   installation: string;
   worker: string;
   createdAt: Date;
-  /** The image's own id, which the engine runs, and the names of the variables it would set. */
+  /** The image's own id, which the engine runs, and the names of the variables that it sets. */
   imageId: string;
   imageVariables: readonly string[];
-  /** Files of the host that every cell gets: read-only, by the place where they appear. */
+  /** Files of the host that every cell sees, read-only. */
   files: readonly Mount[];
-  /** Text of the profile for this runtime and architecture. */
+  /** The text of the profile for this runtime and architecture. */
   seccomp: string;
 }
 
@@ -25,10 +25,10 @@ export const initCapabilities = ['KILL', 'SETGID', 'SETPCAP', 'SETUID'] as const
 
 export const containerName = (uid: number) => `hotcell-cell-${uid}`;
 
-/** What init says to Docker's names of runtimes. */
+/** Docker's names of the runtimes. */
 const runtimeNames = { runc: 'runc', gvisor: 'runsc' } as const;
 
-/** Docker's own list, which the API's would replace, and what else tells of the host rather than of the cell. */
+/** Docker's own list, which this one replaces, and other paths that show the host rather than the cell. */
 const maskedPaths = [
   '/proc/acpi',
   '/proc/asound',
@@ -67,7 +67,7 @@ function tmpfsOptions(one: Tmpfs): string {
 }
 
 function labelsOf(plan: CellPlan, site: CellSite): Record<string, string> {
-  // All of them, always: what we leave out, an image's own labels could say.
+  // Always all of them: a label that is missing here could come from the image.
   return {
     'hotcell.managed': '1',
     'hotcell.installation': site.installation,
@@ -80,7 +80,7 @@ function labelsOf(plan: CellPlan, site: CellSite): Record<string, string> {
   };
 }
 
-/** Policy → container: everything the engine is told about a cell. Pure, and the only place that says it. */
+/** Policy → container: everything the engine is told about a cell, and the only place that says it. */
 export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions {
   const { limits } = plan;
   const memory = memoryOf(plan);
@@ -90,7 +90,7 @@ export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions 
     Cmd: [],
     User: '0:0',
     WorkingDir: '/',
-    // A name without a value takes the variable away: init and the engine's own helpers see none of the image's.
+    // A name without a value removes the variable: init and the engine's helpers see none of the image's.
     Env: [...site.imageVariables],
     Hostname: hostname,
     Domainname: '',
@@ -133,14 +133,14 @@ export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions 
       CpuQuota: Math.max(1000, Math.round(limits.cpus * 100_000)),
       PidsLimit: pidsOf(plan),
       OomScoreAdj: 500,
-      // Init cannot raise a limit, only lower it for its children. FSIZE and NPROC are the job's alone.
+      // Init can't raise a limit, only lower it for its children. FSIZE and NPROC are for the job alone.
       Ulimits: rlimitsOf(limits)
         .filter(({ name }) => name !== 'fsize' && name !== 'nproc')
         .map(({ name, value }) => ({ Name: name, Soft: value, Hard: value })),
       Sysctls: {
         'kernel.shmmax': String(limits.scratchBytes),
         'kernel.shmall': String(Math.ceil(limits.scratchBytes / 4096)),
-        // A segment that nobody has attached is gone, so that no job leaves memory behind that init cannot empty.
+        // A segment goes with its last user, so that no job leaves memory behind that init can't free.
         'kernel.shm_rmid_forced': '1',
         'fs.mqueue.queues_max': '0',
       },

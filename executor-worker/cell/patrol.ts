@@ -3,24 +3,24 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 export interface Watched {
   log: Logger;
   container: string;
-  /** How long it has said nothing although we listen. */
+  /** How long it has sent nothing although we listen. */
   silentMs: () => number;
-  /** When the job has to be over, all graces counted; undefined until it was handed over. */
+  /** When the job has to be over, grace included; undefined until it was handed over. */
   overAt: () => number | undefined;
   /** `docker kill`. */
   kill: () => Promise<unknown>;
-  /** Listen no longer. */
+  /** Stop listening. */
   close: () => void;
 }
 
 export interface Patience {
-  /** How often it is looked after. */
+  /** The interval of the checks. */
   lookMs: number;
-  /** To take a job that is handed over. */
+  /** For the cell to take the job. */
   handOverMs: number;
-  /** Without a word when it should be over: on a busy machine, init takes seconds to kill and to empty. */
+  /** Silence once it should be over: on a busy machine init takes seconds to kill and to clean up. */
   silenceMs: number;
-  /** From the engine being asked to kill until we listen no longer. */
+  /** From asking the engine to kill until we stop listening. */
   killMs: number;
 }
 
@@ -31,9 +31,9 @@ export interface Patrol extends Disposable {
 export const usualPatience: Patience = { lookMs: 1_000, handOverMs: 120_000, silenceMs: 10_000, killMs: 20_000 };
 
 /**
- * Init ends its job, and itself, in time. A runtime that is wedged ends nothing and says nothing: then the engine is asked
- * to kill, and when that is of no use either, nobody listens any longer. It costs the attempt, not the worker. What is
- * counted are our looks, not the clock: who was asleep himself has heard nothing either.
+ * Init ends its job and itself in time. A hung runtime does not: then the engine is asked to kill the cell, and if that
+ * does not help either, we stop listening. It costs the attempt, not the worker. Silence is counted in checks, not by the
+ * clock: a suspended worker has heard nothing either.
  */
 export function patrol(watched: Watched, patience: Patience): Patrol {
   const { lookMs } = patience;
@@ -49,7 +49,7 @@ export function patrol(watched: Watched, patience: Patience): Patrol {
       if (sinceKill < patience.killMs) return;
       clearInterval(timer);
       gaveUp = true;
-      watched.log.error({ container: watched.container }, 'a cell neither ends nor speaks: nobody listens any longer');
+      watched.log.error({ container: watched.container }, 'a cell neither ends nor sends anything; giving it up');
       return watched.close();
     }
     const overAt = watched.overAt();
@@ -57,9 +57,12 @@ export function patrol(watched: Watched, patience: Patience): Patrol {
       overAt === undefined ? waited >= patience.handOverMs : performance.now() > overAt && silent >= patience.silenceMs;
     if (!isDone) return;
     sinceKill = 0;
-    watched.log.warn({ container: watched.container }, 'init did not end its job: the engine is asked to kill it');
+    watched.log.warn(
+      { container: watched.container },
+      'init did not end its job in time; asking the engine to kill the cell',
+    );
     watched.kill().catch((error: unknown) => {
-      watched.log.error({ container: watched.container, err: error }, 'the engine did not kill a cell');
+      watched.log.error({ container: watched.container, err: error }, 'the engine failed to kill a cell');
     });
   };
   const timer = setInterval(look, lookMs);

@@ -17,13 +17,13 @@ const known: Readonly<Record<string, string>> = {
   '/dev/stdin': '-> /proc/self/fd/0',
   '/dev/stdout': '-> /proc/self/fd/1',
   '/dev/stderr': '-> /proc/self/fd/2',
-  // Which some runtimes make, and which is masked.
+  // Some runtimes make it; its target is masked.
   '/dev/core': '-> /proc/kcore',
   '/dev/pts': 'folder',
   '/dev/shm': 'folder',
   '/dev/mqueue': 'folder',
 };
-/** Of the sentry: neither leads out of it. */
+/** The sentry's own: neither leads out of it. */
 const ofSentry: Readonly<Record<string, string>> = {
   '/dev/fuse': '10:229',
   '/dev/net': 'folder',
@@ -32,7 +32,7 @@ const ofSentry: Readonly<Record<string, string>> = {
 const inGvisor: Readonly<Record<string, string>> = {
   ...known,
   ...ofSentry,
-  // Newer ones name every device by its numbers too: a link to what is known by its name.
+  // Newer sentries also name each device by its numbers, with a link to the device.
   '/dev/char': 'folder',
   ...Object.fromEntries(
     Object.entries({ ...known, ...ofSentry })
@@ -64,7 +64,7 @@ function shown({ mode, major, minor, target }: Records<'device'>[number]): strin
   }
 }
 
-/** A block's: nothing to read from, and pipes of its own. The child that takes the posture has no stderr. */
+/** A block has nothing to read from, and pipes of its own. The child that takes the posture has no stderr. */
 export function* fdDifferences(fds: Records<'fd'>): Generator<string> {
   for (const { fd, mode } of fds) {
     const kind = mode & kinds.mask;

@@ -5,7 +5,7 @@ import { memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.
 import type { CellContainer } from './cell-container.ts';
 import { hostname } from './options.ts';
 
-/** What the kernel has to say inside a cell of this plan. */
+/** What the kernel must report inside a cell of this plan. */
 export interface ExpectedPosture {
   runtime: CellPlan['runtime'];
   machine: string;
@@ -17,7 +17,7 @@ export interface ExpectedPosture {
   pids: number;
   cpus: number;
   tmpfs: Readonly<Record<string, Tmpfs>>;
-  /** Where something of the host is mounted: all of it read-only. */
+  /** Where files of the host are mounted, all of them read-only. */
   readOnly: readonly string[];
   masked: readonly string[];
   initSha256: string;

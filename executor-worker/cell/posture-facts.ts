@@ -2,7 +2,7 @@ import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
 import type { PostureFacts } from '@hotcell/contract/posture.ts';
 import type { CellPlan } from './cell-plan.ts';
 
-/** The records as facts for the record of a run: each kind of record a list of lines, `field=value …`. */
+/** The records as facts for the run's result: for each kind of record a list of lines, `field=value …`. */
 export function insideFacts(records: readonly PostureRecord[]): PostureFacts {
   const facts: Record<string, string[]> = {};
   for (const { key, ...fields } of records) {

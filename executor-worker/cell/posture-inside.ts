@@ -11,10 +11,10 @@ export type Records<K extends PostureKey> = Extract<PostureRecord, { key: K }>[]
 const none = '0'.repeat(16);
 /** KILL, SETGID, SETUID, SETPCAP. */
 const ofInit = '00000000000001e0';
-/** What the sentry of an older gVisor does not have to tell. */
+/** The sentry of an older gVisor does not report these. */
 const unreadableInGvisor: readonly PostureKey[] = ['lsm'];
 
-/** Between what a cell must be and what the kernel told from inside it. Pure; empty when there is no difference. */
+/** The differences between what a cell must be and what the kernel reports inside it. */
 export function insideDifferences(records: readonly PostureRecord[], expected: ExpectedPosture): string[] {
   const of = <K extends PostureKey>(key: K) => records.filter((one) => one.key === key) as Records<K>;
   return [
@@ -32,17 +32,17 @@ export function insideDifferences(records: readonly PostureRecord[], expected: E
 
 type Of = <K extends PostureKey>(key: K) => Records<K>;
 
-/** Of these there is exactly one in every cell; what is not told is not known to be right. */
+/** Every cell reports each of these exactly once: a fact that is missing can't be right. */
 const once = ['ids', 'caps', 'noNewPrivs', 'seccomp', 'cwd', 'hostname', 'kernel', 'oomScoreAdj', 'init'] as const;
 
 function* untold(of: Of, { runtime }: ExpectedPosture): Generator<string> {
   const nameOf = (number: number) =>
     Object.entries(postureFields).find(([, { key }]) => key === number)?.[0] ?? `record ${number}`;
-  for (const key of once) if (of(key).length !== 1) yield `${key} was told ${of(key).length} times`;
-  for (const record of of('more')) yield `there is more of ${nameOf(record.of)} than can be told`;
+  for (const key of once) if (of(key).length !== 1) yield `${key} was reported ${of(key).length} times, not once`;
+  for (const record of of('more')) yield `there are more records of ${nameOf(record.of)} than can be reported`;
   for (const record of of('unreadable')) {
     const name = nameOf(record.of);
-    // Without a security module in the host's kernel there is nothing to read: recorded, not judged.
+    // A host's kernel without a security module has nothing to read: recorded, not judged.
     const known = name === 'lsm' || (runtime === 'gvisor' && unreadableInGvisor.some((one) => one === name));
     if (!known) yield `${name} could not be read (errno ${record.errno})`;
   }
@@ -64,7 +64,7 @@ function* network(of: Of): Generator<string> {
   const names = new Set([...of('interface'), ...of('procInterface')].map(({ name }) => name));
   if (of('interface').length !== of('procInterface').length) yield 'the two lists of network interfaces differ';
   for (const name of names) if (name !== 'lo') yield `there is a network interface ${name}`;
-  // Its own loopback's routes: the interface is the last word of a line of IPv6, the first of one of IPv4.
+  // Only the loopback may have routes. The interface is the last word of an IPv6 line and the first of an IPv4 line.
   for (const { family, line } of of('route')) {
     const words = line.trim().split(/\s+/);
     if ((family === 6 ? words.at(-1) : words[0]) !== 'lo') yield `there is a route: ${line}`;
@@ -83,7 +83,7 @@ function* limits(of: Of, expected: ExpectedPosture): Generator<string> {
 function* surroundings(of: Of, expected: ExpectedPosture): Generator<string> {
   const wanted = new Set(Object.entries(expected.env).map(([name, value]) => `${name}=${value}`));
   for (const { entry } of of('env')) {
-    // Records are printable ASCII: what is not is compared in the same form.
+    // Records are printable ASCII: other text is compared in the escaped form.
     const found = [...wanted].find((one) => printable(one) === entry);
     if (found === undefined || !wanted.delete(found)) yield `the environment has ${entry.replace(/=.*/s, '')}`;
   }
@@ -92,7 +92,7 @@ function* surroundings(of: Of, expected: ExpectedPosture): Generator<string> {
   for (const { name } of of('hostname')) if (name !== expected.hostname) yield `the host name is ${name}`;
   for (const { machine } of of('kernel')) if (machine !== expected.machine) yield `the machine is ${machine}`;
   for (const { value } of of('oomScoreAdj'))
-    if (value !== '1000') yield `its own processes are not the first to be killed for memory (${value})`;
+    if (value !== '1000') yield `the job's processes are not the first to be killed for memory (${value})`;
 }
 
 function* init(of: Of, { initSha256 }: ExpectedPosture): Generator<string> {
@@ -105,7 +105,7 @@ function* init(of: Of, { initSha256 }: ExpectedPosture): Generator<string> {
   }
 }
 
-/** As init writes text: printable ASCII, everything else and the backslash as \xNN. At most what a field holds. */
+/** As init writes text: printable ASCII, everything else and the backslash as \xNN. */
 function printable(text: string): string {
   let out = '';
   for (const byte of Buffer.from(text))

@@ -1,7 +1,7 @@
 import type { ExpectedPosture } from './posture-expected.ts';
 import type { Records } from './posture-inside.ts';
 
-/** What the cgroup says of its limits, in the words of either version. Under gVisor that is the sentry's own: not asked. */
+/** The limits of the cgroup, in either version's names. Under gVisor the cgroup is the sentry's own: not compared. */
 export function* cgroupDifferences(records: Records<'cgroup'>, expected: ExpectedPosture): Generator<string> {
   if (expected.runtime === 'gvisor') return;
   const files = new Map(records.map(({ file, value }) => [file, value]));
@@ -15,7 +15,7 @@ export function* cgroupDifferences(records: Records<'cgroup'>, expected: Expecte
 
 interface Wanted {
   value: string;
-  /** Kernels without an account of swap have no such file; then there is no swap to be had either way. */
+  /** Kernels that don't account for swap have no such file. */
   optional?: true;
 }
 

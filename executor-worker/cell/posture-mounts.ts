@@ -3,7 +3,7 @@ import type { Records } from './posture-inside.ts';
 
 type Mount = Records<'mount'>[number];
 
-/** The kernel's own file systems: which of them may be where. Only root could write to those that are writable. */
+/** Where the kernel's own file systems may be. Only root could write to the writable ones. */
 const ownFilesystems: Readonly<Record<string, readonly string[]>> = {
   '/proc': ['proc'],
   '/dev': ['tmpfs'],
@@ -13,7 +13,7 @@ const ownFilesystems: Readonly<Record<string, readonly string[]>> = {
   '/sys/fs/cgroup': ['tmpfs', 'cgroup2'],
 };
 
-/** Every mount is one that we know, and every one that we asked for is there. */
+/** Every mount must be a known one, and every mount we asked for must be there. */
 export function* mountDifferences(mounts: Records<'mount'>, expected: ExpectedPosture): Generator<string> {
   const points = new Set(mounts.map(({ point }) => point));
   for (const point of ['/', ...Object.keys(expected.tmpfs), ...expected.readOnly])
@@ -33,7 +33,7 @@ function problemOf(mount: Mount, expected: ExpectedPosture): string | undefined 
   // Newer sentries have a file system of their own for devices.
   if (point === '/dev' && fstype === 'dev' && expected.runtime === 'gvisor') return undefined;
   if (point.startsWith('/sys/fs/cgroup/') && fstype === 'cgroup')
-    // The sentry's are its own: they bound nothing on the host, and belong to its root.
+    // The sentry's are its own: they limit nothing on the host, and belong to its root.
     return isReadOnly(mount) || expected.runtime === 'gvisor' ? undefined : 'is writable';
   if (expected.masked.includes(point)) return isMask(mount) ? undefined : 'is not masked';
   return `is not one of ours (${fstype})`;
@@ -48,7 +48,8 @@ function scratchProblem(
   if (mount.fstype !== 'tmpfs') return `is ${mount.fstype} and should be tmpfs`;
   if (mount.bytes !== wanted.bytes) return `holds ${mount.bytes} bytes and should hold ${wanted.bytes}`;
   if (options.has('noexec') === wanted.exec) return `should ${wanted.exec ? 'let' : 'not let'} programs run`;
-  // gVisor has no bound of inodes, and says nothing of nodev, older ones of nosuid: it honours neither setuid nor devices there.
+  // gVisor has no limit of inodes and does not report nodev, older versions not even nosuid: it honours neither setuid
+  // nor devices there.
   if (runtime === 'gvisor') return undefined;
   if (mount.inodes !== wanted.inodes) return `holds ${mount.inodes} files and should hold ${wanted.inodes}`;
   for (const option of ['nosuid', 'nodev']) if (!options.has(option)) return `is not ${option}`;
@@ -59,7 +60,7 @@ function isReadOnly({ options }: Mount): boolean {
   return options.split(',').includes('ro');
 }
 
-/** Over a folder lies an empty, read-only tmpfs; over a file /dev/null; what is only protected is the same, read-only. */
+/** A mask is an empty, read-only tmpfs over a folder, or /dev/null over a file. A protected path is itself, read-only. */
 function isMask(mount: Mount): boolean {
   const { fstype, root } = mount;
   if (fstype === 'tmpfs') return root === '/null' || isReadOnly(mount);

@@ -3,7 +3,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import type { PostureFacts } from '@hotcell/contract/posture.ts';
 import type { CreateOptions, Inspected } from '@hotcell/outside/engine/engine.ts';
 
-/** What would weaken a cell if somebody added it: none of it is ever asked for, so none of it may be there. */
+/** Options that would weaken a cell. None of them is ever asked for, so none of them may be there. */
 const neverThere = [
   'Binds',
   'CgroupParent',
@@ -35,7 +35,7 @@ const comparedConfig = [
   'StdinOnce',
 ] as const;
 
-/** Between what was asked of the engine and what it says it made. Pure; empty when there is no difference. */
+/** The differences between what the engine was asked for and what it says it made. */
 export function outsideDifferences(asked: CreateOptions, made: Inspected): string[] {
   const found: string[] = [];
   const differs = (name: string, want: unknown, have: unknown) =>
@@ -68,13 +68,13 @@ export function outsideDifferences(asked: CreateOptions, made: Inspected): strin
   return found;
 }
 
-/** Engines differ in how they say a capability. */
+/** Engines spell capabilities differently. */
 function normal(name: string, value: unknown): unknown {
   if (name !== 'CapAdd' && name !== 'CapDrop') return value;
   return Array.isArray(value) ? value.map((one) => String(one).replace(/^CAP_/, '')).toSorted() : value;
 }
 
-/** All that was asked is there; an engine may add members of its own to what it repeats. */
+/** Whether everything that was asked for is there; an engine may add members of its own. */
 function covers(want: unknown, have: unknown): boolean {
   if (want === null || typeof want !== 'object' || Array.isArray(want))
     return isNothing(want) ? isNothing(have) : isDeepStrictEqual(want, have);
@@ -93,7 +93,7 @@ function shown(value: unknown): string {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** What is bound into the record: what the engine was asked for and says it made. */
+/** For the run's result: what the engine says it made. */
 export function outsideFacts(made: Inspected, engineVersion: string): PostureFacts {
   const host = made.HostConfig;
   const seccomp = (host.SecurityOpt ?? []).find((one: string) => one.startsWith('seccomp='));
@@ -117,7 +117,7 @@ export function outsideFacts(made: Inspected, engineVersion: string): PostureFac
     pids: host.PidsLimit ?? 0,
     cpuQuota: host.CpuQuota ?? 0,
     tmpfs: Object.entries(host.Tmpfs ?? {}).map(([path, options]) => `${path} ${String(options)}`),
-    // By the place where they appear: where they lie on the host is nobody's business who reads the record.
+    // Only where they appear in the cell: readers of the result need not know the host's paths.
     mounts: made.Mounts.map((one) => `${one.Destination} ${one.RW ? 'rw' : 'ro'}`).toSorted(),
     entrypoint: [made.Config.Entrypoint ?? []].flat(),
   };

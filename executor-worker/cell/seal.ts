@@ -24,9 +24,9 @@ import { Talk } from './talk.ts';
 /** From the container's start to the end of its posture. A busy machine takes one or two seconds. */
 const sealMs = 90_000;
 
-/** A cell that is proven shut: only then there is something to hand code to. */
+/** Makes a cell and proves that it is sealed; only then is there anything to hand code to. */
 export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCell> {
-  // Before the container is made: what is mounted then is at least as new, and a newer one is a difference.
+  // Before the container is made: the init that is mounted is at least as new, and a newer one is a difference.
   const [init, image, seccomp] = await Promise.all([
     deps.init.digest(),
     deps.images.vetted(plan.image),
@@ -37,7 +37,7 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
   try {
     talk = new Talk(await deps.engine.attach(made.container));
     const started = deps.engine.start(made.container);
-    // It is asked what it is while the engine is still busy starting it. Why it did not start comes before what it said.
+    // The posture is asked for while the engine is still starting the cell. A failed start is reported first.
     const [start, proof] = await Promise.allSettled([started, proven(talk, made, init, started, deps)]);
     if (start.status === 'rejected') throw start.reason;
     if (proof.status === 'rejected') throw proof.reason;
@@ -47,8 +47,8 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
   } catch (error) {
     talk?.close();
     await destroyCell(made, deps).catch((left: unknown) => {
-      // Why there is no cell is what the caller has to hear; the reaper takes what is left of it.
-      deps.log.error({ container: made.name, err: left }, 'a cell that could not be sealed is left');
+      // The caller has to hear why there is no cell; the reaper removes what is left of it.
+      deps.log.error({ container: made.name, err: left }, 'failed to remove a cell that could not be sealed');
     });
     throw error;
   }
@@ -68,13 +68,13 @@ async function proven(
     started.then(() => deps.engine.inspect(made.container)),
     deps.engine.ping(),
   ]);
-  if (inspected === undefined) throw new HotcellError('cell_failed', `the container ${made.name} is gone`);
+  if (inspected === undefined) throw new HotcellError('cell_failed', `The container ${made.name} is gone.`);
   const expected = expectedPosture(made, env, deps.machine, init);
   const differences = [...outsideDifferences(made.options, inspected), ...insideDifferences(records, expected)];
   if (differences.length > 0)
     throw new HotcellError(
       'posture_differs',
-      `the cell is not what the policy says, and got no code: ${differences.join('; ')}`,
+      `The cell is not what the policy requires, so it got no code: ${differences.join('; ')}.`,
       { issues: differences.map((message) => ({ path: 'posture', message })) },
     );
   return {
@@ -101,9 +101,9 @@ export async function takePosture(
       continue;
     }
     if (frame?.type !== 'postureEnd') throw unexpected(frame);
-    // The answer to this question, and all of it.
+    // The answer to this question, and complete.
     if (!nonce.equals(frame.nonce) || frame.records !== records.length)
-      throw new HotcellError('posture_differs', 'the posture that came is not the one that was asked for');
+      throw new HotcellError('posture_differs', 'The cell sent a posture, but not in answer to this request.');
     return records;
   }
 }
@@ -120,15 +120,15 @@ function* helloFrames(
 }
 
 function unexpected(frame: CellFrame | undefined): HotcellError {
-  if (frame === undefined) return new HotcellError('cell_failed', 'the cell ended before it said what it is');
+  if (frame === undefined) return new HotcellError('cell_failed', 'The cell ended before it reported its posture.');
   return frame.type === 'error' ? errorOf(frame) : outOfOrder(frame);
 }
 
-/** Bounded; and when it fails, with what the runtime says of a cell that never came to speak. */
+/** Bounds the work. A failure says what the runtime printed about a cell that never started. */
 async function within<T>(ms: number, work: Promise<T>, made: CellContainer, talk: Talk, deps: CellDeps): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new HotcellError('cell_failed', `the cell said nothing of itself within ${ms / 1000} s`)),
+    () => late.reject(new HotcellError('cell_failed', `The cell did not report its posture within ${ms / 1000} s.`)),
     ms,
   );
   try {
@@ -136,8 +136,8 @@ async function within<T>(ms: number, work: Promise<T>, made: CellContainer, talk
   } catch (error) {
     if (!(error instanceof HotcellError) || error.code !== 'cell_failed') throw error;
     const exitCode = await deps.engine.wait(made.container, 1000).catch(() => undefined);
-    const how = exitCode === undefined ? '' : `; its init ended with exit code ${exitCode}`;
-    const said = talk.stderr === '' ? '' : `: ${talk.stderr}`;
+    const how = exitCode === undefined ? '' : ` Its init ended with exit code ${exitCode}.`;
+    const said = talk.stderr === '' ? '' : ` The runtime says: ${talk.stderr}`;
     throw new HotcellError('cell_failed', `${error.message}${how}${said}`, { cause: error });
   } finally {
     clearTimeout(timer);

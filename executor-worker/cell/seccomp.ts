@@ -4,7 +4,7 @@ import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { CellPlan } from './cell-plan.ts';
 
-/** What the engine calls an architecture, and what the kernel does. */
+/** The engine's names of architectures, and the kernel's. */
 const machines: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };
 
 export function machineOf(architecture: string): string {
@@ -12,23 +12,23 @@ export function machineOf(architecture: string): string {
   if (machine === undefined)
     throw new HotcellError(
       'runtime_missing',
-      `there is no seccomp profile for ${architecture}: cells run on ${Object.keys(machines).join(' and ')}`,
+      `Cells run on ${Object.keys(machines).join(' and ')}; there is no seccomp profile for ${architecture}.`,
     );
   return machine;
 }
 
 const folder = join(import.meta.dirname, '../../images/seccomp');
 
-/** This worker's own files, which stay as they are while it runs. */
+/** This worker's own files, which don't change while it runs. */
 const profiles = new Map<string, Promise<{ digest: Digest; line: string }>>();
 
 async function profile(name: string): Promise<{ digest: Digest; line: string }> {
   const text = await readFile(join(folder, `${name}.json`), 'utf8');
-  // As one line: it becomes a part of the container's description.
+  // On one line: it becomes part of the container's description.
   return { digest: sha256(text), line: JSON.stringify(JSON.parse(text)) };
 }
 
-/** The profile that the policy pinned, and no other: what this worker was shipped with may be newer or older. */
+/** The profile that the policy pinned, and no other: this worker's own may be newer or older. */
 export async function seccompProfile(plan: Pick<CellPlan, 'runtime' | 'seccomp'>, machine: string): Promise<string> {
   const name = `${plan.runtime}-${machine}`;
   const read = profiles.get(name) ?? profile(name);
@@ -37,7 +37,7 @@ export async function seccompProfile(plan: Pick<CellPlan, 'runtime' | 'seccomp'>
   if (plan.seccomp[name] !== digest)
     throw new HotcellError(
       'posture_differs',
-      `the policy pins the seccomp profile ${name} as ${plan.seccomp[name] ?? 'none'}, and this worker has ${digest}: run the worker of the version that made the policy, or submit again`,
+      `The policy pins the seccomp profile ${name} as ${plan.seccomp[name] ?? 'none'}, but this worker has ${digest}. Submit the run again, or run a worker of the version that pinned the policy.`,
     );
   return line;
 }

@@ -1,9 +1,9 @@
 import { messageOf } from '@hotcell/contract/errors.ts';
 import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 
-/** The cells that could not be removed, and why: tried again by every round of the reaper, and told to who operates us. */
+/** The cells that could not be removed, and why. Every round of the reaper tries again; operators see them in the status. */
 export class StuckCells {
-  /** The containers that the reaper is taking away now. */
+  /** The containers that the reaper is removing now. */
   readonly removing = new Set<string>();
   readonly #beats = new Map<string, CellBeat>();
 
@@ -15,7 +15,7 @@ export class StuckCells {
     this.#beats.delete(id);
   }
 
-  /** Of what was left, only these are still there: somebody else may have removed the rest. */
+  /** Only these are still there: another process may have removed the others. */
   keepOnly(ids: ReadonlySet<string>): void {
     for (const id of this.#beats.keys()) if (!ids.has(id)) this.#beats.delete(id);
   }

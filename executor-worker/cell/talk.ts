@@ -7,12 +7,12 @@ import { FrameParser } from './frames/stream.ts';
 const heldStderr = 2048;
 const flushBytes = 64 * 1024;
 
-/** The conversation with one cell's init: frames in both directions, at the slower one's pace. */
+/** The conversation with one cell's init: frames in both directions, at the pace of the slower side. */
 export class Talk {
   readonly #attached: Attached;
   readonly #frames: AsyncGenerator<CellFrame>;
   #stderr = Buffer.alloc(0);
-  /** Since when somebody waits for init's next word; undefined while we are busy with its last. */
+  /** Since when we wait for init's next bytes; undefined while we are busy with the last ones. */
   #listeningSince: number | undefined;
 
   constructor(attached: Attached) {
@@ -20,18 +20,18 @@ export class Talk {
     this.#frames = this.#parse();
   }
 
-  /** Init's next frame; undefined when the stream has ended. */
+  /** Init's next frame; undefined if the stream has ended. */
   async next(): Promise<CellFrame | undefined> {
     const { value, done } = await this.#frames.next();
     return done ? undefined : value;
   }
 
-  /** How long init has said nothing although we listen. */
+  /** How long init has sent nothing although we listen. */
   silentMs(): number {
     return this.#listeningSince === undefined ? 0 : performance.now() - this.#listeningSince;
   }
 
-  /** Init writes nothing there. A runtime that cannot start it does. */
+  /** Init writes nothing there; a runtime that can't start it does. */
   get stderr(): string {
     return this.#stderr.toString('utf8').trim();
   }
@@ -59,7 +59,7 @@ export class Talk {
     await new Promise<void>((resolve, reject) => {
       this.#attached.input.write(bytes, (error) => {
         if (!error) return resolve();
-        reject(new HotcellError('cell_failed', `the cell does not listen: ${messageOf(error)}`, { cause: error }));
+        reject(new HotcellError('cell_failed', `The cell does not listen: ${messageOf(error)}`, { cause: error }));
       });
     });
   }

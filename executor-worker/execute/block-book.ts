@@ -4,7 +4,7 @@ import type { BlockResult } from '@hotcell/contract/result.ts';
 import type { EndedBlock } from '../cell/sealed-cell.ts';
 import type { PreparedBlock } from './job.ts';
 
-/** What is told of each block: those that ran, and those that were never reached. */
+/** The result of each block, also of those that never ran. */
 export class BlockBook {
   readonly #results: BlockResult[];
   readonly ended: EndedBlock[] = [];
@@ -43,7 +43,7 @@ export class BlockBook {
     result.usage = { wallMs, cpuMs, peakMemoryBytes, logBytes };
   }
 
-  /** What was found out of a block after its end. How many were killed nobody knows: one at least. */
+  /** Learned only after the block's end. How many processes were killed is unknown: at least one. */
   killedForMemory(index: number): void {
     const end = this.ended.find((one) => one.index === index);
     if (!end) return;
@@ -52,7 +52,7 @@ export class BlockBook {
     if (result) result.outcome = outcomeOf(end);
   }
 
-  /** The run was ended by us, or died, while this block ran: its outcome is the run's. */
+  /** We stopped the run, or it died, while this block ran: its outcome is the run's. */
   close(outcome: Outcome, at: Date): void {
     const open = this.#results.find((result) => result.startedAt !== null && result.finishedAt === null);
     const last = this.#results.findLast((result) => result.finishedAt !== null);

@@ -24,7 +24,7 @@ export interface ExecuteContext {
   limits: Limits;
   store: Buckets;
   publishLog: LogFeedSettings['publish'];
-  /** Aborted with a Stop as its reason: the cell is killed, and what it was stopped for becomes the first cause. */
+  /** Aborted with a Stop as its reason: the cell is killed, and the Stop becomes the first cause. */
   stop: AbortSignal;
   log: Logger;
 }
@@ -40,7 +40,7 @@ export interface Execution {
   ranMs: number;
 }
 
-/** Hand the code over and follow what comes out, until nothing of it is on its way any more. */
+/** Hands the code over and follows what comes out, until all of it is stored. */
 export async function execute(cell: SealedCell, job: Job, context: ExecuteContext): Promise<Execution> {
   const { store, tenant, run, attempt, limits } = context;
   const live = new LogFeed({
@@ -89,7 +89,7 @@ const killReasons: Readonly<Record<Stop['kind'], KillReason | undefined>> = {
   log_exceeded: undefined,
 };
 
-/** What was seen so far of one execution. */
+/** What has been seen so far of one execution. */
 class Following {
   readonly #job: Job;
   readonly #recorder: LogRecorder;
@@ -107,7 +107,7 @@ class Following {
     this.#blocks = new BlockBook(job.blocks);
   }
 
-  /** The first cause wins; after the cell's last word there is nothing left to stop. */
+  /** The first cause wins; after the cell's last event there is nothing left to stop. */
   stopFor(stop: Stop, cell: SealedCell): void {
     if (this.#ended || this.stop) return;
     this.stop = stop;

@@ -7,7 +7,7 @@ export interface LogFeedSettings {
   store: Buckets;
   run: RunId;
   attempt: number;
-  /** The capped stream in Valkey. It may be away: then live readers wait for the segments. */
+  /** To the capped stream in Valkey. If Valkey is away, live readers wait for the segments. */
   publish: (rows: readonly LogRow[]) => Promise<void>;
   onError: (what: string, error: unknown) => void;
 }
@@ -16,9 +16,9 @@ const segmentBytes = 1024 * 1024;
 const segmentMs = 5_000;
 
 /**
- * A log for those who read along: rows to Valkey at once, and every 5 s or 1 MiB a segment to the work bucket, so that
- * who comes late has everything from the start although the stream is capped. Neither may hold up or fail the run:
- * what counts is the stored log.
+ * A log for live readers: rows go to Valkey at once, and every 5 s or 1 MiB a segment goes to the work bucket, so that a
+ * late reader gets everything from the start although the stream is capped. Neither may delay or fail the run: the stored
+ * log is what counts.
  */
 export class LogFeed {
   readonly #settings: LogFeedSettings;
@@ -45,12 +45,12 @@ export class LogFeed {
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    // A short run has no segment at all: its log is in the record in a moment.
+    // A short run needs no segment: its log is in the record in a moment.
     if (this.#segments > 0) this.#putSegment();
     await Promise.all([this.#publishing, this.#putting]);
   }
 
-  /** One call under way at a time; what comes meanwhile goes with the next. Past 4 MiB readers wait for a segment. */
+  /** One call at a time; rows that come meanwhile go with the next. Past 4 MiB readers wait for a segment. */
   #publish(rows: readonly LogRow[], bytes: number): void {
     if (this.#waitingBytes > 4 * segmentBytes) return;
     const first = this.#waiting.length === 0;
@@ -63,7 +63,7 @@ export class LogFeed {
       this.#waitingBytes = 0;
       await this.#settings
         .publish(batch)
-        .catch((error: unknown) => this.#settings.onError('live log rows were not published', error));
+        .catch((error: unknown) => this.#settings.onError('failed to publish live log rows', error));
     });
   }
 
@@ -79,7 +79,7 @@ export class LogFeed {
     this.#putting = this.#putting.then(async () => {
       await store
         .put(store.work, key, body)
-        .catch((error: unknown) => onError(`the log segment ${key} was not written`, error));
+        .catch((error: unknown) => onError(`failed to write the log segment ${key}`, error));
     });
   }
 }

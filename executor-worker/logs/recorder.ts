@@ -8,22 +8,22 @@ import { budgetOf, LogWindow } from './window.ts';
 
 export interface KeptLog {
   sha256: string | null;
-  /** As the job wrote them, also those that were not kept. */
+  /** All that the job wrote, kept or not. */
   bytes: number;
   truncated: boolean;
 }
 
 export interface RecorderSettings {
   store: Buckets;
-  /** Where the whole log comes to lie. */
+  /** Where the whole log is stored. */
   key: string;
   limitBytes: number;
   live: LogFeed;
 }
 
 /**
- * A run's log on its way: to live readers at once, to the bucket compressed and hashed. Nothing is held but the window
- * at the end; a slow store slows the job down instead of filling memory.
+ * Sends a run's log to live readers at once, and to the bucket compressed and hashed. It holds only the window at the
+ * end; a slow store slows the job down instead of filling memory.
  */
 export class LogRecorder {
   readonly #window: LogWindow;
@@ -36,7 +36,7 @@ export class LogRecorder {
     this.#window = new LogWindow(budgetOf(limitBytes));
     this.#live = live;
     this.#stored = store.upload(store.record, key, this.#hashed());
-    // A failure is told where the log is written next or finished; until then it must not end the process.
+    // A failure is thrown by the next write or by finish; until then it must not end the process.
     this.#stored.catch((error: unknown) =>
       this.#zstd.destroy(error instanceof Error ? error : new Error(String(error))),
     );
@@ -71,7 +71,7 @@ export class LogRecorder {
     return { sha256, bytes: this.#window.written, truncated: this.#window.truncated };
   }
 
-  /** The attempt is given up: nothing of its log stays half uploaded. */
+  /** The attempt was given up: aborts the upload. */
   async abandon(): Promise<void> {
     this.#zstd.destroy(new Error('the attempt was given up'));
     await Promise.allSettled([this.#stored, this.#live.close()]);

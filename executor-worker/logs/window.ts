@@ -8,15 +8,15 @@ interface Piece {
   bytes: Buffer;
 }
 
-/** A quarter of the limit, at most 64 KiB, is kept for the end: that is where a program says why it failed. */
+/** A quarter of the limit, at most 64 KiB, is kept for the end: there a program says why it failed. */
 export function budgetOf(logBytes: number): { headBytes: number; tailBytes: number } {
   const tailBytes = Math.min(64 * 1024, Math.floor(logBytes / 4));
   return { headBytes: logBytes - tailBytes, tailBytes };
 }
 
 /**
- * What is kept of a log: everything up to the head's budget, then a window that moves with the end. What fell out
- * between the two is counted and marked. Init does the same in the cell; this does not rely on it. Pure: bytes in, rows out.
+ * What is kept of a log: everything up to the head's budget, then a window that moves with the end. What falls between
+ * the two is counted and marked. Init does the same in the cell; this does not rely on it.
  */
 export class LogWindow {
   readonly #headBytes: number;
@@ -35,12 +35,12 @@ export class LogWindow {
     this.#tailBytes = budget.tailBytes;
   }
 
-  /** Whether something was written that is kept no longer. */
+  /** Whether something was written that is not kept. */
   get truncated(): boolean {
     return this.#dropped > 0;
   }
 
-  /** The rows that this chunk makes now. Past the head there are none until the end. */
+  /** The rows that this chunk completes. Past the head there are none until the end. */
   push(block: number, stream: Stream, at: Date, chunk: Buffer): LogRow[] {
     this.written += chunk.length;
     const before = this.#cut.get(stream);
@@ -48,14 +48,14 @@ export class LogWindow {
     const bytes = before && before.block === block ? Buffer.concat([before.bytes, chunk]) : chunk;
     const rows = before && before.block !== block ? this.#keep(before) : [];
     const cut = cutTail(bytes);
-    // A copy: what the chunk is a view of belongs to the reader of the cell.
+    // A copy: the chunk is a view of a buffer that the cell's reader reuses.
     if (cut > 0) this.#cut.set(stream, { block, stream, at, bytes: Buffer.from(bytes.subarray(bytes.length - cut)) });
     if (cut < bytes.length)
       rows.push(...this.#keep({ block, stream, at, bytes: bytes.subarray(0, bytes.length - cut) }));
     return rows;
   }
 
-  /** The cell dropped so much itself: what stands in the window lies before it and goes with it. */
+  /** The cell itself dropped this much: what is in the window comes before it and is dropped as well. */
   gap(bytes: number): void {
     this.written += bytes;
     this.#dropped += bytes + this.#tailSize;
@@ -63,14 +63,14 @@ export class LogWindow {
     this.#tailSize = 0;
   }
 
-  /** A block is over: a character that was cut at its end will not be completed. */
+  /** A block is over: a character that was cut at its end won't be completed. */
   flush(): LogRow[] {
     const held = [...this.#cut.values()];
     this.#cut.clear();
     return held.flatMap((piece) => this.#keep(piece));
   }
 
-  /** The mark of what is missing, and the window at the end. */
+  /** The row that marks what is missing, and the window at the end. */
   finish(): LogRow[] {
     const rows = this.flush();
     const [first] = this.#tail;

@@ -17,12 +17,12 @@ export interface Collected {
   bytes: number;
 }
 
-/** How many refusals are told by name; the rest by their number. */
-const toldRefusals = 1000;
+/** How many refusals are listed by name; the others are only counted. */
+const listedRefusals = 1000;
 
 /**
- * The outputs of a run on their way from the cell's stream to the content-addressed store. Nothing of the job's names a
- * path of this host; what is over a limit is read past, so that the stream stays whole.
+ * Takes a run's outputs from the cell's stream to the content-addressed store. A name that the job chose never becomes a
+ * path on this host. Outputs over a limit are read to their end as well, so that the stream stays in step.
  */
 export class OutputCollector {
   readonly #store: Buckets;
@@ -32,7 +32,7 @@ export class OutputCollector {
   readonly #sink: ContentSink;
   #files: OutputFile[] = [];
   readonly #refused: RefusedOutput[] = [];
-  #untold = 0;
+  #unlisted = 0;
   #bytes = 0;
   exceeded: 'outputBytes' | 'outputFiles' | null = null;
 
@@ -50,16 +50,16 @@ export class OutputCollector {
     this.#sink = new ContentSink(store, tenant, run, attempt);
   }
 
-  /** So far: names that collide are found at the end. */
+  /** So far: colliding names are found at the end. */
   get kept(): { bytes: number; files: number; refused: number } {
-    return { bytes: this.#bytes, files: this.#files.length, refused: this.#refused.length + this.#untold };
+    return { bytes: this.#bytes, files: this.#files.length, refused: this.#refused.length + this.#unlisted };
   }
 
   async take(rawPath: Buffer, size: number, data: AsyncIterable<Buffer>): Promise<void> {
     const name = representable(rawPath);
     const refusal = 'reason' in name ? name.reason : this.#overLimit(size);
     if (refusal !== undefined || 'reason' in name) {
-      this.refuse(rawPath, refusal ?? 'it cannot be represented');
+      this.refuse(rawPath, refusal ?? "its name can't be represented");
       for await (const _ of data);
       return;
     }
@@ -67,22 +67,22 @@ export class OutputCollector {
     if (kept instanceof OutputLost) return this.refuse(rawPath, kept.message);
     const { sha256, size: seen } = kept;
     if (seen !== size)
-      throw new HotcellError('stream_broken', `the cell announced ${size} bytes for an output and sent ${seen}`);
+      throw new HotcellError('stream_broken', `The cell announced ${size} bytes for an output and sent ${seen}.`);
     this.#bytes += seen;
     this.#files.push({ path: name.path, size: seen, sha256 });
   }
 
-  /** `limit`: the limit that it is past, if that is why. */
+  /** `limit`: the limit that it exceeds, if that is why. */
   refuse(rawPath: Buffer, reason: string, limit: 'outputBytes' | 'outputFiles' | null = null): void {
     this.exceeded ??= limit;
-    if (this.#refused.length < toldRefusals) this.#refused.push({ path: encodeName(rawPath), reason });
-    else this.#untold++;
+    if (this.#refused.length < listedRefusals) this.#refused.push({ path: encodeName(rawPath), reason });
+    else this.#unlisted++;
   }
 
   async finish(): Promise<Collected> {
     await this.#sink.settled();
     this.#refuseCollisions();
-    if (this.#untold > 0) this.#refused.push({ path: '…', reason: `${this.#untold} more were refused` });
+    if (this.#unlisted > 0) this.#refused.push({ path: '…', reason: `${this.#unlisted} more were refused` });
     // A run without outputs has no snapshot, and costs no requests for one.
     const about = { source: `${this.#run}:outputs`, by: `run ${this.#run}` };
     const snapshot =
@@ -96,7 +96,7 @@ export class OutputCollector {
     };
   }
 
-  /** Whatever was put stays: content that nothing names is garbage, and is collected as such. */
+  /** Content that was put stays: nothing names it, so the collector removes it. */
   async abandon(): Promise<void> {
     await Promise.allSettled([this.#sink.settled()]);
   }
@@ -104,16 +104,16 @@ export class OutputCollector {
   #overLimit(size: number): string | undefined {
     if (this.#files.length + 1 > this.#limits.outputFiles) {
       this.exceeded ??= 'outputFiles';
-      return `it is past the limit of ${this.#limits.outputFiles} files`;
+      return `it exceeds the limit of ${this.#limits.outputFiles} files`;
     }
     if (this.#bytes + size > this.#limits.outputBytes) {
       this.exceeded ??= 'outputBytes';
-      return `its ${formatBytes(size)} are past the limit of ${formatBytes(this.#limits.outputBytes)}`;
+      return `with its ${formatBytes(size)} the outputs exceed the limit of ${formatBytes(this.#limits.outputBytes)}`;
     }
     return undefined;
   }
 
-  /** Names that some file system takes for one: none of them can be had everywhere, so none is kept. */
+  /** Names that some file systems take for the same: none of them works everywhere, so none is kept. */
   #refuseCollisions(): void {
     const problems = new Map(
       nameProblems(this.#files.map((file) => file.path)).map(({ path, reason }) => [path, reason]),
@@ -123,7 +123,7 @@ export class OutputCollector {
   }
 }
 
-/** A file that could not be read to its end is one output less; everything else that fails is the attempt's. */
+/** A file that could not be read to its end is refused; any other failure is the attempt's. */
 function lostOf(error: unknown): OutputLost {
   // The store wraps what its source threw.
   const cause = error instanceof HotcellError && error.cause !== undefined ? error.cause : error;

@@ -5,12 +5,12 @@ import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { youngEnough } from '@hotcell/record/keep.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 
-/** A file up to this size is held while it is hashed; a larger one goes to the store while it is hashed. */
+/** A file up to this size is held in memory while it is hashed; a larger one is uploaded meanwhile. */
 const heldBytes = 4 * 1024 * 1024;
 
 /**
- * Put bytes into the tenant's content-addressed store. The key is known only when all bytes are hashed: a large file is
- * uploaded beside and copied within the store.
+ * Puts bytes into the tenant's content-addressed store. The key is known only when all bytes are hashed, so a large file
+ * is uploaded to another key and copied within the store.
  */
 export class ContentSink {
   readonly #store: Buckets;
@@ -27,7 +27,7 @@ export class ContentSink {
     this.#attempt = attempt;
   }
 
-  /** What is left to do goes on behind the next one's bytes: `settled` says when all are there. */
+  /** The rest goes on while the next output's bytes come: `settled` resolves when all are stored. */
   async put(size: number, data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
     if (this.#failure !== undefined) throw this.#failure;
     return size <= heldBytes ? this.#putHeld(data) : this.#putStreamed(data);
@@ -50,8 +50,9 @@ export class ContentSink {
   }
 
   /**
-   * Almost always it is new, and the quick way is enough. What is there already, or does not get through, is looked at:
-   * a store that knows the answer before it has read the body may close the connection on it, which looks like neither.
+   * Content is almost always new, and one put is enough. If the put is refused or the store unavailable, look: a store
+   * that knows the answer before it has read the body may close the connection, which looks like an outage. Content that
+   * is there but old may be collected at any moment, and is put again.
    */
   async #keep(key: string, body: Buffer, hash: string): Promise<void> {
     const store = this.#store;
@@ -89,7 +90,7 @@ export class ContentSink {
     return { sha256, size };
   }
 
-  /** Within the store: it takes its time there, and none of ours. */
+  /** The copy happens within the store, and costs no bandwidth here. */
   async #moveIn(beside: { bucket: string; key: string }, key: string): Promise<void> {
     const store = this.#store;
     try {
@@ -100,7 +101,7 @@ export class ContentSink {
     }
   }
 
-  /** What goes on while the next is taken; its failure is told there, or at the end. */
+  /** Goes on while the next output is taken, which throws its failure; at the latest `settled` does. */
   #behind(work: Promise<void>): void {
     const under = work
       .catch((error: unknown) => {

@@ -65,7 +65,7 @@ async function withInit(replace: (path: string) => Promise<void>, then: () => Pr
 
 const otherMachine = process.arch === 'x64' ? 'arm64' : 'x64';
 const inits: Record<string, { replace: (path: string) => Promise<void>; said: RegExp }> = {
-  'that is missing': { replace: async () => {}, said: /there is no cell-init at .*image build cell-init/ },
+  'that is missing': { replace: async () => {}, said: /There is no cell-init at .*image build cell-init/ },
   'of another architecture': {
     replace: (path) => copyFile(join(bed.initFolder, `cell-init-${otherMachine}`), path),
     said: /exec format error/i,
@@ -101,7 +101,7 @@ test('an image that is removed after its inspection is reported missing, and fou
   try {
     assert.deepEqual(ends(await runIn(made.cells, plan(), job)), [0]);
     await must(['docker', 'image', 'rm', '--force', ref]);
-    await refusesToOpen(made.cells, plan(), 'image_missing', /leaves:1.*build or load it again/s);
+    await refusesToOpen(made.cells, plan(), 'image_missing', /leaves:1.*Build or load it again/s);
     await must(['docker', 'load', '--quiet', '--input', archive]);
     assert.deepEqual(ends(await runIn(made.cells, plan(), job)), [0]);
   } finally {

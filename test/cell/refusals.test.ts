@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { Images } from '@hotcell/executor-worker/cell/cell-image.ts';
-import { InitFile } from '@hotcell/executor-worker/cell/init.ts';
+import { InitFile } from '@hotcell/executor-worker/cell/host-files.ts';
 import { StuckCells } from '@hotcell/executor-worker/cell/stuck-cells.ts';
 import { usualPatience } from '@hotcell/executor-worker/cell/patrol.ts';
 import { openCell } from '@hotcell/executor-worker/cell/seal.ts';

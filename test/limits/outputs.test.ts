@@ -116,14 +116,14 @@ for (const runtime of runtimes)
     });
 
     test('count by their apparent size, so a sparse file exceeds the limit (76)', () => {
-      assert.equal(reasonFor('sparse'), 'it is past the limit of output bytes');
+      assert.equal(reasonFor('sparse'), 'it exceeds the limit of output bytes');
       assert.equal(ran.verdict.outcome, 'output_exceeded');
       assert.match(ran.verdict.reason, /limit of 4 MiB/);
       assert.ok(statSync(join(weak.outputs, 'sparse')).size >= 2 ** 40, 'the naive reader would read a tebibyte');
     });
 
     test('end where folders are too deep (77)', () => {
-      const tooDeep = ran.outputs.refused.filter(({ reason }) => reason === 'it lies too deep in folders');
+      const tooDeep = ran.outputs.refused.filter(({ reason }) => reason === 'its folders are nested too deeply');
       assert.equal(tooDeep.length, 1);
       assert.ok(existsSync(join(weak.outputs, ...Array<string>(40).fill('d'), 'bottom')));
     });

@@ -13,7 +13,7 @@ const byKey = new Map(
 const numberKind = 1;
 const bytesKind = 2;
 
-/** A record by the contract's table: another number, kind or order of fields is a broken stream. */
+/** A record by the contract's table: any other number, kind or order of fields breaks the stream. */
 export function postureRecordOf(payload: Buffer): PostureRecord {
   const reader = new Reader(payload, 'a record of the posture');
   const key = reader.u8();

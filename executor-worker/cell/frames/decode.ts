@@ -14,7 +14,7 @@ import {
 import { postureRecordOf } from './decode-posture.ts';
 import { broken, nameIn, Reader } from './reader.ts';
 
-/** The payload of a whole frame as what it says. The bytes in it are views of `payload`. */
+/** Decodes the payload of a whole frame. Bytes in the frame are views of `payload`. */
 export function decodeFrame(type: number, payload: Buffer): CellFrame {
   const name = nameIn(cellFrameTypes, type, 'the type of frame');
   if (name === 'posture') return { type: 'posture', record: postureRecordOf(payload) };
@@ -145,7 +145,7 @@ function endOf(r: Reader): CellFrame {
   };
 }
 
-/** Any bytes that a name in /outputs can have; whether they may be told is decided by who tells them. */
+/** Any bytes that a name in /outputs can have; the output collector decides whether they can be shown. */
 function pathOf(r: Reader): Buffer {
   const path = r.str(limits.pathBytes);
   if (path.length === 0) throw broken('an output has no name');
@@ -158,7 +158,7 @@ function flag(value: number, what: string): boolean {
   return value === 1;
 }
 
-/** Init's own words are ASCII. */
+/** Init's own text is ASCII. */
 function word(bytes: Buffer): string {
   if (bytes.some((byte) => byte < 0x20 || byte > 0x7e)) throw broken('a word of init is not printable');
   return bytes.toString('latin1');

@@ -2,7 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { type HostFrame, hostFrameTypes, killReasons, protocol, rlimitNumbers } from '@hotcell/contract/frames.ts';
 import { frameLimits as limits } from '@hotcell/contract/frames.ts';
 
-/** A frame's bytes. What init would refuse is refused here already, with the field's name. */
+/** A frame's bytes. Refuses what init would refuse, with the name of the field. */
 export function encodeFrame(frame: HostFrame): Buffer {
   const payload = payloadOf(frame);
   const length = payload.reduce((sum, part) => sum + part.length, 0);

@@ -3,7 +3,7 @@ import { broken } from './reader.ts';
 
 type Phase = 'new' | 'ready' | 'sealing' | 'sealed' | 'started' | 'between' | 'tail' | 'outputs' | 'output' | 'over';
 
-/** What may follow what. A stream in which every frame is well formed can still be nonsense, or forged. */
+/** Which frame may follow which. A stream of well-formed frames can still be nonsense, or forged. */
 export class FrameOrder {
   #phase: Phase = 'new';
   #records = 0;
@@ -12,7 +12,7 @@ export class FrameOrder {
   #outputLeft = 0;
   #refused = 0;
 
-  /** Whether the last word was said. */
+  /** Whether the last frame has come. */
   get over(): boolean {
     return this.#phase === 'over';
   }
@@ -74,7 +74,7 @@ export class FrameOrder {
     }
   }
 
-  /** Past the log's limit the tail always comes first, be it empty. */
+  /** Past the log's limit the tail comes first, even if it is empty. */
   get #collecting(): boolean {
     return this.#in('tail', 'outputs') || (this.#in('between') && !this.#limited);
   }

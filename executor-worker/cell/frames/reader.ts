@@ -1,13 +1,13 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 
 export function broken(what: string): HotcellError {
-  return new HotcellError('stream_broken', `the cell's stream is broken: ${what}`);
+  return new HotcellError('stream_broken', `The cell's stream is broken: ${what}.`);
 }
 
-/** Where a kernel says nothing, init says 2^64−1. */
+/** Init writes 2^64−1 for a number that the kernel does not report. */
 const unknownHigh = 0xffff_ffff;
 
-/** Reads a payload's fields in order; every length is looked at before it is believed. */
+/** Reads a payload's fields in order; every length is checked before it is believed. */
 export class Reader {
   readonly #bytes: Buffer;
   readonly #what: string;

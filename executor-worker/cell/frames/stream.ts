@@ -7,16 +7,16 @@ const header = protocol.headerBytes;
 const none = Buffer.alloc(0);
 
 /**
- * A cell's standard output as frames, whatever pieces it comes in. What it holds between two pieces is at most one
- * frame; frames that lie whole in a piece, and all output data, are views of that piece: used before it is reused.
- * Anything wrong throws `stream_broken`; after that the stream cannot be trusted, and the parser takes nothing more.
+ * A cell's standard output as frames, whatever pieces it comes in. Between two pieces it holds at most one frame. Frames
+ * that are whole in a piece, and all output data, are views of that piece: use them before it is reused. Anything wrong
+ * throws `stream_broken`, and the parser takes nothing more.
  */
 export class FrameParser {
   readonly #order = new FrameOrder();
-  /** The begun frame: its header when it is not whole, then the frame with room for all of it. */
+  /** The unfinished frame: its header until that is whole, then a buffer for all of the frame. */
   #held = none;
   #heldLength = 0;
-  /** Of an output's data frame that was handed on in parts. */
+  /** What is still to come of an output's data frame that is handed on in parts. */
   #dataLeft = 0;
   #failed: unknown;
 
@@ -32,7 +32,7 @@ export class FrameParser {
     return frames;
   }
 
-  /** The stream has ended. False when it ended before the last word: whoever wrote it died, and where is no news. */
+  /** The stream has ended. False if it ended before the last frame: the cell died. */
   end(): boolean {
     if (this.#failed) throw this.#failed;
     return this.#order.over;
@@ -57,13 +57,13 @@ export class FrameParser {
   }
 
   #hold(piece: Buffer, at: number, room: number): number {
-    // Fresh each time: frames already handed out are views of the one before.
+    // A new buffer each time: frames already handed out are views of the one before.
     this.#held = Buffer.allocUnsafe(room);
     this.#heldLength = piece.copy(this.#held, 0, at);
     return piece.length;
   }
 
-  /** Goes on with the begun frame. Its buffer is as long as what is known to come: first the header, then all. */
+  /** Goes on with the unfinished frame. Its buffer is as long as what is known to come: first the header, then all. */
   #fill(piece: Buffer, at: number, frames: CellFrame[]): number {
     const copied = piece.copy(this.#held, this.#heldLength, at);
     this.#heldLength += copied;
@@ -96,7 +96,8 @@ export class FrameParser {
 }
 
 function payloadLength(bytes: Buffer, at: number): number {
-  if (bytes.readUInt8(at) !== protocol.magic || bytes.readUInt8(at + 3) !== 0) throw broken('it is not frames');
+  if (bytes.readUInt8(at) !== protocol.magic || bytes.readUInt8(at + 3) !== 0)
+    throw broken('it does not consist of frames');
   const version = bytes.readUInt8(at + 1);
   if (version !== protocol.version) throw broken(`it is of version ${version}, not ${protocol.version}`);
   const length = bytes.readUInt32LE(at + 4);

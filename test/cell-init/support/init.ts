@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CellFrame, HostFrame, JobLimits, RunEnd } from '@hotcell/contract/frames.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
-import { makeFolder, removeFolder } from '@hotcell/executor-worker/cell/folder.ts';
+import { makeFolder, removeFolder } from '@hotcell/executor-worker/cell/host-files.ts';
 import { containerName, containerOptions, initPath } from '@hotcell/executor-worker/cell/options.ts';
 import { settableRlimits } from '@hotcell/executor-worker/cell/cell-bounds.ts';
 import { Talk } from '@hotcell/executor-worker/cell/talk.ts';

@@ -118,12 +118,12 @@ const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true
     change: edit('init', any, { effective: '000001ffffffffff' }),
     said: /init has the capabilities 000001ffffffffff/,
   },
-  'something untold': { change: drop('seccomp'), said: /seccomp was told 0 times/ },
+  'something untold': { change: drop('seccomp'), said: /seccomp was reported 0 times/ },
   'something told twice': {
     change: add({ key: 'noNewPrivs', value: 1 }),
-    said: /noNewPrivs was told 2 times/,
+    said: /noNewPrivs was reported 2 times/,
   },
-  'more than can be told': { change: add({ key: 'more', of: 9 }), said: /more of mount/ },
+  'more than can be told': { change: add({ key: 'more', of: 9 }), said: /more records of mount/ },
   'something unreadable': { change: add({ key: 'unreadable', of: 6, errno: 13 }), said: /interface could not be read/ },
   'a scratch that honours devices': {
     change: edit('mount', mountAt('/work'), { options: 'rw,nosuid' }),

@@ -39,7 +39,7 @@ describe('a cell is left alone', () => {
 
 describe('a cell goes', () => {
   test('when it is of an earlier life of this worker', () => {
-    assert.match(reasonToReap(cell('me'), known) ?? '', /does not know it/);
+    assert.match(reasonToReap(cell('me'), known) ?? '', /no longer knows it/);
   });
   test('when its worker is gone, at once', () => {
     assert.match(reasonToReap(cell('dead'), known) ?? '', /its worker dead is gone/);

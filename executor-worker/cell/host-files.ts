@@ -1,9 +1,34 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Mount } from './cell-plan.ts';
 import { hostname } from './options.ts';
 
-/** The files that stand in for an image's: naming no host, no resolver, and the job's user. */
+/** cell-init on the host. Its digest is taken anew when the file was replaced: a build replaces it as a whole. */
+export class InitFile {
+  readonly path: string;
+  #seen: { mark: string; digest: Digest } | undefined;
+
+  constructor(stateDir: string) {
+    this.path = join(stateDir, 'init', 'cell-init');
+  }
+
+  async digest(): Promise<Digest> {
+    try {
+      const { ino, mtimeMs, size } = await stat(this.path);
+      const mark = `${ino} ${mtimeMs} ${size}`;
+      if (this.#seen?.mark !== mark) this.#seen = { mark, digest: sha256(await readFile(this.path)) };
+      return this.#seen.digest;
+    } catch (cause) {
+      const message = `There is no cell-init at ${this.path}. Build it: ./hotcell image build cell-init`;
+      throw new HotcellError('cell_failed', message, { cause });
+    }
+  }
+}
+
+/** Files in place of the image's: they name no host and no resolver, and the job's user. */
 function contents(uid: number): Readonly<Record<string, string>> {
   return {
     hosts: '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n',
@@ -17,8 +42,8 @@ function contents(uid: number): Readonly<Record<string, string>> {
 export const folderOfCells = (stateDir: string) => join(stateDir, 'cells');
 
 /**
- * A cell's own folder on the host, which no cell can write: what is mounted into it, read-only. A few small files: to
- * hand each to a thread and to wait for it costs the worker more than to write it.
+ * A cell's own folder on the host, mounted read-only into it. Written synchronously: handing a few small files to a
+ * thread costs more than writing them.
  */
 export function makeFolder(stateDir: string, id: string, uid: number): Mount[] {
   const folder = join(folderOfCells(stateDir), id);
@@ -28,7 +53,7 @@ export function makeFolder(stateDir: string, id: string, uid: number): Mount[] {
   return files.map(([name]) => ({ source: join(folder, name), target: `/etc/${name}` }));
 }
 
-/** What `/inputs` is for a run without any. */
+/** The empty `/inputs` of a run without inputs. */
 export function noInputs(stateDir: string, id: string): Mount {
   return { source: join(folderOfCells(stateDir), id, 'inputs'), target: '/inputs' };
 }
