@@ -84,8 +84,9 @@ export function changesOf(file: string, source: SourceFile): Change[] {
     if (isExpressionStatement(node) && !isSilent(awaited(node.expression))) replace(node, ';', drops(node));
     if (isIfStatement(node) && !node.elseStatement && leaves(node.thenStatement)) replace(node, ';', drops(node));
     const statements = isBlock(node) ? [...node.statements] : [];
+    // Two reads into constants may change places.
     for (const [first, second] of pairs(statements))
-      if (awaits(first) && awaits(second))
+      if (awaits(first) && awaits(second) && [first, second].some(isExpressionStatement))
         add(
           `swap: ${firstLine(textOf(first))} ↔ ${firstLine(textOf(second))}`,
           startOf(first),

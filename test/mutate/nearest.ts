@@ -4,8 +4,8 @@ import { dirname, join, normalize } from 'node:path';
 /** Rooms whose sources are changed. `setup` is left out: what installs a machine shows on a fresh one alone. */
 export const rooms = ['contract', 'outside', 'record', 'policies', 'producer', 'executor-worker', 'notary', 'clients'];
 
-/** Those that would build images, start whole installations, or take minutes: too much for one mutant. */
-const tooLong = /^test\/(unit|e2e|images|soak)\/|^test\/faults\/(engine|valkey|store|disk|mixed-load)|up-and-down/;
+/** Those that build images, start whole installations, or take minutes: too much for one mutant. */
+const tooLong = /^test\/(unit|images|soak)\/|^test\/faults\/(engine|valkey|store|disk|mixed-load)|up-and-down/;
 /** Checks of the checkout itself, not of what it does. */
 const ofTheTree = /^test\/unit\/(check|docs)\//;
 

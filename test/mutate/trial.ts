@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /** How long the tests of one mutant may take: one that hangs is noticed as well as one that fails. */
-const unitMs = 90_000;
+const unitMs = 240_000;
 const systemMs = 300_000;
 
 /** Whether these test files pass in this checkout. The first test that fails ends them all. */

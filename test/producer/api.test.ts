@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { apiKeyIdOf } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { Result } from '@hotcell/contract/result.ts';
@@ -152,6 +153,9 @@ test('an API key works once it is made, its listing holds no secret, and a revok
   const foreign = JSON.stringify({ role: 'admin', tenant: 'default' });
   assert.equal((await producer.ask('POST', '/v1/apikeys', { key: admin, body: foreign })).status, 403);
   assert.equal((await producer.ask('DELETE', `/v1/apikeys/${id}`, { key: admin })).status, 200);
+  const own = await producer.ask('DELETE', `/v1/apikeys/${apiKeyIdOf(admin)}`, { key: admin });
+  assert.equal((await problemOf(own)).code, 'conflict', 'no key revokes itself');
+  assert.equal((await producer.ask('GET', '/v1/runs', { key: admin })).status, 200);
   const refused = await problemOf(await producer.ask('GET', '/v1/runs', { key }));
   assert.equal(refused.code, 'unauthenticated');
   assert.match(refused.detail, new RegExp(`${id} was revoked`));

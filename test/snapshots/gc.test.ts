@@ -202,6 +202,17 @@ test('a tenant with a freeze under way is skipped; an abandoned freeze holds not
   await closeLease(house.producer.store, tenant, lease);
 });
 
+test('content with one young version stays, whichever version it is', async () => {
+  const tenant = bed.tenant();
+  const [again, once] = ['put again', 'put once'].map((text) => recordKeys.cas(tenant, sha256(text)));
+  assert.ok(again && once);
+  for (const key of [again, again, once]) await store.put(store.record, key, 'x');
+  // Only the latest version of each is aged.
+  await age(bed, store.record, `cas/${tenant}`);
+  assert.equal((await collect(tenant)).contents, 1);
+  assert.deepEqual(await thereOf(tenant), [again]);
+});
+
 test('locked content stays and is reported', async () => {
   const tenant = bed.tenant();
   const key = recordKeys.cas(tenant, sha256('locked'));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
+import { postureFields, type PostureRecord } from '@hotcell/contract/frames-posture.ts';
 import type { ExpectedPosture } from '@hotcell/executor-worker/cell/posture-expected.ts';
 import { insideFacts } from '@hotcell/executor-worker/cell/posture-facts.ts';
 import { insideDifferences } from '@hotcell/executor-worker/cell/posture-inside.ts';
@@ -172,6 +172,13 @@ for (const runtime of ['runc', 'gvisor', 'gvisor-2026'] as const)
     test('a sealed one does not differ', () => {
       const { records, expected } = recorded(runtime);
       assert.deepEqual(insideDifferences(records, expected), []);
+    });
+    test('a kernel without a security module has no label to read', () => {
+      const { records, expected } = recorded(runtime);
+      const unreadable = (of: number): PostureRecord[] => [...records, { key: 'unreadable', of, errno: 22 }];
+      assert.deepEqual(insideDifferences(unreadable(postureFields.lsm.key), expected), []);
+      const said = insideDifferences(unreadable(postureFields.caps.key), expected);
+      assert.deepEqual(said, ['caps could not be read (errno 22)']);
     });
     test('its facts are what a result can hold', () => {
       const { records } = recorded(runtime);

@@ -7,7 +7,7 @@ import { limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { Policy } from '@hotcell/contract/policy.ts';
 import { checkPolicies, testInstallation } from '@hotcell/policies/check/run-policy-tests.ts';
 import { unsaid } from '@hotcell/policies/check/coverage.ts';
-import { readTests } from '@hotcell/policies/check/test-file.ts';
+import { PolicyTest, readTests } from '@hotcell/policies/check/test-file.ts';
 import { tryTest } from '@hotcell/policies/check/try-test.ts';
 import { loadFolder } from '@hotcell/policies/load-policies.ts';
 import { policySchemaText } from '@hotcell/policies/policy-schema.ts';
@@ -39,6 +39,27 @@ function complaints(folder: string): string[] {
     ]),
   ];
 }
+
+describe('the warnings that a test expects', () => {
+  const sealed = loadFolder(shipped, testInstallation(shipped)).policies.get('sealed')?.policy;
+  const differences = (code: string, warnings: string[]) => {
+    assert.ok(sealed);
+    const one = { name: 'warns', admitted: true, warnings, request: { blocks: [{ language: 'python', code }] } };
+    return tryTest(PolicyTest.parse(one), sealed).differences.join('\n');
+  };
+  const quiet = 'print(1)';
+  const noisy = 'import requests';
+
+  test('are the only ones', () => {
+    assert.equal(differences(quiet, []), '');
+    assert.match(differences(noisy, []), /^warns: .*network/);
+  });
+  test('are given', () => {
+    assert.equal(differences(noisy, ['no network']), '');
+    assert.match(differences(noisy, ['no network', 'metadata']), /^does not warn of "metadata", but: .*network/);
+    assert.match(differences(quiet, ['no network']), /^does not warn of "no network"$/);
+  });
+});
 
 describe('the shipped policies', () => {
   test('are said whole by their tests', () => assert.deepEqual(complaints(shipped), []));

@@ -53,6 +53,12 @@ describe('policy test', () => {
 });
 
 describe('policy try', () => {
+  test('refuses a --since that is not a time, before it asks anyone', () => {
+    const { status, stderr } = policy(['try', write('since.yaml', 'extends: sealed\n'), '--since', 'yesterday']);
+    assert.notEqual(status, 0);
+    assert.match(stderr, /--since.*yesterday.*2026-11-01T08:00:00Z/);
+  });
+
   test('shows a file as it would be here, merged with what it extends', () => {
     const { status, stdout, stderr } = policy(['try', write('team.yaml', 'extends: sealed\nlimits: { pids: 99 }\n')]);
     assert.equal(status, 0, stderr);
