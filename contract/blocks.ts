@@ -56,11 +56,23 @@ export function resolveBlocks(
   return { resolved, issues };
 }
 
-/** `# filename: x.py` in the first line, with the comment signs of the usual languages. */
+const commentSigns = ['#', '//', '--', '<!--', '/*'];
+const commentEnds = ['-->', '*/'];
+const filenameKey = 'filename:';
+
+/**
+ * `# filename: x.py` in the first line, with the comment signs of the usual languages. Cut by hand, each letter once: a
+ * pattern with three runs of white space in a row takes the cube of what a stranger puts there.
+ */
 export function filenameIn(code: string): string | undefined {
-  const [first = ''] = code.split('\n', 1);
-  const found = /^\s*(?:#|\/\/|--|<!--|\/\*)\s*filename:\s*(.+?)\s*(?:-->|\*\/)?\s*$/.exec(first);
-  return found?.[1];
+  const end = code.indexOf('\n');
+  const line = (end < 0 ? code : code.slice(0, end)).trim();
+  const sign = commentSigns.find((one) => line.startsWith(one));
+  const comment = sign && line.slice(sign.length).trimStart();
+  if (!comment?.startsWith(filenameKey)) return undefined;
+  const name = comment.slice(filenameKey.length);
+  const closing = commentEnds.find((one) => name.endsWith(one)) ?? '';
+  return name.slice(0, name.length - closing.length).trim() || undefined;
 }
 
 function pathProblem(path: string): string | undefined {

@@ -1,3 +1,5 @@
+import { PathTree, type TreePlace } from './path-tree.ts';
+
 /** A path that keeps a list of paths from being a snapshot, and why. */
 export interface NameProblem {
   path: string;
@@ -6,15 +8,10 @@ export interface NameProblem {
 
 const maxPathBytes = 3500;
 const maxPartBytes = 255;
-
-/**
- * Equal for two names that some file system takes for one, by case or by Unicode form. Upper case first, because some
- * letters have longer capitals (ß, SS).
- */
-function folded(name: string): string {
-  if (/^[\x20-\x7e]*$/.test(name)) return name.toLowerCase();
-  return name.normalize('NFD').toUpperCase().toLowerCase().normalize('NFC');
-}
+/** Of one snapshot. A path of 3,500 bytes can name 1,750 folders, and each takes memory. */
+const mostPlaces = 300_000;
+const mostShown = 3;
+const mostShownLetters = 80;
 
 /** The problem of one path by itself; undefined if it can be mounted as it is. */
 function problemOf(path: string): string | undefined {
@@ -34,81 +31,52 @@ function problemOf(path: string): string | undefined {
   return undefined;
 }
 
-/** The spellings of one folded name, as a file and as a folder. */
-interface Spellings {
-  files: Map<string, number>;
-  folders: Set<string>;
+const tooMany = `comes after ${mostPlaces} files and folders, the most that a snapshot holds; freeze fewer at once`;
+
+function quoted(name: string): string {
+  return JSON.stringify(name.length > mostShownLetters ? `${name.slice(0, mostShownLetters)}…` : name);
 }
 
-function spellings(paths: Iterable<string>): Map<string, Spellings> {
-  const found = new Map<string, Spellings>();
-  const at = (name: string): Spellings => {
-    const key = folded(name);
-    const there = found.get(key) ?? { files: new Map(), folders: new Set() };
-    found.set(key, there);
-    return there;
-  };
-  const seen = new Set<string>();
-  for (const path of paths) {
-    const { files } = at(path);
-    files.set(path, (files.get(path) ?? 0) + 1);
-    for (const folder of foldersOf(path)) {
-      // Its parents were added with it.
-      if (seen.has(folder)) break;
-      seen.add(folder);
-      at(folder).folders.add(folder);
-    }
-  }
-  return found;
-}
-
-/** The folders that contain a path, the innermost first. */
-function* foldersOf(path: string): Generator<string> {
-  for (let cut = path.lastIndexOf('/'); cut > 0; cut = path.lastIndexOf('/', cut - 1)) yield path.slice(0, cut);
-}
-
-/** Why this spelling of a name clashes with others; undefined if it does not. */
-function clash(name: string, as: 'file' | 'folder', { files, folders }: Spellings): string | undefined {
-  const others = [...new Set([...files.keys(), ...folders])].filter((other) => other !== name).toSorted();
-  if (others.length > 0) {
-    const shown = others.slice(0, 3).map((other) => JSON.stringify(other));
-    const which = as === 'folder' ? `lies in ${JSON.stringify(name)}, which ` : '';
+/** Why a place cannot stand beside what else is taken for it; undefined if it can. */
+function clashAt(place: TreePlace, as: 'file' | 'folder'): string | undefined {
+  const { alike } = place;
+  if (alike.length > 1) {
+    // One more than is shown, since the place itself may be among them: never the whole group for each of its members.
+    const others = alike.slice(0, mostShown + 1).filter((other) => other !== place);
+    const which = as === 'folder' ? `lies in ${quoted(place.path)}, which ` : '';
+    const shown = others.slice(0, mostShown).map((other) => quoted(other.path));
     return `${which}differs from ${shown.join(', ')} only in case or Unicode form`;
   }
-  if (as === 'file' && folders.size > 0) return 'is a file and also a folder';
-  if (as === 'folder' && files.size > 0) return `lies in ${JSON.stringify(name)}, which is also a file`;
-  return (files.get(name) ?? 0) > 1 ? 'appears more than once' : undefined;
+  if (as === 'file' && place.isFolder) return 'is a file and also a folder';
+  if (as === 'folder' && place.files > 0) return `lies in ${quoted(place.path)}, which is also a file`;
+  return place.files > 1 ? 'appears more than once' : undefined;
+}
+
+function clashOf(file: TreePlace): string | undefined {
+  for (let place: TreePlace | undefined = file; place; place = place.parent) {
+    const reason = clashAt(place, place === file ? 'file' : 'folder');
+    if (reason) return reason;
+  }
+  return undefined;
 }
 
 /**
- * Every path that can't be mounted faithfully, with the reason, sorted: one is enough to refuse the whole snapshot. The
- * order of the paths does not matter.
+ * Every path that cannot be mounted faithfully, with the reason, sorted: one is enough to refuse the whole snapshot. The
+ * order of the paths does not change the answer. The work is linear in their length, since a stranger chose them.
  */
 export function nameProblems(paths: readonly string[]): NameProblem[] {
   const problems = new Map<string, string>();
-  const sound: string[] = [];
+  const tree = new PathTree();
+  const sound: { path: string; file: TreePlace }[] = [];
   for (const path of paths) {
-    const reason = problemOf(path);
+    const reason = tree.size < mostPlaces ? problemOf(path) : tooMany;
     if (reason) problems.set(path, reason);
-    else sound.push(path);
+    else sound.push({ path, file: tree.add(path) });
   }
-  const clashing = new Map<string, Spellings>();
-  for (const [key, there] of spellings(sound)) {
-    const names = new Set([...there.files.keys(), ...there.folders]);
-    const asBoth = there.files.size > 0 && there.folders.size > 0;
-    if (names.size > 1 || asBoth || [...there.files.values()].some((times) => times > 1)) clashing.set(key, there);
-  }
-  const reasonFor = (path: string): string | undefined => {
-    for (const name of [path, ...foldersOf(path)]) {
-      const there = clashing.get(folded(name));
-      const reason = there && clash(name, name === path ? 'file' : 'folder', there);
-      if (reason) return reason;
-    }
-    return undefined;
-  };
-  if (clashing.size > 0)
-    for (const path of sound) {
-      const reason = reasonFor(path);
+  tree.sortAlike();
+  if (tree.hasClash)
+    for (const { path, file } of sound) {
+      const reason = clashOf(file);
       if (reason) problems.set(path, reason);
     }
   return [...problems].map(([path, reason]) => ({ path, reason })).toSorted((a, b) => (a.path < b.path ? -1 : 1));

@@ -36,6 +36,9 @@ export function manifestOf(entries: readonly SnapshotEntry[]): { id: Digest; tex
   return { id: sha256(text), text };
 }
 
+/** A refusal is stored and sent: it names so many offending paths and counts the rest. */
+const mostNamed = 100;
+
 export function refuseNames(problems: readonly NameProblem[]): void {
   const [first] = problems;
   if (!first) return;
@@ -43,7 +46,7 @@ export function refuseNames(problems: readonly NameProblem[]): void {
   throw new HotcellError(
     'snapshot_refused',
     `Snapshot refused: ${JSON.stringify(first.path)} ${first.reason}${more}. Rename these files and freeze the source again.`,
-    { issues: problems.map(({ path, reason }) => ({ path, message: reason })) },
+    { issues: problems.slice(0, mostNamed).map(({ path, reason }) => ({ path, message: reason })) },
   );
 }
 
