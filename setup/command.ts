@@ -12,7 +12,7 @@ interface Options {
 }
 
 export interface Ended {
-  /** 127 when the program is not there. */
+  /** 127 if the program was not found. */
   code: number;
   stdout: string;
   stderr: string;
@@ -20,14 +20,14 @@ export interface Ended {
 
 const children = new Set<ChildProcess>();
 
-/** For the end of this process: what it started does not go on without it. */
+/** When this process ends, the programs it started must end too. */
 export function endChildren(signal: NodeJS.Signals): void {
   for (const child of children) child.kill(signal);
 }
 
 const keptCharacters = 1 << 20;
 
-/** Runs a program to its end. It never throws for what the program did: its exit is data. */
+/** Runs a program to its end. It never throws for what the program did: the exit code is data. */
 export async function command(argv: Argv, options: Options = {}): Promise<Ended> {
   const child = spawn(argv[0], argv.slice(1), {
     cwd: options.cwd,
@@ -43,7 +43,7 @@ export async function command(argv: Argv, options: Options = {}): Promise<Ended>
       if (options.say) for (const line of text.split(/[\r\n]+/)) if (line.trim() !== '') options.say(line);
     });
   }
-  // A program that ends without reading its input is no error of ours: its exit code says what it was.
+  // A program may end without reading its input; its exit code says how it went.
   child.stdin.on('error', () => {});
   child.stdin.end(options.input ?? '');
   child.on('exit', () => children.delete(child)).on('error', () => children.delete(child));
@@ -56,7 +56,7 @@ export async function command(argv: Argv, options: Options = {}): Promise<Ended>
   });
 }
 
-/** The same where anything but success ends the work: the error carries what the program said last. */
+/** Like `command`, but throws if the program fails; the error carries its last output. */
 export async function must(argv: Argv, options: Options = {}): Promise<string> {
   const { code, stdout, stderr } = await command(argv, options);
   if (code === 0) return stdout;
@@ -65,5 +65,5 @@ export async function must(argv: Argv, options: Options = {}): Promise<string> {
 
 export function failed(argv: Argv, code: number, output: string): HotcellError {
   const said = output.trim().split('\n').slice(-8).join('\n');
-  return new HotcellError('internal', `\`${argv.join(' ')}\` ended with ${code}:\n${said}`);
+  return new HotcellError('internal', `\`${argv.join(' ')}\` failed with exit code ${code}:\n${said}`);
 }

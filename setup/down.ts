@@ -10,7 +10,7 @@ import { stopParts } from './services/start-services.ts';
 import { findInstallation, type Installation, placesIn } from './settings/installation.ts';
 import { withLock } from './settings/installation-lock.ts';
 
-/** Stops the services; what they keep stays in the home. With purge nothing of the installation stays anywhere. */
+/** Stops the services; their data stays in the home. With purge, nothing of the installation is left. */
 export async function down(env: NodeJS.ProcessEnv, progress: Progress, options: { purge: boolean }): Promise<boolean> {
   const installation = await findInstallation(env);
   if (!installation) return false;
@@ -27,18 +27,18 @@ export async function down(env: NodeJS.ProcessEnv, progress: Progress, options: 
   return true;
 }
 
-/** A worker that was killed leaves its waiting cells; they hold nothing, but they are ours to clear away. */
+/** A worker that was killed leaves its cells behind. */
 async function removeCells({ id }: Installation, progress: Progress): Promise<void> {
   const filters = ['--filter', `label=hotcell.installation=${id}`, '--filter', 'label=hotcell.managed=1'];
   const listed = await must(['docker', 'ps', '--all', '--quiet', ...filters]);
   const ids = listed.split('\n').filter((line) => line !== '');
   if (ids.length === 0) return;
-  await progress.step(`removing ${ids.length} containers that were left`, async () => {
+  await progress.step(`removing ${ids.length} leftover containers`, async () => {
     await must(['docker', 'rm', '--force', '--volumes', ...ids]);
   });
 }
 
-/** What names the installation goes last: a removal that was interrupted is found again and finished. */
+/** The files that identify the installation go last, so that an interrupted removal can be resumed. */
 async function removeHome(installation: Installation): Promise<void> {
   await removeFlaggedView(installation);
   const { home } = installation;
@@ -55,11 +55,14 @@ async function removeHome(installation: Installation): Promise<void> {
   await rm(home, { recursive: true, force: true });
 }
 
-/** The worker is root in its container, and so is what it staged: who started it without root removes it the same way. */
+/** The worker is root in its container and owns what it staged, so a user who is not root removes that in a container too. */
 async function removeAsRoot(home: string): Promise<void> {
   const image = (await readImagesLock(home))['service']?.digest;
   if (image === undefined)
-    throw new HotcellError('forbidden', `parts of ${home} belong to root: \`sudo rm -rf ${home}\` removes them`);
+    throw new HotcellError(
+      'forbidden',
+      `could not remove ${home}: some of its files belong to root. Run \`sudo rm -rf ${home}\``,
+    );
   const program = `for (const name of fs.readdirSync('/home')) fs.rmSync('/home/' + name, { recursive: true, force: true })`;
   const sealed = [
     '--network',

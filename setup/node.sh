@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a TypeScript file of this checkout with its own Node and its dependencies, making sure first that both are there.
+# Runs a TypeScript file of this checkout with its own Node, after installing Node and the dependencies if they are missing.
 set -eu
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 modules=$root/node_modules
@@ -14,7 +14,7 @@ install_npm() {
   . /etc/os-release 2>/dev/null || ID=
   [ "$(id -u)" = 0 ] && [ "${ID:-}" = debian ] ||
     fail "there is no npm here. Install Node.js with npm (on Debian: sudo apt-get install nodejs npm), then try again"
-  echo "hotcell: there is no npm here: this installs Debian's (apt-get install nodejs npm)" >&2
+  echo "hotcell: npm is missing; installing Debian's (apt-get install nodejs npm)" >&2
   if [ -t 0 ] && [ -t 2 ]; then
     printf 'Go on? [Y/n] ' >&2
     read -r answer
@@ -29,12 +29,12 @@ install_npm() {
 complete() {
   [ -x "$node" ] || return 1
   cmp -s "$root/package-lock.json" "$modules/.hotcell-lock" && return
-  # npm writes its own note last, too: whoever called npm by hand has done it already.
+  # npm writes its own note last, too, if it was called by hand.
   [ "$modules/.package-lock.json" -nt "$root/package-lock.json" ] && cp "$root/package-lock.json" "$modules/.hotcell-lock"
 }
 
 install_dependencies() {
-  # Two commands at once in a fresh checkout: the second waits, and finds it done.
+  # Two commands at once in a fresh checkout: the second waits and finds it done.
   exec 9<"$root/package-lock.json"
   ! command -v flock >/dev/null || flock 9
   if ! complete; then
@@ -45,14 +45,14 @@ install_dependencies() {
     beat=$!
     trap 'kill $beat 2>/dev/null' EXIT
     trap 'exit 130' INT TERM
-    # A proxy that intercepts TLS is known to the machine, but not to a Node with a list of its own.
+    # The machine knows the certificate of a proxy that intercepts TLS; Node, with its own list, does not.
     bundle=/etc/ssl/certs/ca-certificates.crt
     [ ! -r $bundle ] || export NODE_EXTRA_CA_CERTS="${NODE_EXTRA_CA_CERTS:-$bundle}"
     (cd "$root" && exec npm ci --no-progress --loglevel=error </dev/null >&2 9<&-) || fail "npm ci failed, see above; try again when it is repaired"
     kill $beat
     trap - EXIT INT TERM
     [ -x "$node" ] || fail "npm ci left no Node in node_modules/.bin: the npm package \"node\" knows no such machine as this"
-    # Written last: an installation that was interrupted is not taken for a whole one.
+    # Written last, so that an interrupted installation does not look complete.
     cp "$root/package-lock.json" "$modules/.hotcell-lock"
   fi
   exec 9<&-

@@ -4,13 +4,13 @@ import { gatherMachine } from './doctor/gather-machine.ts';
 import { judgeMachine } from './doctor/judge-facts.ts';
 import type { EngineFacts } from './engine/engine-facts.ts';
 
-/** What makes it pointless to begin: said before anything is built or started, with all of it at once. */
+/** Report everything that would make `up` fail, before anything is built or started. */
 function refuseToBegin(checks: readonly Check[]): void {
   const fails = checks.filter((check) => check.status === 'fail');
   if (fails.length === 0) return;
   const said = fails.map(({ name, message, fix }) => `${name}: ${message}${fix ? `; ${fix}` : ''}`).join('\n');
   const issues = fails.map(({ name, message, fix }) => ({ path: name, message: fix ? `${message}; ${fix}` : message }));
-  throw new HotcellError('engine_unavailable', `this machine cannot run Hotcell as it is:\n${said}`, { issues });
+  throw new HotcellError('engine_unavailable', `this machine cannot run Hotcell yet:\n${said}`, { issues });
 }
 
 export async function preflight(home: string, tools: EngineFacts): Promise<void> {

@@ -1,6 +1,6 @@
 const beatMs = 2500;
 
-/** How setup tells a person what it does: a line per step, and a sign of life while a step takes long. */
+/** How set-up reports its progress: a line for each step, and a sign of life during long ones. */
 export interface Progress {
   step<T>(title: string, work: (say: (line: string) => void) => Promise<T>): Promise<T>;
   note(text: string): void;
@@ -17,7 +17,7 @@ function seconds(since: number): string {
   return elapsed < 10 ? `${elapsed.toFixed(1)} s` : `${Math.round(elapsed)} s`;
 }
 
-// What tools print carries colours and cursor movements of its own: only its last readable line is shown.
+// Tools print colours and cursor movements: show only the last readable line.
 function readable(line: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed here
   return line

@@ -13,7 +13,7 @@ export interface InstallationStatus {
   services: ServiceStatus[];
 }
 
-/** What the engine says of this installation's services; a service that was never started is listed too. */
+/** The state of this installation's services in the engine, including services that were never started. */
 export async function installationStatus(env: NodeJS.ProcessEnv): Promise<InstallationStatus | undefined> {
   const installation = await findInstallation(env);
   if (!installation) return undefined;

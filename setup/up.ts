@@ -10,14 +10,14 @@ import { type Installation, placesIn, settingsOf } from './settings/installation
 import { withLock } from './settings/installation-lock.ts';
 import { prepareInstallation } from './settings/prepare-installation.ts';
 
-/** What a started installation has: the services, what every cell begins with, and the images of the shipped languages. */
+/** The images of a running installation: services, cell-init, and the shipped languages. */
 export const neededImages = ['valkey', 'store', 'service', 'cell-init', 'python', 'node'] as const;
 
 const isPart = (name: ServiceName) => name === 'valkey' || name === 'store';
 
 /**
- * From whatever is there to an installation that runs. Each step looks first and does only what is missing, so that it
- * can be interrupted anywhere and started again, and takes seconds when there is nothing to do.
+ * Bring this machine to a running installation. Each step looks first and does only what is missing, so `up` can be
+ * interrupted anywhere and run again, and takes seconds when there is nothing to do.
  */
 export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { yes: boolean }): Promise<Installation> {
   const { home } = await settingsOf(env);
@@ -26,12 +26,12 @@ export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { 
     const installation = await prepareInstallation(env);
     const all = expectedServices(installation);
     const running = await runningServices(installation);
-    // Before minutes of building: what is in the way then is in the way now.
+    // Before minutes of building: a port that is taken now will be taken then.
     await refuseTakenPorts(installation, all, running);
     const images = await haveImages(installation, neededImages, progress);
     const ids = { valkey: images.valkey.id, store: images.store.id, service: images.service.id };
     const start = (services: readonly ServiceName[]) => startServices(installation, ids, services, progress);
-    // When all of them run, one look is enough; otherwise what the others rely on comes first.
+    // If all of them run, one pass is enough; otherwise start first what the others depend on.
     const first = all.every((name) => running.has(name)) ? all : all.filter(isPart);
     await start(first);
     await furnishStore(installation);

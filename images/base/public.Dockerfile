@@ -1,5 +1,5 @@
-# The base of every image where an image registry is reachable. What a package installs later is checked again, so
-# that what is taken away here stays away.
+# The base of all images if an image registry is reachable. Later packages are checked again, so that what is removed
+# here stays removed.
 ARG PUBLIC
 FROM ${PUBLIC}
 RUN find / -xdev -perm /6000 -type f -exec chmod a-s {} +

@@ -1,3 +1,3 @@
-# The programs of the image as files, without making a container for it.
+# The image's programs as files, without a container.
 ARG IMAGE
 FROM ${IMAGE}

@@ -1,4 +1,4 @@
-"""Prints what is in the tree of an image: packages, and what a cell should not have."""
+"""Prints what is in an image's file tree: packages, and programs that a cell should not have."""
 
 import json
 import os
@@ -59,7 +59,7 @@ for folder, folders, names in os.walk(root):
             package = json.loads(read(os.path.join(folder, "package.json")))
             packages.add(("npm", str(package["name"]), str(package["version"])))
         except (ValueError, KeyError, TypeError):
-            pass  # A file of that name that is no package's: packages have both.
+            pass  # Not a package's own package.json, which has both.
     for name in sorted(names):
         path = os.path.join(folder, name)
         shown = os.path.join(inside, name)
@@ -75,7 +75,7 @@ for folder, folders, names in os.walk(root):
                 if "security.capability" in os.listxattr(path):
                     found["capabilities"].append(shown)
             except OSError:
-                pass  # A file system without attributes holds no capabilities.
+                pass  # A file system without attributes has no file capabilities.
         elif stat.S_ISLNK(status.st_mode):
             executable = bool(re.search(r"/s?bin/|/libexec/", shown))
         if not executable or "/site-packages/" in shown or "/dist-packages/" in shown or "/node_modules/" in shown:

@@ -1,6 +1,6 @@
 /**
- * The system calls that a cell may use: an allow-list of our own. Everything that is not on it answers EPERM, and a
- * foreign ABI (32-bit, x32) none at all. From here the JSON files beside this one are written (`node generate.ts`).
+ * The system calls that a cell may use: our own allow-list. Any other call fails with EPERM, and a call by a foreign ABI
+ * (32-bit, x32) kills the process. `node generate.ts` writes the JSON files beside this one from it.
  */
 export const architectures = ['x86_64', 'aarch64'] as const;
 export const runtimes = ['runc', 'gvisor'] as const;
@@ -59,7 +59,7 @@ const sockets = `
 
 const semaphores = 'semctl semget semop semtimedop';
 
-/** Of x86-64 alone; arm64 was made without the old forms. */
+/** x86-64 only: arm64 never had these old forms. */
 const legacy = new Set(
   `access alarm arch_prctl chmod chown creat dup2 epoll_create epoll_wait eventfd fork futimesat get_thread_area
    getdents getpgrp inotify_init lchown link lstat map_shadow_stack mkdir open pause pipe poll readlink rename
@@ -68,13 +68,13 @@ const legacy = new Set(
 
 const wordsOf = (...lists: string[]) => lists.flatMap((list) => list.trim().split(/\s+/));
 
-/** AF_UNIX, AF_INET, AF_INET6: nothing else gets a socket. Rules of one call are alternatives. */
+/** AF_UNIX, AF_INET, AF_INET6: no other family gets a socket. Rules for one call are alternatives. */
 const families = [1, 2, 10];
-/** What mknod may make: a plain file (also said as 0), a fifo, a socket. Never a device, not even where gVisor would. */
+/** mknod may make a plain file (also written as 0), a fifo or a socket. Never a device, even where gVisor would allow it. */
 const nodes = { mask: 0o170000, kinds: [0, 0o100000, 0o010000, 0o140000] };
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: all of them zero. */
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET must all be zero. */
 const namespaceFlags = 0x7e020000;
-/** PER_LINUX, and the question which it is. */
+/** PER_LINUX, and asking for the current one. */
 const personalities = [0x0, 0xffffffff];
 
 export function profileFor(runtime: ProfileRuntime, architecture: Architecture): Profile {
@@ -88,12 +88,12 @@ export function profileFor(runtime: ProfileRuntime, architecture: Architecture):
   return {
     defaultAction: 'SCMP_ACT_ERRNO',
     defaultErrnoRet: errno.EPERM,
-    // Without the 32-bit sub-architectures: a call by another ABI than this one is no call that is refused but a death.
+    // Without the 32-bit sub-architectures: a call by another ABI is not refused but kills.
     architectures: [architecture === 'x86_64' ? 'SCMP_ARCH_X86_64' : 'SCMP_ARCH_AARCH64'],
     syscalls: [
       { names: names.toSorted(), action: 'SCMP_ACT_ALLOW' },
       ...families.map((value) => allow('socket', [{ index: 0, value, op: 'SCMP_CMP_EQ' }])),
-      // A pair is of AF_UNIX or it is nothing.
+      // Socket pairs exist only in AF_UNIX.
       allow('socketpair', [{ index: 0, value: 1, op: 'SCMP_CMP_EQ' }]),
       ...nodes.kinds.flatMap((kind) => [
         ...(architecture === 'x86_64'
@@ -103,8 +103,8 @@ export function profileFor(runtime: ProfileRuntime, architecture: Architecture):
       ]),
       ...personalities.map((value) => allow('personality', [{ index: 0, value, op: 'SCMP_CMP_EQ' }])),
       allow('clone', [{ index: 0, value: namespaceFlags, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }]),
-      // Its flags lie in memory, where no filter can look: with ENOSYS the C library falls back to clone. gVisor does not
-      // do errno values and, what a namespace of its kernel can do, ends in its kernel.
+      // Its flags are in memory, where no filter can look: on ENOSYS the C library falls back to clone. gVisor supports no
+      // errno values, and a namespace made in its kernel stays in its kernel.
       runtime === 'gvisor'
         ? allow('clone3', undefined)
         : { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: errno.ENOSYS },

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Loads what the services load, so that Node's cache of compiled code is in the image and a start compiles nothing.
- * The programs themselves are left out: to load one is to run it.
+ * Loads every module that the services load, so that the image contains Node's compile cache and a start compiles
+ * nothing. The main files are left out, because loading one runs it.
  */
 const programs = /(^|-|\/)(main|healthy|generate|compile)\.ts$/;
 const folders = ['contract', 'outside', 'record', 'policies', 'producer', 'executor-worker', 'notary'];
@@ -15,7 +15,7 @@ for (const folder of folders) {
     try {
       await import(pathToFileURL(join(process.cwd(), folder, file)).href);
     } catch (error) {
-      // Only speed is lost here; the service that needs the file will say so itself.
+      // Only speed is lost; the service that needs the file will report the error.
       console.error(`not compiled: ${folder}/${file}: ${String(error)}`);
     }
   }

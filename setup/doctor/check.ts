@@ -1,4 +1,4 @@
-/** One thing that was looked at, and what to do if it is not right. */
+/** One thing that was checked, and how to fix it. */
 export interface Check {
   name: string;
   status: 'ok' | 'warn' | 'fail';
@@ -23,7 +23,7 @@ export const fail = (name: string, message: string, fix?: string): Check => ({
 const gibibyte = 1024 ** 3;
 export const gib = (bytes: number): string => `${(bytes / gibibyte).toFixed(1)} GiB`;
 
-/** The numbers of a version, wherever they stand in what a program or a distribution calls it. */
+/** The numbers of a version, wherever they are in its name. */
 export function numbersOf(version: string): number[] {
   return (/\d+(?:\.\d+)+/.exec(version)?.[0] ?? '').split('.').filter(Boolean).map(Number);
 }

@@ -8,7 +8,7 @@ export interface PortFact {
   holder?: string;
 }
 
-/** The machine and its engine, whether or not anything of ours is on it. */
+/** The machine and its engine, with or without an installation. */
 export interface MachineFacts {
   tools: EngineFacts;
   node: string;
@@ -20,16 +20,16 @@ export interface MachineFacts {
   now: string;
 }
 
-/** Everything `doctor` looks at, gathered first: what it means is decided apart from how it was found out. */
+/** Everything `doctor` looks at. It is gathered first and judged apart. */
 export interface Facts extends MachineFacts {
   ports: PortFact[];
   imagesMissing: string[];
   installation: { id: string; home: string; running: string[]; unwell: string[]; expected: string[] } | undefined;
-  /** Whether staged inputs are nosuid, nodev and noexec in cells; undefined where nothing is set up. */
+  /** Whether staged inputs are nosuid, nodev and noexec in cells; undefined without an installation. */
   flaggedView: { path: string; there: boolean } | undefined;
-  /** What the probe said of each; empty when it passed, undefined when nothing runs that could be asked. */
+  /** The probe's complaint about each: empty if it passed, undefined if the service does not run. */
   store: string | undefined;
   queue: string | undefined;
-  /** Processes that use the operator's store keys, for lack of their own. */
+  /** Processes that use the operator's store keys because they have none of their own. */
   sharedKeys: string[];
 }

@@ -9,13 +9,13 @@ export interface Diagnosis {
   checks: Check[];
 }
 
-/** Looks at everything `up` relies on. Nothing is changed. */
+/** Checks everything that `up` relies on. Changes nothing. */
 export async function examine(env: NodeJS.ProcessEnv): Promise<Diagnosis> {
   const checks = judge(await gatherFacts(env));
   return { healthy: isHealthy(checks), checks };
 }
 
-/** What can be repaired here is: the engine, its plugins, gVisor. The rest stays with its command in the diagnosis. */
+/** Repairs the engine, its plugins and gVisor. For all else the diagnosis names the command to run. */
 export async function repair(progress: Progress, options: { yes: boolean }): Promise<void> {
   await ensureEngine(progress, options);
 }

@@ -6,13 +6,13 @@ import type { EngineFacts } from '../engine/engine-facts.ts';
 import { askEngine } from '../engine/info.ts';
 import type { MachineFacts } from './doctor-facts.ts';
 
-/** The first line a program prints about itself, or nothing when there is no such program. */
+/** The first line that a program prints, or nothing if there is no such program. */
 async function said(...argv: [string, ...string[]]): Promise<string> {
   const { code, stdout } = await command(argv);
   return code === 0 ? (stdout.trim().split('\n')[0] ?? '') : '';
 }
 
-/** Free bytes where a folder is, or will be. */
+/** Free bytes on the disk of a folder that exists or will. */
 async function freeAt(path: string): Promise<{ path: string; freeBytes: number }> {
   const { bavail, bsize } = await statfs(await existing(path));
   return { path, freeBytes: bavail * bsize };
@@ -26,7 +26,7 @@ async function existing(path: string): Promise<string> {
 
 async function disks(home: string, rootOfEngine: string): Promise<MachineFacts['disk']> {
   const places = [home];
-  // An engine in a virtual machine keeps its images where we cannot look.
+  // An engine in a virtual machine keeps its images where we can't look.
   const ofEngine = rootOfEngine === '' ? undefined : await stat(rootOfEngine).catch(() => undefined);
   if (ofEngine && ofEngine.dev !== (await stat(await existing(home))).dev) places.push(rootOfEngine);
   return await Promise.all(places.map(freeAt));

@@ -12,13 +12,13 @@ export function judgeEngine(facts: MachineFacts): Check {
   const { endpoint } = tools;
   if (engine) {
     if (!/^(unix|npipe):/.test(endpoint)) {
-      const message = `the engine at ${endpoint} is on another machine, but cells mount what workers stage on this one`;
+      const message = `the engine at ${endpoint} is on another machine, but cells mount files that workers stage on this one`;
       return fail('engine', message, 'unset DOCKER_HOST, or `docker context use default`');
     }
     if (!isAtLeast(engine.version, [25]))
       return fail(
         'engine',
-        `Docker ${engine.version} is too old: 25 is the oldest that can do what Hotcell asks`,
+        `Docker ${engine.version} is too old: Hotcell needs 25 or newer`,
         canInstall(tools)
           ? '`apt-get install -t trixie docker.io docker-cli` after `./hotcell doctor --fix` has added the source'
           : 'upgrade Docker Engine to 26 or newer',
@@ -30,18 +30,17 @@ export function judgeEngine(facts: MachineFacts): Check {
     return fail('engine', "permission denied on the engine's socket: this user is not in the docker group", fix);
   }
   if (isChosenElsewhere(tools))
-    return fail('engine', `no engine answers at ${endpoint}, which was chosen`, backToOwnEngine);
+    return fail('engine', `no engine answers at the chosen address ${endpoint}`, backToOwnEngine);
   const fix = canInstall(tools) ? `\`${repair}\`` : howToGetAnEngine(tools);
-  if (tools.dockerd) return fail('engine', 'Docker is installed, but it is not running', fix);
+  if (tools.dockerd) return fail('engine', 'Docker is installed but not running', fix);
   return fail('engine', 'no Docker engine answers', fix);
 }
 
-/** Engines that live in a virtual machine or without root work, but cannot keep every promise. */
+/** Engines in a virtual machine and rootless engines work, but cannot keep every promise. */
 export function judgeKindOfEngine({ engine, tools }: MachineFacts): Check[] {
   if (!engine) return [];
   const checks: Check[] = [];
-  const view =
-    'the second, flagged view of the staged inputs cannot be made there, so inputs are read-only but not nosuid,nodev,noexec; the posture says so';
+  const view = 'staged inputs cannot be mounted there with nosuid,nodev,noexec, only read-only; the posture says so';
   if (/Docker Desktop/i.test(engine.operatingSystem)) {
     const message = `Docker Desktop runs cells in a virtual machine of its own: gVisor cannot be added to it, and ${view}`;
     checks.push(warn('engine kind', message, 'for more isolation run Hotcell on Linux'));
@@ -51,15 +50,15 @@ export function judgeKindOfEngine({ engine, tools }: MachineFacts): Check[] {
   }
   if (engine.rootless) {
     const message =
-      'the engine is rootless: users of cells are mapped into one user of the host, so process limits are not per cell on the host, and gVisor and limits work only as far as cgroups are delegated';
-    checks.push(warn('engine kind', message, 'use an engine that runs as root on a machine of its own'));
+      'the engine is rootless: all cells share one user of the host, so process limits do not apply per cell there, and gVisor and limits work only as far as cgroups are delegated';
+    checks.push(warn('engine kind', message, 'use an engine that runs as root, on a dedicated machine'));
   }
   if (engine.unbounded.length > 0) {
-    const message = `the engine cannot bound ${engine.unbounded.join(', ')}: a job could take all of it`;
+    const message = `the engine cannot limit ${engine.unbounded.join(', ')}: one job could take all of it`;
     checks.push(
       fail('limits', message, 'enable these cgroup controllers (for rootless: delegate them), then restart the engine'),
     );
-  } else checks.push(ok('limits', `memory, swap, CPU and processes can be bounded (cgroup v${engine.cgroupVersion})`));
+  } else checks.push(ok('limits', `memory, swap, CPU and processes can be limited (cgroup v${engine.cgroupVersion})`));
   return checks;
 }
 
@@ -72,14 +71,14 @@ export function judgeTools({ tools }: MachineFacts): Check[] {
     ? fail('compose', 'the compose plugin is missing', install)
     : isAtLeast(composeVersion, [2, 21])
       ? ok('compose', `docker compose ${composeVersion}`)
-      : fail('compose', `docker compose ${composeVersion} is too old: 2.21 is needed`, install);
+      : fail('compose', `docker compose ${composeVersion} is too old: Hotcell needs 2.21 or newer`, install);
   const buildx = tools.buildx
     ? ok('buildx', buildxVersion)
-    : fail('buildx', 'the buildx plugin is missing, with which images are built', install);
+    : fail('buildx', 'the buildx plugin is missing; Hotcell builds images with it', install);
   return [compose, buildx];
 }
 
-/** Known holes, by the version that closed them. Distributions repair older versions too: hence a warning. */
+/** Known vulnerabilities, by the version that fixed them. Distributions patch older versions too: hence only a warning. */
 export function judgeVersions(facts: MachineFacts): Check[] {
   const { engine } = facts;
   if (!engine) return [];
@@ -89,18 +88,14 @@ export function judgeVersions(facts: MachineFacts): Check[] {
 function runcCheck({ runc }: EngineInfo): Check {
   const closed = isAtLeast(runc, [1, 3, 3]) || (isAtLeast(runc, [1, 2, 8]) && !isAtLeast(runc, [1, 3]));
   if (closed) return ok('runc', `runc ${runc}`);
-  const message = `runc ${runc || 'of unknown version'} is older than 1.2.8 and 1.3.3, which close CVE-2025-31133, CVE-2025-52565 and CVE-2025-52881 (a way out of containers), unless your distribution has closed them in it`;
-  return warn(
-    'runc',
-    message,
-    "upgrade runc; until then give code you do not trust a policy with the runtime 'gvisor'",
-  );
+  const message = `runc ${runc || 'of unknown version'} is older than 1.2.8 and 1.3.3, which fix CVE-2025-31133, CVE-2025-52565 and CVE-2025-52881 (container escapes); your distribution may have patched it`;
+  return warn('runc', message, "upgrade runc; until then run untrusted code under a policy with the runtime 'gvisor'");
 }
 
 function engineFixes({ version }: EngineInfo): Check {
-  if (isAtLeast(version, [29, 5, 1])) return ok('engine fixes', `Docker ${version} has all known ones`);
-  const message = `Docker ${version} is older than 29.5.1, which closes races of \`docker cp\` (Hotcell never copies into or out of cells that way)`;
-  return warn('engine fixes', message, 'upgrade the engine when your distribution offers it');
+  if (isAtLeast(version, [29, 5, 1])) return ok('engine fixes', `Docker ${version} has all known fixes`);
+  const message = `Docker ${version} is older than 29.5.1, which fixes races in \`docker cp\` (Hotcell never uses it with cells)`;
+  return warn('engine fixes', message, 'upgrade the engine when your distribution offers a newer one');
 }
 
 function gvisorCheck({ tools, runscVersion }: MachineFacts, { runtimes }: EngineInfo): Check {
@@ -108,20 +103,20 @@ function gvisorCheck({ tools, runscVersion }: MachineFacts, { runtimes }: Engine
   if (!runtimes.includes('runsc'))
     return warn(
       'gVisor',
-      "gVisor is not registered with the engine: runs under a policy with the runtime 'gvisor' wait",
+      "gVisor is not registered with the engine: runs under a policy with the runtime 'gvisor' will wait",
       add,
     );
   if (tools.daemonJson !== undefined && !registersRunsc(tools.daemonJson))
-    return fail('gVisor', 'runsc is registered without the flags that make it safe (--oci-seccomp and others)', add);
+    return fail('gVisor', 'runsc is registered without the flags that cells need (--oci-seccomp and others)', add);
   return runscFixes(runscVersion);
 }
 
-/** gVisor's versions are the days of its releases. */
+/** A gVisor version is the date of its release. */
 const runscFixed = 20250407;
 
 function runscFixes(version: string): Check {
   const day = Number(/\b20\d{6}\b/.exec(version)?.[0] ?? 0);
   if (day >= runscFixed) return ok('gVisor', version);
-  const message = `${version || 'runsc of unknown version'} is older than the releases of April 2025: in those CVE-2025-2713 is closed (files that may not be read), unless your distribution has closed it in it, and newer ones tell the posture more`;
+  const message = `${version || 'runsc of unknown version'} is older than April 2025, when CVE-2025-2713 was fixed (reading files without permission); your distribution may have patched it. Newer releases also report more of the posture`;
   return warn('gVisor', message, "install a newer runsc from gVisor's releases and name its path in daemon.json");
 }

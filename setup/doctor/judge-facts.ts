@@ -12,7 +12,7 @@ import {
 } from './judge-machine.ts';
 import { judgeImages, judgeProbes, judgeServices, judgeView } from './judge-services.ts';
 
-/** What the machine and its engine are good for. */
+/** Whether the machine and its engine can run Hotcell. */
 export function judgeMachine(facts: MachineFacts): Check[] {
   return [
     judgeNode(facts),
@@ -28,7 +28,7 @@ export function judgeMachine(facts: MachineFacts): Check[] {
   ];
 }
 
-/** From what was found to what it means: no looking, no changing, so that every case can be tried without the machine. */
+/** From facts to checks. It is pure, so that tests can try every case without such a machine. */
 export function judge(facts: Facts): Check[] {
   return [
     ...judgeMachine(facts),

@@ -1,12 +1,12 @@
 import { type Check, isAtLeast, numbersOf, ok, warn } from './check.ts';
 
 /**
- * Holes of the kernel that a cell's filter cannot close, because ordinary calls reach them: from which version on they
- * were there, and which of each maintained line closed them.
+ * Kernel vulnerabilities that a cell's filter cannot block, because ordinary calls reach them: the version that
+ * introduced each, and the version of each maintained line that fixed it.
  */
 const holes = [
   {
-    name: 'CVE-2022-0847 (Dirty Pipe: writing to files that can only be read)',
+    name: 'CVE-2022-0847 (Dirty Pipe: writing to read-only files)',
     since: [5, 8],
     closed: [
       [5, 10, 102],
@@ -15,7 +15,7 @@ const holes = [
     ],
   },
   {
-    name: 'CVE-2023-3269 (StackRot: the kernel’s memory through an ordinary mapping)',
+    name: 'CVE-2023-3269 (StackRot: a use after free of memory mappings)',
     since: [6, 1],
     closed: [
       [6, 1, 37],
@@ -27,15 +27,16 @@ const holes = [
 
 type Hole = (typeof holes)[number];
 
-/** Distributions repair older versions under their own numbers, too: hence a warning. */
+/** Distributions patch older versions under their own numbers: hence only a warning. */
 export function judgeKernel(kernel: string): Check {
   const open = holes.filter((hole) => isOpen(kernel, hole));
   if (open.length === 0) return ok('kernel', `Linux ${kernel}`);
-  const message = `Linux ${kernel} is older than what closes ${open.map(({ name }) => name).join(' and ')}, unless your distribution has closed it in it`;
+  const fixes = open.map(({ name }) => name).join(' and ');
+  const message = `Linux ${kernel} is older than the fixes for ${fixes}; your distribution may have patched it`;
   return warn(
     'kernel',
     message,
-    "upgrade the kernel; until then give code you do not trust a policy with the runtime 'gvisor'",
+    "upgrade the kernel; until then run untrusted code under a policy with the runtime 'gvisor'",
   );
 }
 

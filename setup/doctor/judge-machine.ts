@@ -2,21 +2,22 @@ import { type Check, fail, gib, isAtLeast, numbersOf, ok, warn } from './check.t
 import type { Facts, MachineFacts } from './doctor-facts.ts';
 
 const gibibyte = 1024 ** 3;
-/** What the images and a first day of runs take. */
+/** What the images and a first day of runs need. */
 const roomy = 10 * gibibyte;
 const cramped = 2 * gibibyte;
 
 export function judgeNode({ node }: MachineFacts): Check {
   if ((numbersOf(node)[0] ?? 0) >= 24) return ok('node', `Node ${node}`);
-  return fail('node', `Node ${node} is older than 24`, 'use ./hotcell, which brings its own');
+  return fail('node', `Node ${node} is older than 24`, 'start Hotcell with ./hotcell, which brings its own Node');
 }
 
 export function judgeDisk({ disk }: MachineFacts): Check[] {
   return disk.map(({ path, freeBytes }) => {
     const message = `${gib(freeBytes)} free at ${path}`;
-    const fix = 'free some: `docker system df` and `docker builder prune` show and clear what the engine keeps';
+    const fix =
+      'free some space: `docker system df` shows what the engine keeps, `docker builder prune` clears its build cache';
     if (freeBytes < cramped) return fail('disk', `${message}: nearly full, less than ${gib(cramped)}`, fix);
-    if (freeBytes < roomy) return warn('disk', `${message}: images and records want ${gib(roomy)}`, fix);
+    if (freeBytes < roomy) return warn('disk', `${message}: images and records need ${gib(roomy)}`, fix);
     return ok('disk', message);
   });
 }
@@ -28,19 +29,18 @@ export function judgeMemory({ memory, engine }: MachineFacts): Check {
     return fail(
       'memory',
       `${message}: less than 2 GiB`,
-      'give the machine (or the virtual machine of the engine) more',
+      "give the machine (or the engine's virtual machine) more memory",
     );
   if (memory.availableBytes < 1.5 * gibibyte)
-    return warn('memory', `${message}: services and one cell want 1.5 GiB`, 'close what takes it, or add some');
+    return warn('memory', `${message}: services and one cell need 1.5 GiB`, 'close other programs, or add memory');
   return ok('memory', message);
 }
 
 const madeIn = Date.parse('2026-01-01T00:00:00Z');
 
-/** Signatures, retention and evidence carry times: clocks that differ make the store refuse and the record lie. */
+/** Signatures, retention and evidence carry times: with clocks that differ, the store refuses and records are wrong. */
 export function judgeClock({ now, engine }: MachineFacts): Check {
-  if (Date.parse(now) < madeIn)
-    return fail('clock', `this machine believes it is ${now}`, '`timedatectl set-ntp true`');
+  if (Date.parse(now) < madeIn) return fail('clock', `this machine's clock says ${now}`, '`timedatectl set-ntp true`');
   const skew = Math.abs(engine?.clockSkewMs ?? 0);
   const message = `the clocks of this machine and of the engine differ by ${(skew / 1000).toFixed(1)} s`;
   if (skew > 60_000)
@@ -63,10 +63,10 @@ export function judgePorts({ ports }: Facts): Check {
 
 export function judgeArchitecture({ arch, engine }: MachineFacts): Check[] {
   if (['x64', 'arm64'].includes(arch)) return [];
-  return engine ? [fail('architecture', `${arch} has no seccomp profile for cells: x86-64 and arm64 have`)] : [];
+  return engine ? [fail('architecture', `Hotcell has no seccomp profile for ${arch}, only for x86-64 and arm64`)] : [];
 }
 
 export const oldKernel = ({ engine }: MachineFacts): Check[] =>
   engine && !isAtLeast(engine.kernel, [5, 10])
-    ? [warn('kernel', `Linux ${engine.kernel} gets no more repairs`, 'upgrade to 5.10 or newer')]
+    ? [warn('kernel', `Linux ${engine.kernel} gets no more fixes`, 'upgrade to 5.10 or newer')]
     : [];

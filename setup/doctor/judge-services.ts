@@ -11,54 +11,50 @@ export function judgeImages({ imagesMissing, engine }: Facts): Check[] {
 }
 
 export function judgeServices({ installation }: Facts): Check {
-  if (!installation) return warn('services', 'nothing is set up here yet', `\`${start}\``);
+  if (!installation) return warn('services', 'Hotcell is not set up here yet', `\`${start}\``);
   const { id, running, unwell, expected } = installation;
   if (unwell.length > 0) {
     const logs = unwell.map((name) => `\`docker logs hotcell-${id}-${name}-1\``).join(', ');
-    return fail('services', `not well: ${unwell.join(', ')}`, `${logs} says why; then \`${start}\``);
+    return fail('services', `unhealthy: ${unwell.join(', ')}`, `see ${logs}, then run \`${start}\``);
   }
   const missing = expected.filter((name) => !running.includes(name));
   if (missing.length > 0) return warn('services', `not running: ${missing.join(', ')}`, `\`${start}\``);
-  return ok('services', `${running.join(', ')} run`);
+  return ok('services', `${running.join(', ')} are running`);
 }
 
-/** Read-only they are anywhere; these flags take away more, and only root can give them. */
+/** Inputs are read-only everywhere; only root can add these flags. */
 export function judgeView({ flaggedView, tools }: Facts): Check[] {
   if (!flaggedView) return [];
   if (flaggedView.there) return [ok('inputs', 'mounted into cells with nosuid, nodev and noexec')];
   const message = 'mounted into cells read-only, but without nosuid, nodev and noexec';
   if (tools.platform !== 'linux')
     return [
-      warn(
-        'inputs',
-        `${message}: the engine's virtual machine cannot be given that mount`,
-        'for these run Hotcell on Linux',
-      ),
+      warn('inputs', `${message}: such a mount cannot be made in the engine's virtual machine`, 'run Hotcell on Linux'),
     ];
   return [warn('inputs', message, `\`sudo ${start}\`, or \`${commandForView(flaggedView.path)}\``)];
 }
 
-/** Store and queue have proven what is relied on, or said what they lack. */
+/** Whether store and queue passed their probes. */
 export function judgeProbes({ store, queue, sharedKeys }: Facts): Check[] {
   const checks: Check[] = [];
   for (const [name, said] of [
     ['store', store],
     ['queue', queue],
   ] as const) {
-    if (said === undefined) checks.push(warn(name, 'does not run, so it could not be asked', `\`${start}\``));
-    else if (said !== '') checks.push(fail(name, said, 'repair the setting it names, or use another one'));
+    if (said === undefined) checks.push(warn(name, 'is not running, so it could not be checked', `\`${start}\``));
+    else if (said !== '') checks.push(fail(name, said, 'fix the setting it names, or use another store or queue'));
     else
       checks.push(
-        ok(name, name === 'store' ? 'conditional writes, versions and lock proven' : 'noeviction and AOF are on'),
+        ok(name, name === 'store' ? 'conditional writes, versions and Object Lock work' : 'noeviction and AOF are on'),
       );
   }
   if (sharedKeys.length > 0) {
-    const message = `${sharedKeys.join(', ')} use the operator's keys to the outside store, so that the store does not hold them to their own rights`;
+    const message = `${sharedKeys.join(', ')} use the operator's keys to the external store, so the store does not limit them to their own rights`;
     checks.push(
       warn(
         'store accounts',
         message,
-        'make an account for each and put its keys into `secrets/<process>-s3-*-key` in the home',
+        'create an account for each and put its keys into `secrets/<process>-s3-*-key` in the home',
       ),
     );
   }

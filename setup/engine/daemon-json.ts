@@ -2,8 +2,8 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { z } from 'zod';
 
 /**
- * gVisor without these is weaker, or does not work: without --oci-seccomp it ignores the cell's filter, without
- * --network=none it fails for lack of rights and leaves processes behind.
+ * Without --oci-seccomp gVisor ignores the cell's filter; without --network=none it lacks rights, fails, and leaves
+ * processes behind.
  */
 export const runscFlags = [
   '--network=none',
@@ -22,8 +22,7 @@ function parsed(text: string | undefined): z.infer<typeof DaemonJson> {
   try {
     return DaemonJson.parse(JSON.parse(text));
   } catch (cause) {
-    const message =
-      "the engine's /etc/docker/daemon.json is not valid JSON of the engine's shape: repair it, then try again";
+    const message = '/etc/docker/daemon.json is not valid: fix it, then try again';
     throw new HotcellError('engine_unavailable', message, { cause });
   }
 }
@@ -33,7 +32,7 @@ export function registersRunsc(text: string | undefined): boolean {
   return runscFlags.every((flag) => args.includes(flag));
 }
 
-/** The engine's settings with gVisor registered: everything else in the file stays as the operator wrote it. */
+/** The engine's settings with gVisor registered. Everything else in the file stays as the operator wrote it. */
 export function withRunsc(text: string | undefined, path = '/usr/bin/runsc'): string {
   const settings = parsed(text);
   const runtimes = { ...settings.runtimes, runsc: { path, runtimeArgs: runscFlags } };

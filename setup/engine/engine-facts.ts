@@ -1,16 +1,16 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { command } from '../command.ts';
 
-/** What matters of this machine for having an engine on it. */
+/** The facts about this machine that decide how it gets an engine. */
 export interface EngineFacts {
   platform: NodeJS.Platform;
   distribution: { id: string; codename: string };
   root: boolean;
   systemd: boolean;
-  /** Where the client asks: `unix:///…`, or somewhere else. Empty without a client. */
+  /** The address that the client uses, such as `unix:///…`. Empty without a client. */
   endpoint: string;
   answers: boolean;
-  /** Why the engine does not answer, as the client said it. */
+  /** Why the engine does not answer, in the client's words. */
   refusal: string;
   dockerd: boolean;
   compose: boolean;
@@ -66,7 +66,7 @@ export async function gatherEngineFacts(): Promise<EngineFacts> {
     root: process.getuid?.() === 0,
     systemd: await exists('/run/systemd/system'),
     endpoint: context.stdout.trim(),
-    // A client without an engine prints its own part and an empty server version, and may still end with 0.
+    // A client that reaches no engine prints an empty server version, and may still exit with 0.
     answers: info.code === 0 && info.stdout.trim() !== '',
     refusal: info.stderr.trim(),
     dockerd: await onPath('dockerd'),

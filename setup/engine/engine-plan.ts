@@ -9,7 +9,7 @@ export type EngineStep =
   | { kind: 'register-runsc' }
   | { kind: 'start' };
 
-/** From which suite each package comes: bookworm's own engine is too old, its own gVisor too. */
+/** The suite that each package comes from: bookworm's own engine and gVisor are too old. */
 const suites: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   bookworm: {
     'docker.io': 'trixie',
@@ -38,7 +38,7 @@ export function canInstall(facts: EngineFacts): boolean {
   );
 }
 
-/** What a person does where we cannot do it for them. */
+/** What the user has to do where set-up cannot. */
 export function howToGetAnEngine(facts: EngineFacts): string {
   if (facts.platform === 'darwin')
     return 'install Colima (`brew install colima docker docker-compose && colima start`) or Docker Desktop and start it';
@@ -66,25 +66,24 @@ function packagesMissing(facts: EngineFacts): string[] {
 
 const ownSockets = ['', 'unix:///var/run/docker.sock', 'unix:///run/docker.sock'];
 
-/** An engine that was chosen and is not this machine's own is not ours to start. */
+/** Set-up does not start an engine that the user chose and that is not this machine's own. */
 export function isChosenElsewhere({ endpoint }: Pick<EngineFacts, 'endpoint'>): boolean {
   return !ownSockets.includes(endpoint);
 }
 
 export const backToOwnEngine = 'start it, or `unset DOCKER_HOST; docker context use default`';
 
-/** The steps from what is there to an engine that runs; none when nothing is missing. */
+/** The steps to a running engine; none if nothing is missing. */
 export function planEngine(facts: EngineFacts): EngineStep[] {
   const forbidden = /permission denied/i.test(facts.refusal);
   if (!facts.answers && forbidden && !facts.root) {
-    const fix =
-      'run `sudo usermod -aG docker "$USER"` and log in again (membership of the docker group is as much as root)';
-    throw new HotcellError('engine_unavailable', `the engine's socket is forbidden to this user: ${fix}`);
+    const fix = 'run `sudo usermod -aG docker "$USER"` and log in again (the docker group is as powerful as root)';
+    throw new HotcellError('engine_unavailable', `this user may not use the engine's socket: ${fix}`);
   }
   if (!facts.answers && isChosenElsewhere(facts))
     throw new HotcellError(
       'engine_unavailable',
-      `no engine answers at ${facts.endpoint}, which was chosen: ${backToOwnEngine}`,
+      `no engine answers at the chosen address ${facts.endpoint}: ${backToOwnEngine}`,
     );
   if (!canInstall(facts)) {
     if (facts.answers) return [];
@@ -106,9 +105,9 @@ export function planEngine(facts: EngineFacts): EngineStep[] {
 export function describe(step: EngineStep): string {
   switch (step.kind) {
     case 'repair-packages':
-      return 'finish the package installation that was interrupted (dpkg --configure -a)';
+      return 'finish an interrupted package installation (dpkg --configure -a)';
     case 'add-sources':
-      return 'add Debian trixie (pinned low, so that upgrades do not take from it) and bookworm-backports to the package sources';
+      return 'add Debian trixie (pinned low, so that upgrades ignore it) and bookworm-backports to the package sources';
     case 'install':
       return `install ${step.packages.join(' ')}`;
     case 'register-runsc':
@@ -118,7 +117,7 @@ export function describe(step: EngineStep): string {
   }
 }
 
-/** The same in a few words, for the line that is repeated while the step takes long. */
+/** A short form, for the line that repeats during a long step. */
 export function titleOf(step: EngineStep): string {
   return step.kind === 'install' ? 'installing the engine from Debian packages' : describe(step).replace(/ \(.*\)/, '');
 }

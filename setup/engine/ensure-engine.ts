@@ -6,9 +6,9 @@ import { addSources, install, registerRunsc, repairPackages } from './packages.t
 import { describe, type EngineStep, planEngine, titleOf } from './engine-plan.ts';
 import { reloadEngine, startEngine } from './start.ts';
 
-/** Whether the plan may be carried out. Without a terminal nobody can be asked, and scripts must not hang. */
+/** Ask for consent to the plan. Without a terminal set-up can't ask, and a script must not hang. */
 async function consent(plan: readonly string[], progress: Progress, yes: boolean): Promise<void> {
-  progress.note('To run Hotcell on this machine, this will:');
+  progress.note('To run Hotcell on this machine, set-up will:');
   for (const line of plan) progress.note(`  - ${line}`);
   if (yes || !process.stdin.isTTY || !process.stderr.isTTY) return;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -20,7 +20,7 @@ async function consent(plan: readonly string[], progress: Progress, yes: boolean
   }
   throw new HotcellError(
     'engine_unavailable',
-    'nothing was changed: the plan was declined. `./hotcell doctor` shows each part',
+    'you declined the plan, so nothing was changed. `./hotcell doctor` shows what is missing',
   );
 }
 
@@ -34,7 +34,7 @@ async function carryOut(step: EngineStep, facts: { systemd: boolean; answers: bo
       return await install(step.packages, say);
     case 'register-runsc':
       await registerRunsc();
-      // Only an engine that runs already has to be told; one that starts reads the file.
+      // Only a running engine has to reload its settings.
       if (facts.answers) await reloadEngine(facts.systemd);
       return;
     case 'start':
@@ -42,7 +42,7 @@ async function carryOut(step: EngineStep, facts: { systemd: boolean; answers: bo
   }
 }
 
-/** An engine that answers, with compose, buildx and gVisor, whatever was there before. Nothing to do takes no time. */
+/** Get a running engine with compose, buildx and gVisor. Quick if nothing is missing. */
 export async function ensureEngine(progress: Progress, options: { yes: boolean }): Promise<EngineFacts> {
   const facts = await gatherEngineFacts();
   const steps = planEngine(facts);

@@ -2,19 +2,19 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { z } from 'zod';
 import { command } from '../command.ts';
 
-/** What the running engine says of itself. */
+/** What the running engine reports about itself. */
 export interface EngineInfo {
   version: string;
   operatingSystem: string;
   kernel: string;
-  /** Where it keeps its images, on its own machine. */
+  /** Where the engine keeps its images, on its own machine. */
   root: string;
   cpus: number;
   memoryBytes: number;
   rootless: boolean;
   runtimes: string[];
   cgroupVersion: string;
-  /** Bounds the engine says it cannot keep. */
+  /** Limits that the engine says it cannot enforce. */
   unbounded: string[];
   runc: string;
   clockSkewMs: number;
@@ -41,7 +41,7 @@ const Info = z.looseObject({
 
 function runcVersionOf(info: z.infer<typeof Info>): string {
   const features = info.Runtimes?.runc?.status?.['org.opencontainers.runtime-spec.features'];
-  // Not every engine knows what its runtime can do; then the runtime is asked itself.
+  // Not every engine knows what its runtime can do: then ask the runtime.
   return /"org\.opencontainers\.runc\.version":"([^"]+)"/.exec(features ?? '')?.[1] ?? '';
 }
 
@@ -66,16 +66,16 @@ function engineInfoOf(json: unknown, now: number): EngineInfo | undefined {
   };
 }
 
-// What it is does not change while a command runs.
+// The answer does not change while a command runs.
 let known: Promise<EngineInfo | undefined> | undefined;
 
-/** The engine, where nothing can be done without one. */
+/** The engine, for steps that cannot do without one. */
 export async function engineThatAnswers(): Promise<EngineInfo> {
   known ??= askEngine();
   const engine = await known;
   if (engine) return engine;
   known = undefined;
-  throw new HotcellError('engine_unavailable', 'the Docker engine does not answer: `./hotcell doctor` says why');
+  throw new HotcellError('engine_unavailable', 'the Docker engine does not answer: run `./hotcell doctor` to see why');
 }
 
 export async function askEngine(): Promise<EngineInfo | undefined> {

@@ -7,7 +7,7 @@ import { withRunsc } from './daemon-json.ts';
 type Say = (line: string) => void;
 
 const apt = { DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_SUSPEND: '1' };
-// Another package manager at work is waited for; a mirror that stumbles once is asked again.
+// Wait for another package manager to finish; retry a mirror that fails once.
 const lockSeconds = 300;
 const aptOptions = ['-o', `DPkg::Lock::Timeout=${lockSeconds}`, '-o', 'Acquire::Retries=3'];
 
@@ -16,7 +16,7 @@ export async function repairPackages(say: Say): Promise<void> {
   await must(['apt-get', ...aptOptions, '-y', '--fix-broken', 'install'], { say, env: apt });
 }
 
-/** dpkg itself does not wait for another one at work, as apt does: one that was interrupted may still be ending. */
+/** Unlike apt, dpkg does not wait for another dpkg, and an interrupted one may still be ending. */
 async function configurePackages(say: Say): Promise<void> {
   const argv = ['dpkg', '--configure', '-a', '--force-confold'] as const;
   const end = performance.now() + lockSeconds * 1000;
@@ -29,7 +29,7 @@ async function configurePackages(say: Say): Promise<void> {
   }
 }
 
-/** The mirror this machine already uses, so that a machine behind one keeps to it. */
+/** The mirror that this machine already uses. */
 export function mirrorOf(sources: string): string {
   return /\b(https?:\/\/\S+\/debian)\/?(?=\s|$)/m.exec(sources)?.[1] ?? 'http://deb.debian.org/debian';
 }
@@ -37,7 +37,7 @@ export function mirrorOf(sources: string): string {
 async function currentSources(): Promise<string> {
   const texts: string[] = [];
   for (const path of ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list']) {
-    // Either form may be missing: then the other, or the default mirror, serves.
+    // Either file may be missing: use the other, or the default mirror.
     texts.push(await readFile(path, 'utf8').catch(() => ''));
   }
   return texts.join('\n').replace(/^\s*#.*$/gm, '');
@@ -47,10 +47,10 @@ export async function addSources(say: Say): Promise<void> {
   const mirror = mirrorOf(await currentSources());
   const keyring = 'Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg';
   const stanza = (suite: string) => `Types: deb\nURIs: ${mirror}\nSuites: ${suite}\nComponents: main\n${keyring}\n`;
-  // The pin comes first: between the two writes no upgrade must be able to take trixie's packages.
+  // The pin comes first: no upgrade between the two writes may take trixie's packages.
   await writeFile('/etc/apt/preferences.d/hotcell', 'Package: *\nPin: release n=trixie\nPin-Priority: 50\n');
   await writeFile('/etc/apt/sources.list.d/hotcell.sources', `${stanza('trixie')}\n${stanza('bookworm-backports')}`);
-  say(`sources from ${mirror}`);
+  say(`package sources from ${mirror}`);
 }
 
 export async function install(packages: readonly string[], say: Say): Promise<void> {

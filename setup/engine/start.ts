@@ -18,7 +18,7 @@ async function pidIn(path: string): Promise<number | undefined> {
 }
 
 async function programOf(pid: number): Promise<string> {
-  // A process that has ended has no program: that is the answer.
+  // The process has ended.
   return (await readlink(`/proc/${pid}/exe`).catch(() => '')).replace(/ \(deleted\)$/, '');
 }
 
@@ -30,8 +30,8 @@ async function answers(socket: string): Promise<boolean> {
 }
 
 /**
- * An engine that was killed leaves files which name processes of before. When such a number belongs to another program
- * by now, the next engine believes it is running already, or waits for a containerd that is not there.
+ * An engine that was killed leaves pid files. If another program has that pid by now, the next engine believes it is
+ * already running, or waits for a containerd that is gone.
  */
 async function removeStaleState(): Promise<void> {
   for (const [path, program] of [
@@ -63,7 +63,7 @@ async function untilItAnswers(say: Say): Promise<void> {
   const said = (await readFile(log, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
   throw new HotcellError(
     'engine_unavailable',
-    `the engine did not answer within ${waitSeconds} s; ${log} says:\n${said}`,
+    `the engine did not answer within ${waitSeconds} s. The end of ${log}:\n${said}`,
   );
 }
 
@@ -71,17 +71,17 @@ export async function startEngine(systemd: boolean, say: Say): Promise<void> {
   if (systemd) await must(['systemctl', 'enable', '--now', 'docker'], { say });
   else await removeStaleState();
   const running = await dockerdPid();
-  // The package may have started it already, before its settings were written.
+  // The package may have started the engine before its settings were written.
   if (running !== undefined) await reloadEngine(systemd);
   else {
-    // The shell only opens the log; the daemon must outlive us, our terminal and our process group.
+    // The shell only opens the log. The daemon must outlive this process, its terminal and its process group.
     const daemon = `start-stop-daemon --start --oknodo --background --no-close --make-pidfile --pidfile ${pidfile} --exec /usr/sbin/dockerd -- --config-file ${daemonJsonPath}`;
     await must(['sh', '-c', `exec ${daemon} </dev/null >>${log} 2>&1`], { say });
   }
   await untilItAnswers(say);
 }
 
-/** Runtimes are among what a running engine reads again, so nothing that runs on it is disturbed. */
+/** A running engine can reload its runtimes without disturbing its containers. */
 export async function reloadEngine(systemd: boolean): Promise<void> {
   if (systemd) {
     await must(['systemctl', 'kill', '--signal=HUP', '--kill-who=main', 'docker']);

@@ -9,23 +9,23 @@ import type { Builder, Say } from './build.ts';
 const publicBase = 'debian:trixie-slim';
 const probeMs = 3000;
 
-/** Debian 13's day of release: with one date for all, the same packages make the same bytes. */
+/** Debian 13's release date. With one date for all files, the same packages make the same bytes. */
 const epoch = '1754697600';
 
 const left = ['man', 'locale', 'doc', 'info'].map((folder) => `--dpkgopt=path-exclude=/usr/share/${folder}/*`);
 const kept = '--dpkgopt=path-include=/usr/share/doc/*/copyright';
 const aptOptions = ['Acquire::Languages "none"', 'Acquire::Retries "3"'].map((line) => `--aptopt=${line}`);
-// Nothing in a cell or a service may gain rights by being started.
+// No program in a cell or a service may gain rights when it starts.
 const noSetuid = '--customize-hook=find "$1" -xdev -perm /6000 -type f -exec chmod a-s {} +';
 
-/** The part of the base's recipe that stands here and not in a Dockerfile. */
+/** The part of the base's recipe that is not in a Dockerfile. */
 export const baseRecipe = { publicBase, epoch, options: [...left, kept, ...aptOptions, noSetuid] };
 
 async function registryIsReachable(): Promise<boolean> {
   const asked = await command(['docker', 'manifest', 'inspect', publicBase], {
     signal: AbortSignal.timeout(probeMs),
   }).catch((error: unknown) => {
-    // The time is over: whatever does not answer now will not serve a download either.
+    // A registry that does not answer in time will not serve a download either.
     if (error instanceof Error && error.name === 'AbortError') return { code: 1 };
     throw error;
   });
@@ -35,7 +35,7 @@ async function registryIsReachable(): Promise<boolean> {
 async function makeBaseArchive(folder: string, say: Say): Promise<void> {
   const work = join(folder, 'work');
   await mkdir(work, { recursive: true });
-  // apt fetches as a user of its own, which has to reach this folder.
+  // apt fetches as a user of its own, who has to reach this folder.
   await chmod(work, 0o755);
   const archive = join(folder, 'base.tar');
   const argv = ['--variant=minbase', '--format=tar', ...baseRecipe.options, 'trixie', archive] as const;
@@ -43,14 +43,14 @@ async function makeBaseArchive(folder: string, say: Say): Promise<void> {
   if ((await command(['mmdebstrap', '--version'])).code !== 0)
     throw new HotcellError(
       'internal',
-      'no image registry is reachable and mmdebstrap is not installed, so there is nothing to build images from: `apt-get install mmdebstrap` (or `./hotcell doctor --fix` on Debian), or let the engine reach a registry',
+      'cannot build images: no image registry is reachable and mmdebstrap is not installed. Run `apt-get install mmdebstrap` (or `./hotcell doctor --fix` on Debian), or give the engine access to a registry',
     );
   await must([...contained(), 'mmdebstrap', ...argv], { say, env });
 }
 
 /**
- * mmdebstrap mounts and starts programs. When we are killed they must go with us: it dies with its parent, and where it
- * is root, with namespaces of its own, so that no mount and no process of it outlives it.
+ * mmdebstrap mounts file systems and starts programs. If this process is killed they must go too: mmdebstrap dies with
+ * its parent and, as root, runs in namespaces of its own, so that none of its mounts and processes outlives it.
  */
 function contained(): [string, ...string[]] {
   const withParent = ['setpriv', '--pdeathsig', 'KILL'] as const;
@@ -58,7 +58,7 @@ function contained(): [string, ...string[]] {
   return [...withParent, 'unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 }
 
-/** From the same packages the same image, to the bit: one archive with one date for all. */
+/** The same packages make the same image, bit for bit: one archive, one date for all files. */
 export async function makeBaseFromPackages(builder: Builder, say: Say): Promise<Digest> {
   const context = await mkdtemp(join(builder.scratch, 'base-'));
   for (const folder of [builder.scratch, context]) await chmod(folder, 0o755);
@@ -67,9 +67,9 @@ export async function makeBaseFromPackages(builder: Builder, say: Say): Promise<
   return await builder.image({ name: 'base', dockerfile, context, arguments: { SOURCE_DATE_EPOCH: epoch } }, say);
 }
 
-/** The base every other image stands on: a public one where a registry answers, otherwise from Debian's packages. */
+/** The base of all other images: a public one if a registry answers, otherwise one made from Debian's packages. */
 export async function makeBase(builder: Builder, say: Say): Promise<Digest> {
-  say('asking for an image registry');
+  say('looking for an image registry');
   if (!(await registryIsReachable())) return await makeBaseFromPackages(builder, say);
   await must(['docker', 'pull', publicBase], { say });
   const context = join(checkout, 'images/base');

@@ -15,13 +15,13 @@ interface Recipe {
   arguments: Readonly<Record<string, string>>;
 }
 
-// What BuildKit prints: "#12 3.456 text of the command", "#12 [build 2/5] RUN …", "#12 DONE 1.2s".
+// BuildKit's output: "#12 3.456 text of the command", "#12 [build 2/5] RUN …", "#12 DONE 1.2s".
 const readable = (line: string) => line.replace(/^#\d+ (?:\d+\.\d+ )?/, '');
 
 const pairs = (option: string, all: Readonly<Record<string, string>>) =>
   Object.entries(all).flatMap(([key, value]) => [option, `${key}=${value}`]);
 
-/** Builds, with what every build on this machine needs. What an interrupted build had done is taken up by the next. */
+/** Builds images, with the settings that every build on this machine needs. An interrupted build resumes with the next. */
 export class Builder {
   readonly scratch: string;
   readonly #env: NodeJS.ProcessEnv;
@@ -32,7 +32,7 @@ export class Builder {
     this.#env = env;
   }
 
-  /** An image, without a name yet: whoever asked gives it one when it is what was meant. */
+  /** An image without a name: the caller names it once it is found good. */
   async image(recipe: Recipe, say: Say): Promise<Digest> {
     const labels = { 'hotcell.managed': '1', 'hotcell.role': 'build', 'hotcell.image': recipe.name };
     const idFile = join(this.scratch, `${randomUUID()}.id`);
@@ -40,7 +40,7 @@ export class Builder {
     return Digest.parse((await readFile(idFile, 'utf8')).trim());
   }
 
-  /** The files of the last stage, in a folder: nothing runs and no container is made for it. */
+  /** The files of the last stage, in a folder. No container is made for it. */
   async files(recipe: Recipe, folder: string, say: Say): Promise<void> {
     await this.#run(recipe, ['--output', `type=local,dest=${folder}`], say);
   }
@@ -63,12 +63,12 @@ export class Builder {
   }
 }
 
-/** What the failing command itself said last; where no command failed, what the builder said. */
+/** The last output of the command that failed or, if none did, of the builder. */
 export function failure(name: string, code: number, said: string): string {
   const lines = said.split('\n').filter((line) => line.trim() !== '');
   const ofCommand = lines.filter((line) => /^#\d+ \d+\.\d+ /.test(line)).map(readable);
   const ofBuilder = lines.filter((line) => line.startsWith('ERROR:')).map((line) => line.slice(0, 160));
   const last = [...(ofCommand.length > 0 ? ofCommand.slice(-12) : lines.slice(-4)), ...ofBuilder];
   const shown = last.map((line) => `  ${line}`).join('\n');
-  return `the image ${name} could not be built (${code}); nothing was registered. The last lines:\n${shown}\nRepair what they name (a package registry out of reach, a full disk, a wrong line in the recipe), then run the same command again: it goes on where it stopped`;
+  return `could not build the image ${name} (exit code ${code}). The last lines:\n${shown}\nFix the cause (often an unreachable package registry, a full disk, or a wrong line in the Dockerfile) and run the same command again: it resumes where it stopped`;
 }

@@ -15,16 +15,16 @@ export type ShippedImage = (typeof imageNames)[number];
 
 interface Recipe {
   kind: ImageKind;
-  /** Build arguments that are images of ours: each is built before, and its digest is part of this one's tag. */
+  /** Build arguments that are our own images: each is built first, and its digest is part of this one's tag. */
   parents: Readonly<Record<string, ShippedImage>>;
-  /** What the build sees, relative to the checkout; the Dockerfile is `images/<name>/Dockerfile`. */
+  /** The files that the build sees, relative to the checkout; the Dockerfile is `images/<name>/Dockerfile`. */
   context: { root: string; paths: readonly string[] };
 }
 
 const ownFolder = (name: ShippedImage) => ({ root: `images/${name}`, paths: ['.'] });
 const onBase = { BASE: 'base' } as const;
 
-/** Workspaces whose sources the services run from, as they are. */
+/** The workspaces whose sources the services run. */
 const servicePaths = [
   'package.json',
   'package-lock.json',
@@ -36,7 +36,7 @@ const servicePaths = [
   'producer',
   'executor-worker',
   'notary',
-  // npm installs for the whole lock file; of these rooms the services run nothing.
+  // npm installs for the whole lock file; the services run nothing from these rooms.
   'setup/package.json',
   'clients/typescript/package.json',
   'clients/cli/package.json',
@@ -67,7 +67,7 @@ export function isShipped(name: string): name is ShippedImage {
   return (imageNames as readonly string[]).includes(name);
 }
 
-/** Python takes as long as all others together: it has a lane of its own. The services come first in the other. */
+/** Python takes as long as all others together, so it has a lane of its own. The services come first in the other. */
 export function lanesOf(names: readonly ShippedImage[]): ShippedImage[][] {
   const wanted = new Set(names);
   const lane = (all: readonly ShippedImage[]) => all.filter((name) => wanted.has(name));

@@ -4,12 +4,12 @@ import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { checkout, placesIn } from '../settings/installation.ts';
 import type { Builder, Say } from './build.ts';
 
-/** Names of the engine's architectures, and ours for the program that runs there. */
+/** The engine's names of architectures, and our names of the program for each. */
 const suffixes: Readonly<Record<string, string>> = { amd64: 'x64', arm64: 'arm64' };
 
 export const initFolder = (home: string) => join(placesIn(home).workerState, 'init');
 
-/** Whether what was taken out of the image is there and unchanged. */
+/** Whether the files taken from the image are present and unchanged. */
 export async function isTakenOut(home: string, files: Readonly<Record<string, Digest>> | undefined): Promise<boolean> {
   if (!files) return false;
   const checks = Object.entries(files).map(async ([name, digest]) => {
@@ -23,8 +23,8 @@ export async function isTakenOut(home: string, files: Readonly<Record<string, Di
 }
 
 /**
- * cell-init is mounted into cells from the host: one file for each architecture, and `cell-init` for the engine's own.
- * Each is put in place whole: running cells keep the one they have.
+ * Cells mount cell-init from the host: one file for each architecture, and `cell-init` for the engine's own. Each file is
+ * replaced whole, so running cells keep the one they have.
  */
 export async function takeOutInit(
   home: string,

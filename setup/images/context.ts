@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestOf, hexOf, sha256 } from '@hotcell/contract/digest.ts';
 
-/** Every file of a build's context with what the build can see of it: the content, and whether it is executable. */
+/** Every file of a build's context with what the build can see of it: its content, and whether it is executable. */
 export async function contextFiles(root: string, paths: readonly string[]): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   const visit = async (path: string): Promise<void> => {
@@ -25,11 +25,11 @@ export interface Ingredients {
   name: string;
   architecture: string;
   files: Readonly<Record<string, string>>;
-  /** Build arguments: digests of the images this one stands on. */
+  /** Build arguments: digests of the images that this one is based on. */
   parents: Readonly<Record<string, string>>;
 }
 
-/** The same ingredients have the same tag, wherever and whenever: an image that is there need not be built. */
+/** The same ingredients always have the same tag, so an image that exists need not be built again. */
 export function contentTag(ingredients: Ingredients): string {
   return hexOf(digestOf({ version: 1, ...ingredients })).slice(0, 20);
 }

@@ -19,7 +19,7 @@ import { withScratch } from './scratch.ts';
 
 export interface Asked {
   name: string;
-  /** The image it stands on, by its name in this installation. */
+  /** The image it is based on, by its name in this installation. */
   from: string;
   source: { requirements: string } | { dockerfile: string };
 }
@@ -30,8 +30,8 @@ interface Parent {
 }
 
 /**
- * An image of the operator's own, built ahead of time and with the network, so that no run needs either. It is pinned
- * by its digest, and registered as the last thing, when it has been looked through and found usable.
+ * An image of the operator's own, built ahead of time and with network access, so that no run needs either. It is pinned
+ * by its digest, and registered last, once its scan found it usable.
  */
 export async function deriveImage(
   installation: { home: string },
@@ -50,10 +50,10 @@ export async function deriveImage(
         ? await withPackages(name, path, { PARENT: parent.ref, TOOLS: tools.ref }, builder, say)
         : await ofDockerfile(name, path, { BASE: parent.ref, TOOLS: tools.ref }, builder, say),
     );
-    // What a build over the network gives is named by what it gave.
+    // A build with network access is named after its result.
     const ref = refOf(name, hexOf(digest).slice(0, 20));
     await nameImage(digest, ref);
-    const report = await progress.step(`contents of ${name}`, (say) =>
+    const report = await progress.step(`scanning ${name}`, (say) =>
       scanImage({ name, ref, digest }, tools.ref, builder, say),
     );
     const problems = [...unusable(report), ...(await volumesOf(digest)).map(volumeProblem)];
@@ -73,14 +73,14 @@ export async function deriveImage(
 function newName(asked: string): string {
   const name = parseAs(ImageName, asked, `the image name ${JSON.stringify(asked)}`);
   if (!isShipped(name)) return name;
-  throw new HotcellError('invalid', `${name} is an image that Hotcell ships: choose another name for yours`);
+  throw new HotcellError('invalid', `Hotcell ships an image named ${name}: choose another name for yours`);
 }
 
 async function sourceFile(source: Asked['source']): Promise<string> {
   const path = resolve('requirements' in source ? source.requirements : source.dockerfile);
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) return path;
-  throw new HotcellError('not_found', `${path} is no file that can be read: name the file the image is built from`);
+  throw new HotcellError('not_found', `cannot read ${path}: name the Dockerfile or requirements file to build from`);
 }
 
 async function parentImage(home: string, name: string, progress: Progress): Promise<Parent> {
@@ -92,7 +92,7 @@ async function parentImage(home: string, name: string, progress: Progress): Prom
   const usable = Object.entries(lock).filter(([, { kind }]) => kind !== 'service');
   const names = [...new Set(['python', 'node', ...usable.map(([key]) => key)])];
   const near = nearest(name, names);
-  const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ')}`;
+  const hint = near ? `did you mean ${near}?` : `known images: ${names.join(', ')}`;
   throw new HotcellError('not_found', `--from ${name}: no such image in this installation; ${hint}`);
 }
 
@@ -122,7 +122,7 @@ async function ofDockerfile(
 
 const some = (paths: readonly string[]) => `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ', …' : ''}`;
 
-/** What no cell may have: a program that gains rights by being started. */
+/** Programs that gain rights when they start, and volumes: no cell may have them. */
 export function unusable(report: Pick<ImageReport, 'setuid' | 'capabilities'>): string[] {
   const problems: string[] = [];
   if (report.setuid.length > 0)
@@ -131,19 +131,18 @@ export function unusable(report: Pick<ImageReport, 'setuid' | 'capabilities'>): 
     );
   if (report.capabilities.length > 0)
     problems.push(
-      `files carry capabilities (${some(report.capabilities)}): take them off with \`RUN setcap -r FILE\`, or copy the file, which drops them`,
+      `files have capabilities (${some(report.capabilities)}): remove them with \`RUN setcap -r FILE\`, or copy the file, which drops them`,
     );
   return problems;
 }
 
 const volumeProblem = (path: string) =>
-  `it declares the volume ${path}, which a cell cannot have: remove that VOLUME, or stand on another image`;
+  `it declares the volume ${path}, which a cell cannot have: remove that VOLUME, or use another base image`;
 
-/** What deserves a look though it does no harm in a cell, which has no network and nowhere to build for. */
+/** Worth a warning, though harmless in a cell without network. */
 export function remarks(report: Pick<ImageReport, 'compilers' | 'networkClients'>): string[] {
   const found: string[] = [];
   if (report.compilers.length > 0) found.push(`it has compilers: ${some(report.compilers)}`);
-  if (report.networkClients.length > 0)
-    found.push(`it has programs that speak to a network: ${some(report.networkClients)}`);
+  if (report.networkClients.length > 0) found.push(`it has network clients: ${some(report.networkClients)}`);
   return found;
 }

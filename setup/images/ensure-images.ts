@@ -22,8 +22,8 @@ export interface EnsuredImage {
 }
 
 /**
- * Have these images in the engine and in this installation's lock. An image is named by what it is made of: one that
- * is there is never built again, and a build that was interrupted at any point is taken up by the next call.
+ * Get these images into the engine and into this installation's lock. An image is named after its ingredients: one that
+ * exists is never built again, and an interrupted build resumes with the next call.
  */
 export async function ensureImages<Name extends ShippedImage>(
   installation: { home: string },
@@ -37,7 +37,7 @@ export async function ensureImages<Name extends ShippedImage>(
     const lanes = lanesOf(names).map(async (lane) => {
       for (const name of lane) await work.ensure(name);
     });
-    // When one lane fails, the other's work is not thrown away.
+    // If one lane fails, the other's work is kept.
     for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason;
     const made = await Promise.all(names.map(async (name) => [name, await work.ensure(name)] as const));
     return Object.fromEntries(made) as Record<Name, EnsuredImage>;
@@ -54,7 +54,7 @@ interface Surroundings {
 
 interface Plan {
   ref: string;
-  /** Build arguments: the images this one stands on. */
+  /** Build arguments: the images that this one is based on. */
   parents: Record<string, string>;
 }
 
@@ -68,7 +68,7 @@ class Ensuring {
     this.#around = around;
   }
 
-  /** In the engine, looked through and in the lock. */
+  /** In the engine, scanned, and in the lock. */
   async ensure(name: ShippedImage): Promise<EnsuredImage> {
     const image = await this.#image(name);
     const registered = this.#registered.get(name) ?? this.#register(name, image);
@@ -90,15 +90,18 @@ class Ensuring {
       const there = present.get(plan.ref);
       if (there) return { id: there, digest: there, ref: plan.ref };
       const digest = await progress.step(`image ${name}`, async (say) => await this.#build(name, plan, say));
-      // A source that was edited during the build may or may not be in the image: its name would promise it.
+      // A file that was edited during the build may or may not be in the image, but the image's name would promise it.
       if ((await this.#plan(name)).ref === plan.ref) {
         await nameImage(digest, plan.ref);
         return { id: digest, digest, ref: plan.ref };
       }
       await discardImage(digest);
-      progress.note(`The sources of the image ${name} changed while it was built: once more.`);
+      progress.note(`The sources of the image ${name} changed during its build; building it again.`);
     }
-    throw new HotcellError('conflict', `the sources of the image ${name} keep changing: try again when they rest`);
+    throw new HotcellError(
+      'conflict',
+      `the sources of the image ${name} keep changing: stop editing them and try again`,
+    );
   }
 
   async #plan(name: ShippedImage): Promise<Plan> {
@@ -131,8 +134,8 @@ class Ensuring {
     const isKnown = before?.digest === image.digest && before.ref === image.ref;
     const isReported = isKnown && report !== undefined && before.packages === sha256(report);
     if (isReported && (name !== 'cell-init' || (await isTakenOut(home, before.files)))) return;
-    const locked = await progress.step(`contents of ${name}`, async (say) => await this.#lookThrough(name, image, say));
-    // The lanes share one lock file: they write one after the other.
+    const locked = await progress.step(`scanning ${name}`, async (say) => await this.#lookThrough(name, image, say));
+    // The lanes share one lock file, so they write in turn.
     this.#writing = this.#writing.then(() => lockImage(home, name, locked));
     await this.#writing;
   }

@@ -4,17 +4,17 @@ import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 import { command, must } from '../command.ts';
 
-/** The engine's own architecture, which is not ours when it runs in a virtual machine or elsewhere. */
+/** The engine's architecture, which may differ from ours if it runs in a virtual machine. */
 export async function engineArchitecture(): Promise<string> {
   const { code, stdout, stderr } = await command(['docker', 'version', '--format', '{{.Server.Arch}}']);
   if (code === 0 && stdout.trim() !== '') return stdout.trim();
   throw new HotcellError(
     'engine_unavailable',
-    `the engine does not answer, so no image can be built or found: ${stderr.trim() || 'no reason given'}. \`./hotcell doctor --fix\` sets it up`,
+    `the engine does not answer: ${stderr.trim() || 'it gave no reason'}. Run \`./hotcell doctor --fix\``,
   );
 }
 
-/** Every image of ours in the engine, by its tag. One call, however many there are. */
+/** All our images in the engine, by tag, in one call. */
 export async function presentImages(): Promise<Map<string, Digest>> {
   const format = '{{.Repository}}:{{.Tag}} {{.ID}}';
   const filter = 'label=hotcell.managed=1';
@@ -23,12 +23,12 @@ export async function presentImages(): Promise<Map<string, Digest>> {
   return new Map(rows.map((row) => row.split(' ') as [string, string]).map(([ref, id]) => [ref, Digest.parse(id)]));
 }
 
-/** The last thing that is done to an image: one that has its name is whole. */
+/** The last step: an image that has its name is complete. */
 export async function nameImage(digest: Digest, ref: string): Promise<void> {
   await must(['docker', 'tag', digest, ref]);
 }
 
-/** An image without a name that nobody wants. One that somebody has given a name meanwhile stays: the engine refuses. */
+/** Remove an unnamed image. If it was named meanwhile, the engine refuses and it stays. */
 export async function discardImage(digest: Digest): Promise<void> {
   await command(['docker', 'image', 'rm', digest]);
 }

@@ -8,10 +8,10 @@ import { placesIn } from '../settings/installation.ts';
 
 const imagesFolder = (home: string) => join(home, 'images');
 
-/** What was found in an image, beside the lock that names its sha256. */
+/** The report of an image's scan, beside the lock that names its sha256. */
 export const reportPath = (home: string, name: string) => join(imagesFolder(home), `${name}.packages.json`);
 
-/** Which image each name means in this installation; empty before the first build. */
+/** The image that each name stands for in this installation; empty before the first build. */
 export async function readImagesLock(home: string): Promise<ImagesLock> {
   const path = placesIn(home).imagesLock;
   const text = await textIfThere(path);
@@ -23,7 +23,7 @@ export async function writeReport(home: string, name: string, text: string): Pro
   await writeWhole(reportPath(home, name), text, 0o644);
 }
 
-/** Others read it at any time: it is replaced whole. One line an image keeps its differences readable. */
+/** Others read it at any time, so it is replaced whole. One line for each image keeps diffs readable. */
 export async function lockImage(home: string, name: string, image: LockedImage): Promise<void> {
   const all = { ...(await readImagesLock(home)), [name]: image };
   const lines = Object.entries(all)
@@ -31,7 +31,7 @@ export async function lockImage(home: string, name: string, image: LockedImage):
     .map(([key, value]) => `${JSON.stringify(key)}: ${canonical(value)}`);
   const text = `{\n${lines.join(',\n')}\n}\n`;
   await writeWhole(placesIn(home).imagesLock, text, 0o644);
-  // The services mount this folder: a single file that is mounted would stay the one of their start.
+  // The services mount this folder, because a mounted file would stay the old one when it is replaced.
   await mkdir(imagesFolder(home), { recursive: true, mode: 0o755 });
   await writeWhole(join(imagesFolder(home), 'images.lock'), text, 0o644);
 }

@@ -7,7 +7,7 @@ import { readImagesLock, reportPath } from './images-lock-file.ts';
 
 export interface ListedImage extends LockedImage {
   name: string;
-  /** Whether the engine has it under its name: what is not there is built again by `image build`. */
+  /** Whether the engine has it under its name; if not, `image build` builds it again. */
   present: boolean;
   report: ImageReport | undefined;
 }

@@ -6,9 +6,9 @@ import { command } from '../command.ts';
 
 const publicNpm = 'https://registry.npmjs.org';
 
-/** Settings of this machine for reaching package registries. They change where bytes come from, not which. */
+/** This machine's settings for package registries. They change where bytes come from, not which bytes. */
 export async function registryArguments(env: NodeJS.ProcessEnv, scratch: string): Promise<Record<string, string>> {
-  // npm keeps its registry in files of several places and knows best; a package at hand must have no say in it.
+  // npm reads its registry from several files, so ask npm; a package.json in the working folder must not interfere.
   const npm = await command(['npm', 'config', 'get', 'registry'], { cwd: scratch });
   const registry = npm.code === 0 && /^https?:/.test(npm.stdout) ? npm.stdout.trim() : publicNpm;
   const found: Record<string, string> = { NPM_REGISTRY: registry.replace(/\/$/, '') };
@@ -20,8 +20,8 @@ export async function registryArguments(env: NodeJS.ProcessEnv, scratch: string)
 }
 
 /**
- * The certificates this machine trusts, for builds that fetch from behind a proxy which intercepts TLS. Handed over as
- * a secret, so that they stand in no layer. A machine without a bundle gets Node's.
+ * The certificates that this machine trusts, for builds behind a proxy that intercepts TLS. They are passed as a secret,
+ * so that no layer contains them. A machine without a bundle gets Node's.
  */
 export async function certificates(env: NodeJS.ProcessEnv, scratch: string): Promise<string> {
   const bundles = [

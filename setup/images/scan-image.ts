@@ -12,7 +12,7 @@ interface Subject {
   digest: Digest;
 }
 
-/** Look through an image from outside. Its files are mounted for a program of ours; nothing of it runs. */
+/** Scan an image from outside: our program sees its files mounted, and nothing of the image runs. */
 export async function scanImage(subject: Subject, tools: string, builder: Builder, say: Say): Promise<ImageReport> {
   const { name, ref, digest } = subject;
   const context = join(checkout, 'images/scan');
@@ -20,5 +20,5 @@ export async function scanImage(subject: Subject, tools: string, builder: Builde
   const recipe = { name, dockerfile: join(context, 'Dockerfile'), context, arguments: { TOOLS: tools, SUBJECT: ref } };
   await builder.files(recipe, folder, say);
   const found = await readFile(join(folder, 'findings.json'), 'utf8');
-  return { name, ref, digest, ...parseJsonAs(Findings, found, `what is in the image ${name}`) };
+  return { name, ref, digest, ...parseJsonAs(Findings, found, `the scan of the image ${name}`) };
 }

@@ -10,13 +10,13 @@ function alive(pid: number): boolean {
   }
 }
 
-/** A folder for the time of the work. What a killed process left of its own is removed by the next. */
+/** A folder for the duration of the work. The next process removes what a killed one left. */
 export async function withScratch<T>(home: string, work: (folder: string) => Promise<T>): Promise<T> {
   const parent = join(home, 'tmp');
   await mkdir(parent, { recursive: true, mode: 0o755 });
   for (const name of await readdir(parent)) {
     const pid = /^images-(\d+)-/.exec(name)?.[1];
-    // What cannot be removed is in nobody's way, and no reason to build nothing.
+    // A folder that cannot be removed does no harm; go on building.
     if (pid && !alive(Number(pid))) await rm(join(parent, name), { recursive: true, force: true }).catch(() => {});
   }
   const folder = await mkdtemp(join(parent, `images-${process.pid}-`));

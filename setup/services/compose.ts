@@ -12,22 +12,22 @@ import { serviceUser } from './files.ts';
 const serviceNames = ['valkey', 'store', 'producer', 'executor-worker', 'notary'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** What runs when all is well: a store or a queue outside is not ours to start. */
+/** The services that should run: an external store or queue is not ours to start. */
 export function expectedServices({ own }: Pick<Installation, 'own'>): ServiceName[] {
   return serviceNames.filter((name) => (name !== 'valkey' || own.valkey) && (name !== 'store' || own.store));
 }
 
-/** The engine's image for each of ours, by its id: what a service runs is what was built, whatever a tag says later. */
+/** The image of each service, by id: a service runs what was built, wherever a tag points later. */
 export type ServiceImages = Readonly<Partial<Record<'valkey' | 'store' | 'service', string>>>;
 
 const projectOf = (installation: Pick<Installation, 'id'>) => `hotcell-${installation.id}`;
 
-// Compose wants every variable to have a value, also those of services that are not started now.
+// Compose wants a value for every variable, even of services that are not started now.
 const noImage = 'hotcell/not-built:yet';
 
 const gibibyte = 1024 ** 3;
 
-/** What cells may take of the engine's machine, which need not be ours; the rest is for the services and the kernel. */
+/** The share of the engine's machine (which need not be ours) that cells may use; services and kernel get the rest. */
 function workerShare({ cpus, memoryBytes, runtimes }: EngineInfo): Record<string, string> {
   const memory = Math.max(gibibyte, Math.floor(memoryBytes * 0.75), memoryBytes - 4 * gibibyte);
   return {
@@ -86,7 +86,7 @@ const composeArgv = (installation: Installation, ...words: string[]): Argv => [
   checkout,
   '--file',
   join(checkout, 'docker-compose.yml'),
-  // A file .env that happens to lie in the checkout is somebody else's.
+  // Ignore a .env file in the checkout: it is not ours.
   '--env-file',
   '/dev/null',
   ...words,
@@ -107,23 +107,26 @@ export async function composeUp(
   if (code !== 0) throw await explain(stderr, services);
 }
 
-/** Which container is at fault, and what it said last: the engine itself only says that something is. */
+/** Name the container that failed and its last output: compose only says that something failed. */
 async function explain(stderr: string, services: readonly string[]): Promise<HotcellError> {
   const port = /(?:Bind for|listen tcp4?) ([0-9.]+:[0-9]+)/.exec(stderr)?.[1];
   if (port !== undefined && /already (allocated|in use)/.test(stderr)) {
-    const fix = 'stop what listens there (`./hotcell doctor` names it), or choose another HOTCELL_PORT_BASE';
-    return new HotcellError('conflict', `the port ${port} is taken: ${fix}`);
+    const fix = 'stop the program that listens there (`./hotcell doctor` names it), or set another HOTCELL_PORT_BASE';
+    return new HotcellError('conflict', `port ${port} is taken: ${fix}`);
   }
   const container = /container (\S+) (?:is unhealthy|exited)/.exec(stderr)?.[1];
   if (container === undefined) {
     const said = stderr.trim().split('\n').slice(-4).join('\n');
-    return new HotcellError('engine_unavailable', `${services.join(', ')} could not be started:\n${said}`);
+    return new HotcellError('engine_unavailable', `could not start ${services.join(', ')}:\n${said}`);
   }
   const logs = await command(['docker', 'logs', '--tail', '12', container]);
   const lines = `${logs.stdout}${logs.stderr}`.split('\n').filter((line) => line.trim() !== '');
   const said = lines.map((line) => `  ${line.slice(0, 300)}`).join('\n');
-  const more = `\`docker logs ${container}\` says more; when that is repaired, the same command goes on`;
-  return new HotcellError('engine_unavailable', `${container} does not come up. It said last:\n${said}\n${more}`);
+  const more = `See \`docker logs ${container}\`, fix the cause, and run the same command again`;
+  return new HotcellError(
+    'engine_unavailable',
+    `${container} did not become healthy. Its last output:\n${said}\n${more}`,
+  );
 }
 
 export async function composeDown(installation: Installation, say: (line: string) => void): Promise<void> {
@@ -141,7 +144,7 @@ const Row = z.object({
 });
 export type ServiceRow = z.infer<typeof Row>;
 
-/** What the engine says of our services now, stopped ones too. */
+/** The state of our services in the engine, including stopped ones. */
 export async function composeRows(installation: Installation): Promise<ServiceRow[]> {
   const argv = composeArgv(installation, 'ps', '--all', '--format', 'json');
   const text = await must(argv, { env: await variables(installation, {}) });

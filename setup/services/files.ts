@@ -5,8 +5,8 @@ import { type Installation, placesIn } from '../settings/installation.ts';
 import { writeAccounts } from '../store/accounts.ts';
 
 /**
- * Whom the services are on the host: the one who called, or, for root, a user that owns nothing else. Cells lease their
- * users from 10000 upwards, so this one lies below.
+ * The services' user on the host: the caller or, if that is root, a user that owns nothing else. Cells lease uids from
+ * 10000 upwards, so this one is below.
  */
 export function serviceUser(): { uid: number; gid: number } {
   const uid = process.getuid?.() ?? 0;
@@ -36,7 +36,7 @@ hash-max-listpack-value 1024
 `;
 }
 
-/** How a service inside reaches the queue: our own by its name in the network, one outside by the address given. */
+/** How a service in a container reaches the queue: our own by its name in the network, an external one by its address. */
 function insideRedisUrl(installation: Installation): string {
   if (!installation.own.valkey) return installation.redisUrl;
   const url = new URL(installation.redisUrl);
@@ -48,11 +48,11 @@ async function keepWritten(path: string, content: string, mode: number): Promise
   if ((await textIfThere(path)) !== content) await writeWhole(path, content, mode);
 }
 
-/** Everything the services find on disk when they start; all of it follows from the installation. */
+/** Write every file that the services read when they start. All of them follow from the installation. */
 export async function writeServiceFiles(installation: Installation): Promise<void> {
   const places = placesIn(installation.home);
   const owner = serviceUser();
-  // The engine passes through the folders above as root; nobody else has to enter them.
+  // Only the engine, which is root, has to enter the folders above.
   await mkdir(dirname(places.storeData), { recursive: true, mode: 0o755 });
   for (const name of ['', 'buckets', 'versions', 'iam']) await folder(join(places.storeData, name), owner);
   await folder(places.valkeyData, owner);

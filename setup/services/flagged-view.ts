@@ -5,20 +5,20 @@ import { type Installation, placesIn } from '../settings/installation.ts';
 
 const flags = ['nosuid', 'nodev', 'noexec'] as const;
 
-/** Where the worker lays out inputs: everything a cell mounts from the host but our own small files lies below it. */
+/** The folder where the worker stages inputs: cells mount nothing else from the host but our own small files. */
 export const stagedInputs = ({ home }: Pick<Installation, 'home'>) => join(placesIn(home).workerState, 'cache');
 
-/** The flags of the mount at this very path in `/proc/self/mountinfo`; undefined when nothing is mounted there. */
+/** The flags of the mount at exactly this path in `/proc/self/mountinfo`; undefined if nothing is mounted there. */
 export function flagsOf(mountinfo: string, path: string): string[] | undefined {
-  // The kernel writes blanks and backslashes of a path as octal numbers.
+  // The kernel writes spaces and backslashes of a path as octal numbers.
   const written = path.replace(/[\s\\]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`);
-  // The last one mounted is the one that is seen.
+  // The last mount at a path is the visible one.
   const line = mountinfo.split('\n').findLast((one) => one.split(' ')[4] === written);
   return line?.split(' ')[5]?.split(',');
 }
 
 export async function hasFlaggedView(installation: Pick<Installation, 'home'>): Promise<boolean> {
-  // No such file: no Linux, or nothing was ever started.
+  // No such file: this is not Linux, or nothing was ever started.
   const [mountinfo, path] = await Promise.all([
     readFile('/proc/self/mountinfo', 'utf8').catch(() => ''),
     realpath(stagedInputs(installation)).catch(() => stagedInputs(installation)),
@@ -32,9 +32,9 @@ export function commandForView(path: string): string {
 }
 
 /**
- * A mount takes over the flags of what it is made from, and the engine can ask for none but read-only: so the folder of
- * staged inputs is mounted onto itself with the flags that inputs should have in a cell. It takes root; without it
- * inputs are only read-only, as doctor and the posture say.
+ * A bind mount inherits its source's flags, and the engine can add only read-only. So the folder of staged inputs is
+ * mounted onto itself with the flags that inputs should have in a cell. This needs root; without it inputs are only
+ * read-only, and doctor and the posture say so.
  */
 export async function ensureFlaggedView(installation: Pick<Installation, 'home'>): Promise<void> {
   const path = stagedInputs(installation);
@@ -45,7 +45,7 @@ export async function ensureFlaggedView(installation: Pick<Installation, 'home'>
 }
 
 export async function removeFlaggedView(installation: Pick<Installation, 'home'>): Promise<void> {
-  // An interrupted start may have left a first mount without flags, under a second one.
+  // An interrupted start may have left a mount without flags under another one.
   while (
     flagsOf(await readFile('/proc/self/mountinfo', 'utf8').catch(() => ''), stagedInputs(installation)) !== undefined
   ) {

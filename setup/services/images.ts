@@ -5,8 +5,8 @@ import type { Progress } from '../progress.ts';
 import type { Installation } from '../settings/installation.ts';
 
 /**
- * Installations on one engine share their images, since an image is named by what it is made of. Each installation
- * holds what it uses by a tag of its own, so that none takes away what another still needs.
+ * Installations on one engine share images, because an image is named after its content. Each installation holds the
+ * images it uses by a tag of its own, so that none removes what another still needs.
  */
 const holdTag = (id: string) => `in-${id}`;
 const isHold = (ref: string) => /:in-[a-z0-9]{1,32}$/.test(ref);
@@ -36,7 +36,7 @@ export async function letGoOfImages({ id }: Pick<Installation, 'id'>): Promise<v
   if (own.length > 0) await must(['docker', 'image', 'rm', ...own]);
 }
 
-/** All of ours, once no installation holds any. One that a container still uses stays: the engine refuses. */
+/** Remove all our images once no installation holds any. The engine keeps those that a container still uses. */
 export async function removeUnheldImages(say: (line: string) => void): Promise<void> {
   const all = await refs();
   if (all.length > 0 && !all.some(isHold)) await command(['docker', 'image', 'rm', ...all], { say });

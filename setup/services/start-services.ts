@@ -23,7 +23,7 @@ export async function furnishStore(installation: Installation): Promise<void> {
   await ensureAdminKey(installation);
 }
 
-/** Everything of the installation in the engine, gone: containers and network. What is in its home stays. */
+/** Remove the installation's containers and network from the engine. Its home stays. */
 export async function stopParts(installation: Installation, progress: Progress): Promise<void> {
   await progress.step('stopping the services', (say) => composeDown(installation, say));
 }
@@ -34,7 +34,7 @@ const portsOf = ({ ports }: Installation): Partial<Record<ServiceName, number>> 
   valkey: ports.redis,
 });
 
-/** Said before anything is started, with the name of who is in the way: the engine only says that somebody is. */
+/** Before anything is started, and with the holder's name: the engine would only say that a port is taken. */
 export async function refuseTakenPorts(
   installation: Installation,
   services: readonly ServiceName[],

@@ -7,7 +7,7 @@ const text = z.string().min(1, 'must not be empty');
 
 const number = z.string().regex(/^[0-9]+(\.[0-9]+)?$/, 'must be a number');
 
-/** Three ports are used: this one for the API, the next for the store, the next for the queue. */
+/** The first of three ports: API, store, queue. */
 const portBase = z
   .string()
   .regex(/^[0-9]+$/, 'must be a port number')
@@ -15,8 +15,8 @@ const portBase = z
   .refine((port) => port >= 1024 && port <= 65_533, 'must be between 1024 and 65533');
 
 /**
- * What an operator may say about an installation, in the environment or in its config.env. Everything has a default or
- * is generated; setting the store's endpoint or the queue's address moves the installation to one outside.
+ * What an operator may set for an installation, in the environment or in its config.env. Everything has a default or is
+ * generated. Setting the store's endpoint or the queue's address moves the installation to an external one.
  */
 export const installationSettings = z.object({
   HOTCELL_INSTALLATION: commonSettings.HOTCELL_INSTALLATION.optional(),
@@ -30,14 +30,14 @@ export const installationSettings = z.object({
   HOTCELL_WORK_BUCKET: commonSettings.HOTCELL_WORK_BUCKET.unwrap().optional(),
   HOTCELL_REDIS_URL: commonSettings.HOTCELL_REDIS_URL.optional(),
   HOTCELL_LOG_LEVEL: commonSettings.HOTCELL_LOG_LEVEL.unwrap().optional(),
-  // Of the worker on this machine: which queues it serves, and what its cells may take together.
+  // The worker on this machine: which queues it serves, and what its cells may use together.
   HOTCELL_QUEUES: text.optional(),
   HOTCELL_CPUS: number.optional(),
   HOTCELL_MEMORY_BYTES: number.optional(),
   HOTCELL_RUNS: number.optional(),
 });
 
-/** What only the environment says: where the installation is, and as whom the CLI asks. */
+/** Settings that only the environment can give: where the installation is, and the CLI's API key. */
 export const clientSettings = z.object({
   HOTCELL_HOME: text.optional(),
   HOTCELL_API_KEY: text.optional(),

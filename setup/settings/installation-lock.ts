@@ -9,15 +9,15 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * One command at a time changes an installation. The lock is the kernel's own on a database file: whoever dies holding
- * it has let it go, so there is nothing stale to judge. A second command waits and then finds the work done.
+ * One command at a time changes an installation. The lock is the kernel's own, on a database file: it goes with the
+ * process that held it, so it is never stale. A second command waits, and then finds the work done.
  */
 export async function withLock<T>(path: string, progress: Progress, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(path), { recursive: true });
   const database = new DatabaseSync(path);
   try {
     if (!taken(database))
-      await progress.step('waiting for the other command at work on this installation', async () => {
+      await progress.step('waiting for another command on this installation', async () => {
         while (!taken(database)) await sleep(100);
       });
     return await work();

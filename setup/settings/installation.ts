@@ -19,10 +19,10 @@ export interface Installation {
   url: string;
   store: { endpoint: string; region: string; accessKey: string; secretKey: string; record: string; work: string };
   redisUrl: string;
-  /** Whether the store and the queue are ours to start, or outside ones. */
+  /** Whether the store and the queue are our own or external. */
   own: { store: boolean; valkey: boolean };
   logLevel: string;
-  /** What the operator wants otherwise than it follows from the machine. */
+  /** What the operator set instead of what follows from the machine. */
   worker: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ export const placesIn = (home: string) => ({
   ticketKey: join(home, 'keys', 'ticket.pem'),
   ticketPublicKey: join(home, 'keys', 'ticket.pub.pem'),
   secrets: join(home, 'secrets'),
-  /** The operator's list of buckets outside that inputs may be read from. */
+  /** The operator's list of other buckets that inputs may be read from. */
   sources: join(home, 'secrets', 'sources.json'),
   secret: (name: string) => join(home, 'secrets', name),
   storeData: join(home, 'data', 'store'),
@@ -47,14 +47,14 @@ export const placesIn = (home: string) => ({
   producerState: join(home, 'producer'),
   workerState: join(home, 'worker'),
   logs: join(home, 'logs'),
-  /** What the CLI knows of files that it froze, so that it need not read them again. */
+  /** The digests of files that the CLI froze, so that it need not read them again. */
   hashes: join(home, 'client', 'hashes'),
   lock: join(home, 'lock'),
 });
 
 export const loopback = (port: number) => `http://127.0.0.1:${port}`;
 
-/** What is given wins over what the installation has kept, and that over the defaults. */
+/** The environment wins over the installation's config.env, and that over the defaults. */
 export async function settingsOf(env: NodeJS.ProcessEnv): Promise<{ home: string; settings: InstallationSettings }> {
   const { HOTCELL_HOME, HOTCELL_API_KEY: _key, ...given } = readCliSettings(env);
   const home = homeOf({ HOTCELL_HOME });
@@ -63,10 +63,10 @@ export async function settingsOf(env: NodeJS.ProcessEnv): Promise<{ home: string
   if (kept === undefined) return { home, settings: given };
   const settings = readKept(parseConfig(kept, config), config);
   if (given.HOTCELL_INSTALLATION !== undefined && given.HOTCELL_INSTALLATION !== settings.HOTCELL_INSTALLATION) {
-    const message = `HOTCELL_INSTALLATION is ${given.HOTCELL_INSTALLATION}, but ${home} belongs to ${settings.HOTCELL_INSTALLATION}: unset it, or choose another HOTCELL_HOME`;
+    const message = `HOTCELL_INSTALLATION is ${given.HOTCELL_INSTALLATION}, but ${home} belongs to the installation ${settings.HOTCELL_INSTALLATION}: unset HOTCELL_INSTALLATION, or set another HOTCELL_HOME`;
     throw new HotcellError('invalid', message);
   }
-  // Addresses that follow from the port base are made anew when it is moved.
+  // Addresses that follow from the port base change with it.
   const moved = given.HOTCELL_PORT_BASE !== undefined && given.HOTCELL_PORT_BASE !== settings.HOTCELL_PORT_BASE;
   return { home, settings: { ...(moved ? withoutOwnAddresses(settings) : settings), ...given } };
 }
@@ -103,7 +103,7 @@ function withoutOwnAddresses(settings: InstallationSettings): InstallationSettin
   };
 }
 
-/** What is generated once and then kept. */
+/** Values that are generated once and then kept. */
 export interface Generated {
   id: string;
   accessKey: string;
@@ -139,7 +139,7 @@ export function installationOf(home: string, settings: InstallationSettings, gen
   };
 }
 
-/** The installation that is there, or nothing: asking makes none. */
+/** The existing installation, or undefined: looking creates none. */
 export async function findInstallation(env: NodeJS.ProcessEnv): Promise<Installation | undefined> {
   const { home, settings } = await settingsOf(env);
   const { HOTCELL_INSTALLATION: id, HOTCELL_S3_ACCESS_KEY: accessKey, HOTCELL_S3_SECRET_KEY: secretKey } = settings;

@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { command } from '../command.ts';
 
-/** Who listens on a port, as far as this user may know. */
+/** The program that listens on a port, as far as this user may see it. */
 export interface Holder {
   port: number;
   pid?: number;
@@ -20,7 +20,7 @@ export async function isFree(port: number): Promise<boolean> {
 
 const listening = '0A';
 
-/** The socket's inode from the kernel's table: `sl local_address rem_address st … inode`. */
+/** A socket's inode, from the kernel's table: `sl local_address rem_address st … inode`. */
 export function inodeOf(table: string, port: number): string | undefined {
   const hex = port.toString(16).toUpperCase().padStart(4, '0');
   for (const line of table.split('\n')) {
@@ -33,7 +33,7 @@ export function inodeOf(table: string, port: number): string | undefined {
 async function ownerOf(inode: string): Promise<{ pid: number; program: string } | undefined> {
   for (const pid of await readdir('/proc')) {
     if (!/^[0-9]+$/.test(pid)) continue;
-    // Processes end while we look, and those of other users are not ours to see.
+    // A process may end meanwhile, and those of other users are hidden from us.
     const descriptors = await readdir(`/proc/${pid}/fd`).catch(() => []);
     for (const fd of descriptors) {
       const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '');
@@ -64,7 +64,7 @@ export async function holderOf(port: number): Promise<Holder> {
 }
 
 export function describeHolder({ port, pid, program, container }: Holder): string {
-  if (container) return `port ${port} is taken by the container ${container}`;
+  if (container) return `port ${port} is taken by container ${container}`;
   if (pid) return `port ${port} is taken by process ${pid} (${program})`;
   return `port ${port} is taken by a process this user cannot see (\`sudo ss -ltnp 'sport = :${port}'\` names it)`;
 }

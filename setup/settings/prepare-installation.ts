@@ -4,7 +4,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatConfig, keptOrMade, textIfThere, writeWhole } from './config-file.ts';
 import { accounts, type Installation, installationOf, placesIn, settingsOf } from './installation.ts';
 
-/** A secret a container reads as another user: readable to all, in a folder that only we can enter. */
+/** A secret that a container reads as another user: readable to all, in a folder that only we can enter. */
 const secretMode = 0o444;
 const privateMode = 0o600;
 
@@ -22,8 +22,8 @@ function ticketKey(): string {
 const apiKeyPrefix = 'hc_';
 
 /**
- * Make what an installation consists of on disk, or complete what is there: running it twice changes nothing. What was
- * given in the environment is kept in config.env, so that the next command needs it no more.
+ * Create an installation's files, or complete them: running it twice changes nothing. Settings from the environment are
+ * kept in config.env, so that the next command does not need them.
  */
 export async function prepareInstallation(env: NodeJS.ProcessEnv): Promise<Installation> {
   const { home, settings } = await settingsOf(env);
@@ -46,7 +46,7 @@ export async function prepareInstallation(env: NodeJS.ProcessEnv): Promise<Insta
   if (outside)
     throw new HotcellError(
       'invalid',
-      `HOTCELL_S3_ENDPOINT names a store outside this installation: set HOTCELL_S3_ACCESS_KEY and HOTCELL_S3_SECRET_KEY for it too`,
+      `HOTCELL_S3_ENDPOINT names an external store: also set HOTCELL_S3_ACCESS_KEY and HOTCELL_S3_SECRET_KEY`,
     );
   refuseLoopback(installation);
   await keepConfig(installation, settings);
@@ -58,14 +58,14 @@ export async function prepareInstallation(env: NodeJS.ProcessEnv): Promise<Insta
   return installation;
 }
 
-/** A service in a container that asks its loopback asks itself. */
+/** In a container, loopback is the container itself. */
 function refuseLoopback({ own, store, redisUrl }: Installation): void {
   for (const [name, isOwn, address] of [
     ['HOTCELL_S3_ENDPOINT', own.store, store.endpoint],
     ['HOTCELL_REDIS_URL', own.valkey, redisUrl],
   ] as const) {
     if (isOwn || !/^(localhost|127\.|\[::1\])/.test(new URL(address).hostname)) continue;
-    const message = `${name} names this machine's loopback, which services in containers cannot reach: use an address of this machine in its network`;
+    const message = `${name} is a loopback address, which services in containers cannot reach: use this machine's address in its network`;
     throw new HotcellError('invalid', message);
   }
 }
@@ -91,15 +91,15 @@ async function keepConfig(installation: Installation, settings: Awaited<ReturnTy
 }
 
 /**
- * Each process's own key to the store. With a store outside, its operator makes the accounts and puts their keys into
- * these files; until then the operator's keys stand in, and `doctor` says so.
+ * Each process's own key to the store. With an external store, the operator creates the accounts and puts their keys into
+ * these files. Until then the processes use the operator's keys, and `doctor` warns about it.
  */
 async function keepAccounts(installation: Installation, secret: (name: string, bytes: number) => Promise<string>) {
   const places = placesIn(installation.home);
   const { accessKey, secretKey, endpoint } = installation.store;
   const forStore = installation.own.store ? 'own' : endpoint;
   const before = await textIfThere(places.secret('accounts-for'));
-  // Keys to the store of before open nothing in another one.
+  // Keys to the previous store are useless in another one.
   if (before !== undefined && before !== forStore)
     for (const account of accounts)
       for (const half of ['access', 'secret']) await rm(places.secret(`${account}-s3-${half}-key`), { force: true });

@@ -20,8 +20,8 @@ export async function accessKeys(installation: Installation): Promise<Record<Acc
 }
 
 /**
- * The store's own list of accounts, written before it starts: nobody has to hold its administrator's door open for it,
- * and it is right again after every `up`.
+ * The store's own list of accounts, written before the store starts: its admin API can stay closed, and every `up`
+ * restores the list.
  */
 export async function writeAccounts(installation: Installation): Promise<void> {
   const path = join(placesIn(installation.home).storeData, 'iam', 'users.json');

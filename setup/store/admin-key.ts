@@ -7,7 +7,7 @@ import type { ApiKeyRecord } from '@hotcell/record/schemas.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { type Installation, placesIn } from '../settings/installation.ts';
 
-/** The first key: the one in `credentials`, for whoever runs this installation. The store learns its hash only. */
+/** The first API key: the operator's, in `credentials`. Only its hash goes to the store. */
 export async function ensureAdminKey(installation: Installation): Promise<void> {
   const path = placesIn(installation.home).credentials;
   const key = parseAs(ApiKey, (await readFile(path, 'utf8')).trim(), path);

@@ -8,14 +8,14 @@ interface Rights {
 const everything = ['*'];
 
 /**
- * What each process may do, and by being silent what it may not: nobody deletes in the record, and nobody but the
- * notary removes what it still has to sequence. `*` in the middle of a key stands for any number of folders.
+ * What each process may do; everything else is forbidden. No process deletes from the record, and only the notary removes
+ * markers that it has yet to sequence. `*` in the middle of a key stands for any number of folders.
  */
 const rights: Readonly<Record<Account, Rights>> = {
   producer: {
     record: {
       get: everything,
-      // A refusal is a run with a result that no worker has seen.
+      // A refused run has a result, and no worker ever sees it.
       put: [
         'runs/*/spec.json',
         'runs/*/result.json',
@@ -30,7 +30,7 @@ const rights: Readonly<Record<Account, Rights>> = {
     },
     work: {
       get: everything,
-      // A run that is refused, or cancelled before a worker had it, is done without one.
+      // A run that is refused, or cancelled before a worker takes it, is finished by the producer.
       put: [
         'open/*',
         'done/*',
@@ -46,7 +46,7 @@ const rights: Readonly<Record<Account, Rights>> = {
     },
   },
   worker: {
-    // Keys of the API are no business of a machine that runs jobs.
+    // A machine that runs jobs has no need for API keys.
     record: {
       get: ['runs/*', 'snapshots/*', 'cas/*', 'policies/*', 'images/*', 'seccomp/*', 'names/*'],
       put: [
@@ -61,7 +61,7 @@ const rights: Readonly<Record<Account, Rights>> = {
     },
     work: {
       get: everything,
-      // Outputs whose digest is not known before their end wait beside the record.
+      // Outputs wait here until their digest is known.
       put: ['claims/*', 'done/*', 'logs/*', 'uploads/*', 'probe/*'],
       delete: ['uploads/*', 'probe/*'],
     },
@@ -84,8 +84,8 @@ interface Statement {
 }
 
 /**
- * The rights as a bucket policy, for the accounts' access keys. The embedded store keeps it in an attribute of a folder,
- * for which file systems have 4 KiB: what all accounts may is said once.
+ * The rights as a bucket policy for the accounts' access keys. The embedded store keeps it in an extended attribute of at
+ * most 4 KiB, so rights that all accounts share are written once.
  */
 export function bucketPolicy(bucket: string, kind: 'record' | 'work', accessKeys: Readonly<Record<Account, string>>) {
   const statements: Statement[] = [];
@@ -97,14 +97,14 @@ export function bucketPolicy(bucket: string, kind: 'record' | 'work', accessKeys
     };
     const own = rights[account][kind];
     allow(['s3:GetObject', 's3:GetObjectVersion'], own.get);
-    // A large object goes up in parts, and a record with its retention in the same put.
+    // Large objects are uploaded in parts, and records are put with their retention.
     const lock = kind === 'record' ? ['s3:PutObjectRetention'] : [];
     allow(['s3:PutObject', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts', ...lock], own.put);
     if ('delete' in own) allow(['s3:DeleteObject'], own.delete);
   }
-  // Without the right to list, a store answers "forbidden" instead of "not there" for what is not there.
+  // Without the right to list, a store answers "forbidden" for an object that does not exist.
   const list = ['s3:ListBucket', 's3:ListBucketVersions', 's3:ListBucketMultipartUploads'];
-  // What the probe at a service's start asks.
+  // The probe at a service's start needs these.
   const probe = ['s3:GetBucketVersioning', 's3:GetBucketObjectLockConfiguration'];
   statements.push({
     Effect: 'Allow',

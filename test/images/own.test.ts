@@ -78,7 +78,7 @@ describe('image build', () => {
     assert.equal(built.code, 0, built.stderr);
     assert.deepEqual(JSON.parse(built.stdout).remarks, [
       'it has compilers: /usr/bin/gcc',
-      'it has programs that speak to a network: /usr/local/bin/curl',
+      'it has network clients: /usr/local/bin/curl',
     ]);
   });
 
@@ -115,7 +115,7 @@ describe('image build', () => {
       await file('broken.Dockerfile', ...lines),
     );
     assert.equal(built.code, 1);
-    assert.match(built.stderr, /could not be built.*the last thing it said.*run the same command again/s);
+    assert.match(built.stderr, /could not build.*the last thing it said.*run the same command again/s);
     await nothingOf(name);
   });
 

@@ -115,7 +115,7 @@ describe('an installation that is up', () => {
       assert.equal(code, 1);
       assert.equal(stdout, '');
       const { installation } = await status();
-      assert.match(stderr, new RegExp(`port ${portBase / 10}[012] is taken by the container hotcell-${installation}-`));
+      assert.match(stderr, new RegExp(`port ${portBase / 10}[012] is taken by container hotcell-${installation}-`));
     } finally {
       await hotcell(['down', '--purge', '--quiet'], { HOTCELL_HOME: other });
       await rm(other, { recursive: true, force: true });

@@ -53,7 +53,7 @@ bool account_samples(void) {
     return sampled_file != NULL;
 }
 
-// Not through a descriptor that is kept: gVisor lets the job open what init has open.
+// Opened each time: gVisor lets the job open any descriptor that init keeps open.
 void account_sample(void) {
     uint64_t now = number(sampled_file, NULL);
     if (now != UNKNOWN && now > sampled) sampled = now;
@@ -66,7 +66,7 @@ void account_read(struct account *a) {
                       (uint64_t)(children.ru_utime.tv_usec + children.ru_stime.tv_usec);
     uint64_t v1_ns = number(CG "cpuacct/cpuacct.usage", NULL);
     uint64_t cpu = v1_ns == UNKNOWN ? number(CG "cpu.stat", "usage_usec") : v1_ns / 1000;
-    // A job can hide from the waiting (SIGCHLD ignored), and gVisor's cgroup may say 0: the larger one is nearer.
+    // A job can hide from wait() (SIGCHLD ignored), and gVisor's cgroup may report 0: the larger value is closer.
     a->cpu_us = cpu == UNKNOWN || cpu < waited ? waited : cpu;
     a->max_rss = (uint64_t)children.ru_maxrss * 1024;
     a->peak_memory = peak();

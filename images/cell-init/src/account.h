@@ -1,4 +1,4 @@
-// The kernel's account of the cell: from its cgroup where there is one, from the processes waited for elsewhere.
+// The kernel's account of the cell: from its cgroup or, without one, from the processes waited for.
 #pragma once
 #include <stdint.h>
 #include "wire.h"
@@ -9,7 +9,7 @@ struct account {
     uint64_t cpu_us, peak_memory, oom_kills, max_rss, peak_pids, pids_refused;
 };
 
-// Where the kernel keeps no peak (gVisor, cgroup v2 before 5.19) init looks at the current use from time to time.
+// Where the kernel keeps no peak (gVisor, cgroup v2 before 5.19) init samples the current use.
 bool account_samples(void);
 void account_sample(void);
 

@@ -10,11 +10,10 @@
 #define SAMPLE_US 100000
 
 void ask_to_stop(enum stop_cause cause, uint64_t since) {
-    // The first cause is the one that is told.
+    // The first cause wins.
     if (cell.cause != CAUSE_NONE || cell.blocks_over) return;
     cell.cause = cause;
-    // The grace begins when the reason did, though init came late to say so because a storm of processes kept it waiting.
-    // What is asked to go has half of it at the least.
+    // The grace begins with its cause, even if a storm of processes delayed init. The job gets at least half of it.
     uint64_t grace = cell.job.limits.grace_ms * 1000ull, at_least = now_us() + grace / 2;
     cell.kill_at = since + grace > at_least ? since + grace : at_least;
     kill(-1, SIGTERM);
@@ -28,7 +27,7 @@ void take_kills(void) {
         enum job_event event = input_next(&payload, &length);
         if (!payload) return;
         if (event != EV_KILL) continue;
-        // Asked twice: then not even the outputs are waited for.
+        // Asked twice: don't wait even for the outputs.
         if (++cell.kills > 1) die();
         if (cell.cause == CAUSE_NONE && !cell.blocks_over) cell.kill_reason = cell.job.kill_reason;
         ask_to_stop(CAUSE_KILLED, now_us());
@@ -40,7 +39,7 @@ struct ending {
     int code, err;
 };
 
-// From the records the child left on the status pipe: nothing behind them was said, so the last one holds.
+// From the records that the child left on the status pipe: the last one counts.
 static bool failed_to_start(struct ending *end, uint8_t *program) {
     *program = 0;
     if (cell.status_length < 4) return false;
@@ -78,7 +77,7 @@ static uint64_t nearest(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-// Until the block's own process has ended; a stopped one until nothing lives or the grace is over.
+// Until the block's own process has ended; once it is stopped, until nothing lives or the grace is over.
 static struct ending follow(pid_t main, uint64_t began_us, uint64_t block_at, uint64_t run_at) {
     struct ending end = {.how = HOW_SIGNALLED, .code = SIGKILL};
     int status = -1;
@@ -90,7 +89,7 @@ static struct ending follow(pid_t main, uint64_t began_us, uint64_t block_at, ui
         if (now >= block_at) ask_to_stop(CAUSE_BLOCK_TIME, block_at);
         if (now >= run_at) ask_to_stop(CAUSE_RUN_TIME, run_at);
         if (cell.cause != CAUSE_NONE) {
-            // From here to the kill as few calls as there can be: where many run, gVisor lets init wait its turn for each.
+            // As few calls as possible from here to the kill: with many processes, gVisor makes init wait its turn for each.
             if (now >= cell.kill_at) break;
             pump(cell.kill_at);
         } else {
@@ -147,8 +146,8 @@ static struct ending run_block(struct block *b, uint64_t began_us, uint64_t run_
     return end;
 }
 
-// `whole` is what all of them took together. Between two blocks nothing of the job lives: one reading ends the one and
-// begins the other.
+// `whole` is the total of all blocks. Between two blocks nothing of the job lives, so one reading ends the one and begins
+// the other.
 void run_blocks(struct account *whole) {
     struct account first, before, now;
     account_read(&first);

@@ -1,4 +1,4 @@
-// The kernel's words for capget and capset; musl brings none.
+// The kernel's definitions for capget and capset, which musl lacks.
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-// The state of PID 1, and what its parts do for one another.
+// The state of PID 1, and the functions that its parts share.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,8 +59,8 @@ bool input_wanted(void);
 void input_read(void);
 enum job_event input_next(const uint8_t **payload, size_t *length);
 
-// memory.c: what a buffer needs is there from then on, and its bytes are as they were. Whole pages that are held are
-// init's alone: no child has a use for them, and they would be a part of every fork.
+// memory.c: a held buffer is resident from then on, with its bytes unchanged. Its whole pages stay out of every fork:
+// no child needs them.
 #define PAGE_BYTES 4096
 void touch(void *memory, size_t bytes);
 void hold(void *pages, size_t bytes);

@@ -1,4 +1,4 @@
-// Children of init: every one is made a job's process by the same code, whatever it is for.
+// Children of init: the same code makes each one a job's process, whatever it is for.
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 
 #define UNDEAD_AFTER_US 20000000
 
-// musl's wrappers synchronise threads by signals; there is one thread, and a plain call says plainly what happened.
+// musl's wrappers synchronise threads by signals; there is one thread here, and a plain call reports its own error.
 static int set_uids(uid_t real, uid_t effective, uid_t saved) {
     return (int)syscall(SYS_setresuid, real, effective, saved);
 }
@@ -35,7 +35,7 @@ void pipe_as_job(int ends[2], int bytes) {
     // A smaller one only costs time.
     if (made) fcntl(ends[1], F_SETPIPE_SZ, bytes);
     if (set_uids(0, 0, (uid_t)-1) || set_gids((gid_t)-1, 0, (gid_t)-1)) die();
-    // Changing ids is taken by the kernel as a reason to look at this again.
+    // The kernel resets this flag when ids change.
     prctl(PR_SET_DUMPABLE, 0);
     if (!made) fail(E_SYSTEM, err, "a pipe for a child");
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK)) fail(E_SYSTEM, errno, "a pipe for a child");
@@ -53,7 +53,7 @@ static bool set_limits(void) {
 static bool drop_capabilities(void) {
     for (unsigned long cap = 0; cap < 64; cap++)
         if (cell.bounding >> cap & 1 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0)) return false;
-    // Older gVisor knows no ambient set: then there is none to clear.
+    // Older gVisor has no ambient set, so there is nothing to clear.
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     if (syscall(SYS_setgroups, 0, NULL) || set_gids(cell.job.gid, cell.job.gid, cell.job.gid) ||
         set_uids(cell.job.uid, cell.job.uid, cell.job.uid))
@@ -63,7 +63,7 @@ static bool drop_capabilities(void) {
     return syscall(SYS_capset, &header, sets) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-// What was asked for is looked at again: a call that lies must not become a process with rights.
+// Check the result again: a call that lies must not lead to a process with rights.
 static bool is_job(void) {
     uid_t uid[3];
     gid_t gid[3];
@@ -87,7 +87,7 @@ static bool first_victim(void) {
 
 static bool become_job(const struct child_plan *plan) {
     setsid();
-    // Those that init has set for itself.
+    // Those that init set for itself.
     signal(SIGPIPE, SIG_DFL);
     signal(SIGCHLD, SIG_DFL);
     sigset_t none;
@@ -125,12 +125,12 @@ pid_t spawn(struct child_plan *plan) {
     return pid;
 }
 
-// In init's own memory until its exec, for which init waits: under gVisor a copy of it takes as long as the exec. Only for
-// who does exec, and while nothing of the job has run: a kernel that is out of memory kills all that share a victim's.
+// Runs in init's own memory until its exec, for which init waits: under gVisor a copy takes as long as the exec. Only for
+// children that exec, and before any job code has run: a kernel that is out of memory kills all that share a victim's.
 pid_t spawn_sharing(struct child_plan *plan) {
     static uint8_t stack[64 * 1024] __attribute__((aligned(16)));
     pid_t pid = clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, plan);
-    // The child's change of ids was one of the memory's owner.
+    // The child changed the ids of the process that owns the memory.
     prctl(PR_SET_DUMPABLE, 0);
     return pid;
 }
@@ -163,12 +163,12 @@ static int run_in_path(const char *program, char **args) {
 
 bool run_program(void *argument, int *err) {
     const struct block *b = argument;
-    // Among the processes of this cell init goes first: however many spin, it hears the host and keeps the limits. Where
-    // a runtime knows no priorities nothing is lost.
+    // Init has priority over this cell's processes: however many spin, it hears the host and enforces the limits. A runtime
+    // without priorities loses nothing.
     setpriority(PRIO_PROCESS, 0, LEAST_PRIORITY);
     for (size_t i = 0; b->programs[i]; i++) {
         b->args[0] = b->programs[i];
-        // Said before each try: the last one said is the one that runs, once the descriptor is closed by the exec.
+        // Written before each try: once the exec closes the descriptor, the last record names the program that runs.
         say_stage(cell.status_fd, STAGE_NONE, i, 0);
         *err = run_in_path(b->programs[i], b->args);
         if (*err != ENOENT) break;
@@ -184,7 +184,7 @@ bool run_posture(void *nothing, int *err) {
     return false;
 }
 
-// PID 1 inherits every orphan: when there is no child, nothing of the job lives. False then.
+// PID 1 inherits every orphan: without a child, nothing of the job lives. Returns false then.
 bool reap(pid_t main, int *status) {
     for (;;) {
         int one;
@@ -196,12 +196,12 @@ bool reap(pid_t main, int *status) {
     }
 }
 
-// On gVisor one kill(-1) can miss a process that is just being made: repeated until there is none.
+// On gVisor one kill(-1) can miss a process that is just being created: repeat it until there is none.
 void kill_all(pid_t main, int *status) {
     uint64_t until = now_us() + UNDEAD_AFTER_US, again = 0;
     for (;;) {
         uint64_t now = now_us();
-        // Not at every death: where there are many, each time would be paid for by all of them.
+        // Not after every death: with many processes, each kill(-1) costs time for all of them.
         if (now >= again) {
             kill(-1, SIGKILL);
             again = now + 5000;

@@ -1,5 +1,5 @@
-// The collector: a child with the job's uid, when nothing of the job lives any more. Walks /outputs by descriptors,
-// opens nothing that can block and nothing through a link, and says of everything it leaves out why.
+// The collector: a child with the job's uid that runs once nothing of the job lives. It walks /outputs by descriptors,
+// opens nothing that can block and nothing through a link, and reports why it leaves anything out.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,14 +10,14 @@
 
 struct totals *totals;
 
-// Shared with init, which tells the totals even when the collector did not live to.
+// Shared with init, which reports the totals even if the collector dies first.
 void totals_start(void) {
     totals = mmap(NULL, sizeof *totals, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (totals == MAP_FAILED) fail(E_SYSTEM, errno, "no memory for the totals");
     memset(totals, 0, sizeof *totals);
 }
 
-// Asked by init itself, of a folder of its own: many runs have no outputs, and children for nothing take their time,
+// Init itself checks this, on a folder of its own: many runs have no outputs, and a needless child costs time,
 // above all under gVisor.
 bool no_outputs(void) {
     int dir = open("/outputs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -53,7 +53,7 @@ static void end(uint8_t type, const struct writer *w) {
     filled += HEADER_BYTES + w->length;
 }
 
-// The path of what is being looked at, without /outputs. Longer than may be told: cut there.
+// The path of the current entry, without /outputs; cut if it is too long to report.
 static char path[MAX_PATH_BYTES + MAX_NAME_BYTES + 2];
 static size_t path_length;
 
@@ -69,7 +69,7 @@ static void refuse(enum refusal reason, int err) {
     end(T_OUTPUT_REFUSED, &w);
 }
 
-// The job's own: it may have taken its rights to it away.
+// The folder is the job's own, which may have removed its permissions.
 static int open_ours(int dir, const char *name, int flags, mode_t mode) {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
     if (fd >= 0 || errno != EACCES || fchmodat(dir, name, mode, 0)) return fd;
@@ -135,7 +135,7 @@ static enum refusal refused_kind(mode_t mode) {
 
 static struct entries levels[MAX_OUTPUT_DEPTH];
 
-// Enters the folder on a new level, or says why not. A file in /outputs itself is at depth 1.
+// Enters the folder on a new level, or reports why not. A file in /outputs itself is at depth 1.
 static bool enter(int dir, const char *name, size_t level, dev_t device) {
     if (level >= cell.job.limits.output_depth) {
         refuse(REFUSE_TOO_DEEP, 0);

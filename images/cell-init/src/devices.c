@@ -1,4 +1,4 @@
-// What is in /dev, two levels deep.
+// The entries of /dev, two levels deep.
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

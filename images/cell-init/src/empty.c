@@ -19,7 +19,7 @@ static bool open_folder(int dir, const char *name, int *sub) {
     return *sub >= 0;
 }
 
-// However deep a tree is, it is flattened into `top` one level at a time: no recursion, two descriptors.
+// Flattens a tree of any depth into `top`, one level at a time: no recursion, two descriptors.
 static bool move_up(int top, int sub, const char *name) {
     char moved[32];
     fchmodat(sub, name, 0700, 0);
@@ -41,7 +41,7 @@ static bool remove_folder(int top, const char *name, struct entries *inner) {
     return unlinkat(top, name, AT_REMOVEDIR) == 0 || progress;
 }
 
-// Folders that init made are not the job's to remove, only what is in them; their depth is bounded by a path's parts.
+// The job can't remove folders that init made, only their content; a path's parts bound their depth.
 static void empty_folder(int top, int depth) {
     struct entries outer, inner;
     for (bool progress = true; progress;) {
@@ -67,7 +67,7 @@ static void empty_folder(int top, int depth) {
 bool scratch_empty(void *nothing, int *err) {
     (void)nothing;
     (void)err;
-    // What is left then is left: the outputs are not lost for it.
+    // What remains may stay: the outputs matter more.
     alarm(BUDGET_SECONDS);
     static const char *const folders[] = {"/tmp", "/dev/shm", "/work"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {

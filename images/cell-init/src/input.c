@@ -1,4 +1,4 @@
-// Frames from the host: read whenever there is something (so that stdin's end is seen at once), decoded when asked for.
+// Frames from the host: read as soon as they come (so that stdin's end is seen at once), decoded on demand.
 #include <errno.h>
 #include <unistd.h>
 #include "cell.h"
@@ -22,11 +22,11 @@ void input_read(void) {
     }
     ssize_t n = read(STDIN_FILENO, buffer + filled, sizeof buffer - filled);
     if (n > 0) filled += (size_t)n;
-    // The dead man's switch: whoever held the other end is gone.
+    // The dead man's switch: the worker at the other end is gone.
     else if (n == 0 || (errno != EAGAIN && errno != EINTR)) die();
 }
 
-// EV_NONE when no whole frame is there yet (payload NULL), or when one was taken in that needs no answer.
+// EV_NONE if there is no whole frame yet (payload NULL), or after a frame that needs no action.
 enum job_event input_next(const uint8_t **payload, size_t *length) {
     *payload = NULL;
     if (filled - used < HEADER_BYTES) return EV_NONE;

@@ -9,7 +9,7 @@
 #define NO_MEMORY (*fault = (struct fault){.code = E_SYSTEM, .err = ENOMEM, .text = "no memory for the job"}, EV_FAULT)
 #define WHOLE(R) (!(R).bad && (R).left == 0)
 
-// A year: so that sums of times cannot overflow.
+// A year, so that sums of times cannot overflow.
 #define MAX_MS (366ull * 24 * 3600 * 1000)
 
 bool frame_header(const uint8_t *header, uint8_t *type, size_t *length, struct fault *fault) {
@@ -173,7 +173,7 @@ static bool read_words(struct reader *r, size_t count, char **words, size_t *byt
 static enum job_event on_block(struct job *job, struct reader r, struct fault *fault) {
     if (job->phase != LOADING) return FAULT(E_ORDER, "BLOCK: not now");
     if (job->block_count == MAX_BLOCKS) return FAULT(E_LIMIT, "BLOCK: too many");
-    // Counted at once: whatever is wrong with it, job_free then frees what it has by now.
+    // Counted at once, so that job_free frees it even if the rest of the frame is wrong.
     struct block *b = &job->blocks[job->block_count++];
     memset(b, 0, sizeof *b);
     size_t index = get_uint(&r, 2);
@@ -194,7 +194,7 @@ static enum job_event on_block(struct job *job, struct reader r, struct fault *f
     b->args = calloc(args + 2, sizeof *b->args);
     if (!b->args) return NO_MEMORY;
     if (!read_words(&r, args, b->args + 1, &bytes, &no_memory)) {
-        // args[0] is free until a program is tried, so the list would seem to end before it begins.
+        // args[0] stays empty until a program is tried, so the list would seem to end before it begins.
         return no_memory ? NO_MEMORY : FAULT(E_PROTOCOL, "BLOCK: an argument");
     }
     if (!WHOLE(r)) return FAULT(E_PROTOCOL, "BLOCK: wrong length");

@@ -1,4 +1,4 @@
-// What the host asks for, decoded from its frames: memory only, no effect, so that a fuzzer can drive it.
+// The host's request, decoded from its frames. Memory only and without side effects, so that a fuzzer can drive it.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ struct fault {
 
 enum job_event job_frame(struct job *job, uint8_t type, const uint8_t *payload, size_t length, struct fault *fault);
 
-// Looks at a header. False: not this protocol (fault says why).
+// Checks a header. False: not this protocol (fault has the reason).
 bool frame_header(const uint8_t *header, uint8_t *type, size_t *length, struct fault *fault);
 
 void job_free(struct job *job);

@@ -1,4 +1,4 @@
-// What a block writes: sent as it comes up to the head's size, then kept in the ring of the tail.
+// A block's output: sent as it comes up to the head's size, then kept in the tail's ring.
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 #define QUIET_US 4000
 
 static uint8_t no_tail[MAX_LOG_CHUNK_BYTES];
-// A program that writes byte by byte must not become a frame per byte: of small reads 1,000 a second are free (so that
-// a line is sent at once and the order of both streams is kept), further ones wait 4 ms for more to come.
+// A program that writes byte by byte must not cause a frame per byte. 1,000 small reads a second are free, so that a line
+// is sent at once and the order of both streams is kept; further ones wait 4 ms for more.
 static uint64_t small_reads = SMALL_READS, refilled_at, quiet_until;
 static bool draining;
 
@@ -22,14 +22,14 @@ void log_start(void) {
     if (!size) return;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) fail(E_SYSTEM, errno, "no memory for the log's tail");
-    // Touched before the job could use the memory up.
+    // Touched before the job can use up the memory.
     hold(memory, size);
     cell.ring.memory = memory;
     cell.ring.size = size;
 }
 
 bool log_wanted(uint64_t now, uint64_t *wake_at) {
-    // Until the exec is known to have worked BLOCK_STARTED was not sent, which comes before the first LOG.
+    // BLOCK_STARTED precedes the first LOG, and is sent only once the exec is known to have worked.
     if (cell.status_fd >= 0 || (cell.streams[0].fd < 0 && cell.streams[1].fd < 0)) return false;
     if (out_room() < 4 * (HEADER_BYTES + LOG_HEADER_BYTES + MAX_LOG_CHUNK_BYTES)) return false;
     if (quiet_until <= now || draining) return true;
@@ -105,7 +105,7 @@ void log_read(int which) {
     if (!head) say_limit();
 }
 
-// After every process is dead: what is in the pipes is all there will be.
+// All processes are dead: the pipes hold all there will be.
 void log_drain(void) {
     draining = true;
     for (int i = 0; i < 2; i++) {

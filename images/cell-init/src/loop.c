@@ -17,7 +17,7 @@ _Noreturn void die(void) {
 
 _Noreturn void fail(enum cell_error code, int err, const char *text) {
     kill(-1, SIGKILL);
-    // Nothing may follow the error.
+    // Nothing may follow an ERROR frame.
     cell.streams[0].fd = cell.streams[1].fd = cell.status_fd = relay.fd = -1;
     struct writer w = out_begin(4 + 2 + MAX_ERROR_TEXT_BYTES);
     put_uint(&w, code, 2);
@@ -43,13 +43,13 @@ static void status_read(void) {
 void pump(uint64_t wake_at) {
     uint64_t now = now_us();
     if (now >= cell.lifetime_at) die();
-    // Whoever waits for the queue to empty must not go on waiting once it has.
+    // Wake the caller that waits for the queue to empty.
     if (out_pending()) {
         out_flush();
         if (!out_pending()) return;
     }
-    // A descriptor that is not wanted is not polled at all: its POLLHUP would turn the wait into a spin. Not so stdin
-    // and stdout, whose end is the cell's.
+    // Don't poll a descriptor that is not wanted: its POLLHUP would turn the wait into a spin. Stdin and stdout are
+    // always polled: their end is the cell's end.
     bool logs = log_wanted(now, &wake_at);
     bool relays = out_room() >= 2 * (HEADER_BYTES + MAX_CHUNK_BYTES);
     struct pollfd polled[P_COUNT] = {
@@ -65,7 +65,7 @@ void pump(uint64_t wake_at) {
     struct timespec timeout = {.tv_sec = (time_t)(wait / 1000000), .tv_nsec = (long)(wait % 1000000) * 1000};
     sigset_t none;
     sigemptyset(&none);
-    // SIGCHLD is let in only here: a child that died before the wait ends it at once.
+    // SIGCHLD is unblocked only here: a child that died before the wait ends it at once.
     if (ppoll(polled, P_COUNT, wake_at == NEVER ? NULL : &timeout, &none) <= 0) return;
     if (polled[P_OUT].revents & (POLLERR | POLLHUP | POLLNVAL)) die();
     if (polled[P_IN].revents & POLLIN) input_read();

@@ -1,4 +1,4 @@
-// cell-init: PID 1 of a cell. Says what the cell is, takes a job, runs its blocks, hands out what they made, ends.
+// cell-init: PID 1 of a cell. It reports the posture, takes a job, runs its blocks, sends the outputs, and ends.
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,14 +22,14 @@ static void on_child(int signal) {
 }
 
 static void start(void) {
-    // A thousand calls take ten milliseconds under gVisor, which takes no end above the highest descriptor there can be;
-    // an older kernel knows no other way.
+    // A thousand calls take ten milliseconds under gVisor, which accepts no end above the highest possible descriptor;
+    // an older kernel offers no other way.
     if (syscall(SYS_close_range, 3u, (unsigned)INT_MAX, 0u))
         for (int fd = 3; fd < 1024; fd++) close(fd);
     prctl(PR_SET_DUMPABLE, 0);
     umask(022);
-    // What whoever started the engine ignores would be ignored in every block: an exec keeps that, and nothing else. Once
-    // here, not in every child: each call counts under gVisor.
+    // An exec keeps ignored signals, so a signal that the engine's parent ignored would be ignored in every block. Reset
+    // them once here, not in every child: each call costs time under gVisor.
     for (int s = 1; s <= SIGSYS; s++) signal(s, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     struct sigaction action = {.sa_handler = on_child};
@@ -55,7 +55,7 @@ static void say_ready(void) {
 static void begin(void) {
     cell.started_us = now_us();
     cell.lifetime_at = cell.started_us + cell.job.limits.lifetime_ms * 1000;
-    // While nothing of the job lives: so no folder on the way to a block's file can ever be the job's.
+    // Nothing of the job lives yet, so no folder on the way to a block's file can be the job's.
     for (size_t i = 0; i < cell.job.block_count; i++) {
         int err = *cell.job.blocks[i].path ? scratch_folders(cell.job.blocks[i].path) : 0;
         if (err) fail(E_FILE, err, "the folder of a block's file could not be made in /work");

@@ -1,4 +1,4 @@
-// The memory that init needs to say how a run ended, when its job has left none.
+// The memory that init needs to report how a run ended after its job used up all the rest.
 #include <errno.h>
 #include <sys/mman.h>
 #include "cell.h"
@@ -18,7 +18,7 @@ void hold(void *pages, size_t bytes) {
     madvise(pages, bytes, MADV_DONTFORK);
 }
 
-// Everything is touched while the cell is init's alone.
+// Touch everything while init is alone in the cell.
 void hold_memory(void) {
     if (reserve) return;
     out_hold();

@@ -1,11 +1,11 @@
-// The mounts: mountinfo's rows, each with what statvfs says of the mount point.
+// The mounts: mountinfo's rows, each with the flags that statvfs reports for the mount point.
 #include <sys/statvfs.h>
 #include "lines.h"
 #include "posture.h"
 
 #define MOST_MOUNTS 256
 
-// Mountinfo writes blanks, newlines and backslashes as octal.
+// Mountinfo writes spaces, newlines and backslashes as octal.
 static void unescape(char *text) {
     char *to = text;
     for (const char *from = text; *from;) {
@@ -36,7 +36,7 @@ static bool say_mount(char *row) {
     while ((tag = next_word(&row)) && strcmp(tag, "-")) continue;
     for (int i = 0; i < 3; i++) {
         last[i] = next_word(&row);
-        // The sentry leaves the super options away.
+        // gVisor's sentry omits the super options.
         if (!last[i]) last[i] = "";
     }
     unescape(words[3]);
@@ -46,7 +46,7 @@ static bool say_mount(char *row) {
     begin_record(POSTURE_MOUNT);
     const char *const texts[] = {words[4], words[3], words[5], last[0], last[1], last[2]};
     for (int i = 0; i < 6; i++) record_bytes(&record, texts[i], strnlen(texts[i], 512));
-    // A mount point that the job may not even look at: flags that no mount has.
+    // The job may not even look at this mount point: report flags that no mount has.
     record_uint(&record, known ? s.f_flag : UINT32_MAX);
     record_uint(&record, known ? (uint64_t)s.f_blocks * s.f_frsize : UINT64_MAX);
     record_uint(&record, known ? s.f_files : UINT64_MAX);

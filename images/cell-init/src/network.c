@@ -8,8 +8,8 @@
 #include "lines.h"
 #include "posture.h"
 
-// /proc/net/dev has all of them: one whose index is higher makes the two lists differ. Each call is a list of its own in
-// gVisor's sentry, and a cell has one interface, whose index is 1.
+// /proc/net/dev lists all of them, so an interface with a higher index makes the two lists differ. In gVisor's sentry each
+// call builds a list, and a cell has one interface, with index 1.
 #define MOST_INDEXES 8
 #define MOST_ROUTES 64
 
@@ -54,7 +54,7 @@ static void say_routes(const char *path, uint64_t family, size_t header_lines) {
     struct lines lines;
     char line[MAX_LINE];
     if (!lines_open(&lines, path)) {
-        // Without IPv6 in the kernel there is no such file.
+        // A kernel without IPv6 has no such file.
         if (errno != ENOENT) say_unreadable(POSTURE_ROUTE);
         return;
     }

@@ -1,4 +1,4 @@
-// Frames to the host. Never blocks in write: a host that does not read must not keep init from its limits.
+// Frames to the host. Writes never block: a host that does not read must not keep init from enforcing limits.
 #include <errno.h>
 #include <unistd.h>
 #include "cell.h"

@@ -1,4 +1,4 @@
-// What this process is and sees, asked of the kernel: by a call where there is one, from /proc elsewhere.
+// What this process is and sees, according to the kernel: by a system call where there is one, else from /proc.
 #include "posture.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,11 +25,11 @@ bool read_capabilities(uint64_t caps[5]) {
     caps[1] = sets[0].permitted | (uint64_t)sets[1].permitted << 32;
     caps[2] = sets[0].effective | (uint64_t)sets[1].effective << 32;
     caps[3] = caps[4] = 0;
-    // Older gVisor knows no ambient set: then there is none.
+    // Older gVisor has no ambient set.
     bool ambient = true;
     for (unsigned long cap = 0; cap < 64; cap++) {
         int bounding = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
-        // The kernel has no such capability, and none above it.
+        // The kernel has neither this capability nor any above it.
         if (bounding < 0) break;
         if (bounding) caps[3] |= 1ull << cap;
         int raised = ambient ? prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) : 0;
@@ -112,8 +112,8 @@ static void say_descriptor(int fd) {
 }
 
 static void say_descriptors(void) {
-    // By the calls, not by /proc/self/fd, in which the reading itself would show. One poll tells of many that are not
-    // there; where it may not ask for so many, each is asked for.
+    // By system calls, not /proc/self/fd, where the reading itself would show. One poll rules out many descriptors; where
+    // poll may not take so many, try each.
     struct pollfd asked[64];
     for (int first = 0; first < 1024; first += 64) {
         for (int i = 0; i < 64; i++) asked[i] = (struct pollfd){.fd = first + i};

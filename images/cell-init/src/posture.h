@@ -1,4 +1,4 @@
-// Records of a posture: contract/frames-posture.ts has their fields.
+// A posture's records; contract/frames-posture.ts has their fields.
 #pragma once
 #include <stdbool.h>
 #include "wire.h"
@@ -50,7 +50,7 @@ static inline void record_bytes(struct writer *w, const void *bytes, size_t leng
 // Inheritable, permitted, effective, bounding, ambient.
 bool read_capabilities(uint64_t caps[5]);
 
-// record.c: the posture child's own way out.
+// record.c: how the posture child writes.
 extern struct writer record;
 void begin_record(enum posture_key key);
 void end_record(void);
@@ -60,7 +60,7 @@ void say_text(enum posture_key key, const char *text);
 void say_unreadable(enum posture_key of);
 void say_more(enum posture_key of);
 
-// Each says what it finds of its own.
+// Each reports its own part.
 void say_identity(void);
 void say_network(void);
 void say_mounts(void);

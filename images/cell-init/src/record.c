@@ -1,5 +1,5 @@
-// The posture child writes one frame per record, many at once, blocking, into the pipe that init reads: under gVisor
-// each write by itself, with init woken for it, takes as long as dozens of the calls that it tells of.
+// The posture child writes one frame per record, many at a time and blocking, into the pipe that init reads: under gVisor
+// a write for each record, which wakes init, takes as long as dozens of the calls it reports.
 #include "posture.h"
 #include <errno.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ void begin_record(enum posture_key key) {
 }
 
 void end_record(void) {
-    // A record that does not fit, or one too many, is a posture that cannot be judged.
+    // With a record too long or one too many, the posture cannot be judged.
     if (record.bad || ++records > MAX_POSTURE_RECORDS - 1) _exit(3);
     set_header(frames + held, T_POSTURE, record.length);
     held += HEADER_BYTES + record.length;

@@ -1,5 +1,5 @@
-// The frames of our own children (posture, collector) go to the host through here, whole or not at all: a child that
-// the kernel kills in the middle of a frame leaves the stream as it was before that frame.
+// Passes the frames of our own children (posture, collector) on to the host, whole or not at all: if the kernel kills a
+// child in the middle of a frame, the stream stays as it was before that frame.
 #include <errno.h>
 #include <unistd.h>
 #include "cell.h"

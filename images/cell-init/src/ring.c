@@ -1,7 +1,7 @@
 #include "ring.h"
 #include <string.h>
 
-// Records start at multiples of 8, so that none straddles more than it says.
+// Records start at multiples of 8, so that a header never wraps.
 static size_t space(size_t length) {
     return (sizeof(struct ring_record) + length + 7) & ~(size_t)7;
 }
@@ -30,7 +30,7 @@ static void drop(struct ring *ring) {
 
 uint8_t *ring_reserve(struct ring *ring, size_t want) {
     size_t need = space(want);
-    // Dropping may unwrap the ring with too little behind the newest record: so look again after each.
+    // Dropping a record may unwrap the ring and leave too little room behind the newest one, so check after each.
     for (;;) {
         if (!ring->wrapped && ring->size - ring->next >= need) break;
         if (!ring->wrapped) {

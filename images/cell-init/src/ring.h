@@ -1,4 +1,4 @@
-// The tail of a log: the last bytes of both streams in the order they were read, in memory of a fixed size.
+// A log's tail: the last bytes of both streams in the order they were read, in memory of a fixed size.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +23,5 @@ struct ring {
 // Room for up to `want` bytes behind the newest record (want ≤ size / 8), at the cost of the oldest ones.
 uint8_t *ring_reserve(struct ring *ring, size_t want);
 void ring_commit(struct ring *ring, const struct ring_record *record);
-// The oldest record and its bytes, taken out; NULL when there is none. The bytes stay until the next reserve.
+// Removes the oldest record; NULL if there is none. Its bytes stay valid until the next reserve.
 const uint8_t *ring_take(struct ring *ring, struct ring_record *record);

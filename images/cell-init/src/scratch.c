@@ -1,5 +1,5 @@
-// /work: files put where a job cannot replace them. Init is root without DAC_OVERRIDE: what it may do rests on owning
-// the folder, sticky as /work is, and every part of a path is opened on its own, no link followed.
+// /work: files placed where a job cannot replace them. Init is root without DAC_OVERRIDE, so its rights come from owning
+// the folder, which is sticky like /work; each part of a path is opened by itself, without following links.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static bool is_ours(int dir) {
     return fstat(dir, &s) == 0 && s.st_uid == 0 && (s.st_mode & S_ISVTX);
 }
 
-// A tmpfs takes over the mode of the image's folder below it, whatever mode was asked for.
+// A tmpfs takes the mode of the image's folder below it, whatever mode was requested.
 static void open_to_job(const char *folder) {
     int dir = open(folder, FOLDER);
     if (dir < 0 && errno == ENOENT) return;
@@ -45,7 +45,7 @@ static int folder_of(const char *path, bool make, const char **leaf) {
         name[slash - path] = 0;
         bool made = make && mkdirat(dir, name, 0700) == 0;
         int next = openat(dir, name, FOLDER);
-        // Open to the job as /work is, and as little its own.
+        // Writable for the job, like /work, but not owned by it.
         if (next >= 0 && ((made && fchmod(next, 01777)) || !is_ours(next))) {
             close(next);
             next = -1;
@@ -69,8 +69,7 @@ int scratch_folders(const char *path) {
     return 0;
 }
 
-// What stands in the place was put there by an earlier block: kept, but not where our file goes. Nothing of the job
-// lives while this runs.
+// An earlier block put something where our file goes: move it aside. Nothing of the job lives while this runs.
 static bool rename_aside(int dir, const char *leaf) {
     struct stat s;
     if (fstatat(dir, leaf, &s, AT_SYMLINK_NOFOLLOW)) return errno == ENOENT;
@@ -124,8 +123,8 @@ static bool write_all(int fd, const uint8_t *bytes, size_t length) {
     return true;
 }
 
-// 0, or why the block's file could not be written: the job may have filled /work, which is its own affair. Bytes that
-// differ are not.
+// 0, or why the block's file could not be written: the job may have filled /work, which is its own fault. Bytes that
+// differ are ours.
 int scratch_place(const struct block *block) {
     const char *leaf;
     int dir;

@@ -49,7 +49,7 @@ void seal(void) {
     cell.status_fd = status[0];
     if (child < 0) fail(E_UNSEALED, err, "no process for the posture");
     relay_start(ends[0], T_POSTURE, T_POSTURE);
-    // While the child is at its part.
+    // While the child does its part.
     say_init(caps);
     hold_memory();
     bool whole = wait_for(child, now_us() + POSTURE_WITHIN_US);

@@ -1,4 +1,4 @@
-// FIPS 180-4. Known answers are in test/cell-init; every code and file that reaches a cell is checked by it as well.
+// FIPS 180-4. test/cell-init has known answers, and all code and files that reach a cell are checked with it.
 #include "sha256.h"
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void compress(uint32_t h[8], const uint8_t *block) {
     }
     uint32_t v[8];
     memcpy(v, h, sizeof v);
-    // The eight words change places every round: eight rounds written out, and nothing has to be moved.
+    // The eight words change places every round: with eight rounds written out, nothing has to be moved.
 #define ROUND(a, b, c, d, e, f, g, h, i)                                                              \
     do {                                                                                              \
         uint32_t t = h + (ror(e, 6) ^ ror(e, 11) ^ ror(e, 25)) + ((e & f) ^ (~e & g)) + K[i] + w[i]; \

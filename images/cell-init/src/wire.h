@@ -1,5 +1,5 @@
-// Little-endian integers and counted strings, bounded on both sides: a reader past its end and a writer past its room
-// turn bad and stay so, and the caller looks once, at the end.
+// Little-endian integers and counted strings, bounded on both sides: a reader past its end or a writer past its room turns
+// bad and stays so, and the caller checks once, at the end.
 #pragma once
 #include "proto.h"
 #include <stdbool.h>

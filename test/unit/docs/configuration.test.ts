@@ -11,7 +11,7 @@ import { configuration } from '../../docs/configuration.ts';
 const page = readFileSync(join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8');
 
 describe('the page of settings', () => {
-  test('is as generated: `node test/docs/generate.ts` makes it anew', () => {
+  test('is up to date: `node test/docs/generate.ts` writes it', () => {
     assert.equal(page, configuration());
   });
   for (const schema of [producerSettings, workerSettings, notarySettings, installationSettings, clientSettings])

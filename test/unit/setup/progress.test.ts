@@ -11,7 +11,7 @@ function watched() {
 }
 
 describe('progress', () => {
-  test('gives a sign of life while a step is silent, with what the tool said last', async (t) => {
+  test('gives a sign of life while a step is silent, with the last line of the tool', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const { progress, text } = watched();
     const over = Promise.withResolvers<void>();
@@ -26,7 +26,7 @@ describe('progress', () => {
     assert.match(text(), /✓ building \([0-9.]+ s\)\n$/);
   });
 
-  test('is quiet again when the step is over', async (t) => {
+  test('is quiet once the step is over', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const { progress, text } = watched();
     await progress.step('one', async () => await Promise.resolve());

@@ -34,7 +34,7 @@ const piece = fc.record({
 });
 
 describe('the engine’s stream', () => {
-  test('comes apart the same way however it is cut', async () => {
+  test('is split the same way however it is cut', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(piece, { maxLength: 20 }),
@@ -49,7 +49,7 @@ describe('the engine’s stream', () => {
       ),
     );
   });
-  test('is read at the reader’s pace, whatever length a piece says it has', async () => {
+  test('is read at the reader’s pace, whatever length a piece claims', async () => {
     let asked = 0;
     const endless = async function* () {
       const header = Buffer.from([1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]);
@@ -64,7 +64,7 @@ describe('the engine’s stream', () => {
     assert.equal(asked, 5);
     await pieces.return(undefined);
   });
-  test('that is not in the engine’s own format is an error, not output', async () => {
+  test('is an error, not output, if it is malformed', async () => {
     for (const header of ['0000000000000001', '0300000000000001', '0101000000000001', '7b2276223a317d0a'])
       await assert.rejects(joined(cut(Buffer.from(header, 'hex'), [8])), { code: 'stream_broken' });
   });

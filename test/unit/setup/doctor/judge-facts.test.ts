@@ -104,7 +104,7 @@ function only(facts: Facts, name: string, status: 'ok' | 'warn' | 'fail') {
 }
 
 describe('doctor', () => {
-  test('finds nothing where everything runs', () => {
+  test('finds nothing wrong where everything runs', () => {
     assert.deepEqual(
       judge(well).filter((check) => check.status !== 'ok'),
       [],
@@ -118,21 +118,21 @@ describe('doctor', () => {
         if (check.status !== 'ok') assert.ok(check.fix, `${check.name}: ${check.message}`);
   });
 
-  test('a bare Debian as root is repaired by doctor itself', () => {
+  test('on a bare Debian, root can let doctor repair it', () => {
     assert.match(only(bare, 'engine', 'fail').fix ?? '', /doctor --fix/);
     assert.equal(isHealthy(judge(bare)), false);
   });
 
-  test('a bare Debian without root hears of sudo', () => {
+  test('on a bare Debian without root, the fix names sudo', () => {
     assert.match(only(withTools(bare, { root: false }), 'engine', 'fail').fix ?? '', /sudo \.\/hotcell doctor --fix/);
   });
 
-  test('a Mac hears of Colima and Docker Desktop', () => {
+  test('on a Mac the fix names Colima and Docker Desktop', () => {
     const mac = withTools(bare, { platform: 'darwin', root: false, distribution: { id: '', codename: '' } });
     assert.match(only(mac, 'engine', 'fail').fix ?? '', /[Cc]olima/);
   });
 
-  test('a forbidden socket is told apart from an engine that does not run', () => {
+  test('a forbidden socket and a stopped engine are different findings', () => {
     const refusal =
       'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock';
     const check = only(withTools(bare, { root: false, dockerd: true, refusal }), 'engine', 'fail');
@@ -140,7 +140,7 @@ describe('doctor', () => {
     assert.match(check.fix ?? '', /usermod -aG docker/);
   });
 
-  test('an engine that is installed and does not run is to be started', () => {
+  test('an engine that is installed but stopped has to be started', () => {
     const ubuntu = withTools(bare, { root: false, dockerd: true, distribution: { id: 'ubuntu', codename: 'noble' } });
     const check = only(ubuntu, 'engine', 'fail');
     assert.match(check.message, /not running/);
@@ -158,27 +158,27 @@ describe('doctor', () => {
     );
   });
 
-  test('an engine that was chosen and does not answer is named', () => {
+  test('a chosen engine that does not answer is named', () => {
     const check = only(withTools(bare, { endpoint: 'unix:///home/a/.colima/docker.sock' }), 'engine', 'fail');
     assert.match(check.message, /colima/);
     assert.match(check.fix ?? '', /docker context use default/);
   });
 
-  test('a rootless engine is told what it cannot do', () => {
+  test('a rootless engine is a warning that says what it cannot do', () => {
     assert.match(only(withEngine({ rootless: true }), 'engine kind', 'warn').message, /rootless/);
   });
 
-  test('Docker Desktop is told what it cannot do', () => {
+  test('Docker Desktop is a warning that says what it cannot do', () => {
     const check = only(withEngine({ operatingSystem: 'Docker Desktop' }), 'engine kind', 'warn');
     assert.match(check.message, /nosuid,nodev,noexec/);
   });
 
-  test('Colima is told what it cannot do, and where the checkout has to lie', () => {
+  test('Colima is a warning that says what it cannot do, and where the checkout must be', () => {
     const colima = withTools(well, { platform: 'darwin', endpoint: 'unix:///home/a/.colima/default/docker.sock' });
     assert.match(only(colima, 'engine kind', 'warn').message, /home folder.*gVisor.*nosuid,nodev,noexec/);
   });
 
-  test('an engine that cannot bound memory is refused', () => {
+  test('an engine that cannot limit memory is a failure', () => {
     assert.match(only(withEngine({ unbounded: ['memory'] }), 'limits', 'fail').message, /memory/);
   });
 
@@ -191,16 +191,16 @@ describe('doctor', () => {
     ['1.4.0-rc.3', 'ok'],
     ['', 'warn'],
   ] as const)
-    test(`runc ${runc || 'of no version'} is ${status} about the ways out of containers`, () => {
+    test(`runc ${runc || 'of no version'} is ${status} about container escapes`, () => {
       const check = only(withEngine({ runc }), 'runc', status);
       if (status === 'warn') assert.match(check.message, /CVE-2025-31133/);
     });
 
-  test('an engine before the fix of cp says so', () => {
+  test('an engine without the fixes of docker cp is a warning', () => {
     assert.match(only(withEngine({ version: '26.1.5+dfsg1' }), 'engine fixes', 'warn').message, /29\.5\.1/);
   });
 
-  test('gVisor that is not registered is missing, and no failure', () => {
+  test('unregistered gVisor is a warning', () => {
     assert.match(only(withEngine({ runtimes: ['runc'] }), 'gVisor', 'warn').fix ?? '', /doctor --fix/);
   });
 
@@ -229,19 +229,19 @@ describe('doctor', () => {
     only(withEngine({ memoryBytes: gib }), 'memory', 'fail');
   });
 
-  test('a taken port is named with who has it', () => {
+  test('a taken port is named with the program that has it', () => {
     const holder = 'port 7412 is taken by process 4711 (python3 -m http.server)';
     const ports: Facts['ports'] = [{ port: 7412, service: 'store', state: 'taken', holder }];
     assert.match(only({ ...well, ports }, 'ports', 'fail').message, /process 4711 \(python3/);
   });
 
-  test('clocks that differ are noticed, and one that was never set', () => {
+  test('clocks that differ are reported, and a clock that was never set', () => {
     only(withEngine({ clockSkewMs: -9_000 }), 'clock', 'warn');
     only(withEngine({ clockSkewMs: 120_000 }), 'clock', 'fail');
     only({ ...well, now: '1970-01-01T00:03:00.000Z' }, 'clock', 'fail');
   });
 
-  test('images that are not built and services that do not run are no failure: up does both', () => {
+  test('missing images and stopped services are warnings: up fixes both', () => {
     const fresh: Facts = {
       ...well,
       imagesMissing: ['python'],
@@ -254,7 +254,7 @@ describe('doctor', () => {
     assert.ok(isHealthy(judge(fresh)));
   });
 
-  test('a service that runs and is not well is a failure, with where to look', () => {
+  test('an unhealthy service is a failure that says where to look', () => {
     const installation = { ...(well.installation as NonNullable<Facts['installation']>), unwell: ['producer'] };
     assert.match(
       only({ ...well, installation }, 'services', 'fail').fix ?? '',
@@ -267,7 +267,7 @@ describe('doctor', () => {
     assert.match(only({ ...well, queue: 'maxmemory-policy: is allkeys-lru' }, 'queue', 'fail').message, /allkeys-lru/);
   });
 
-  test('inputs without the flags of their mount are noticed, with the command that gives them', () => {
+  test('inputs without mount flags are a warning that names the command to add them', () => {
     const flaggedView = { path: '/srv/hotcell/worker/cache', there: false };
     assert.match(
       only({ ...well, flaggedView }, 'inputs', 'warn').fix ?? '',
@@ -275,7 +275,7 @@ describe('doctor', () => {
     );
   });
 
-  test('processes that share the operator’s keys to an outside store are named', () => {
+  test('processes that share the operator’s keys to an external store are named', () => {
     assert.match(only({ ...well, sharedKeys: ['worker'] }, 'store accounts', 'warn').message, /worker/);
   });
 });

@@ -50,15 +50,15 @@ describe('the plan for an engine', () => {
     assert.deepEqual(kinds(trixie), ['install', 'register-runsc', 'start']);
   });
 
-  test('is empty where everything is there', () => {
+  test('is empty if nothing is missing', () => {
     assert.deepEqual(planEngine(installed), []);
   });
 
-  test('only starts what is installed and stopped', () => {
+  test('only starts an engine that is installed but stopped', () => {
     assert.deepEqual(kinds({ ...installed, answers: false }), ['start']);
   });
 
-  test('repairs a half-done installation of packages first', () => {
+  test('first finishes an interrupted package installation', () => {
     assert.equal(kinds({ ...bare, halfInstalled: true })[0], 'repair-packages');
   });
 
@@ -86,7 +86,7 @@ describe('the plan for an engine', () => {
     ],
     ['on Fedora as root', { ...bare, distribution: { id: 'fedora', codename: '' } }, /your distribution/],
   ] as const)
-    test(`${what} there is none, and the person hears what to do`, () => {
+    test(`${what} there is none, and the error says what to do`, () => {
       assert.throws(
         () => planEngine(facts),
         (error: unknown) =>
@@ -96,7 +96,7 @@ describe('the plan for an engine', () => {
 });
 
 describe("the engine's daemon.json", () => {
-  test('gets gVisor with every flag and keeps what else the operator wrote', () => {
+  test('gets gVisor with every flag and keeps everything else', () => {
     const before = JSON.stringify({ 'log-driver': 'journald', runtimes: { crun: { path: '/usr/bin/crun' } } });
     const after = JSON.parse(withRunsc(before));
     assert.equal(after['log-driver'], 'journald');
@@ -104,14 +104,14 @@ describe("the engine's daemon.json", () => {
     assert.deepEqual(after.runtimes.runsc.runtimeArgs, runscFlags);
   });
 
-  test('one without a flag does not count as registered', () => {
+  test('without one of the flags does not count as registered', () => {
     assert.ok(registersRunsc(withRunsc(undefined)));
     const weak = { runtimes: { runsc: { path: '/usr/bin/runsc', runtimeArgs: runscFlags.slice(0, -1) } } };
     assert.equal(registersRunsc(JSON.stringify(weak)), false);
     assert.equal(registersRunsc(undefined), false);
   });
 
-  test('one that is not JSON is not overwritten', () => {
+  test('is not overwritten if it is not JSON', () => {
     assert.throws(() => withRunsc('{ "runtimes": '), HotcellError);
   });
 });

@@ -6,7 +6,7 @@ import { catalogue, imageNames, lanesOf } from '@hotcell/setup/images/catalogue.
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 
 describe('the images that ship', () => {
-  test('stand on others that come before them', () => {
+  test('are based only on images that come before them', () => {
     for (const [at, name] of imageNames.entries())
       for (const parent of Object.values(catalogue[name].parents)) assert.ok(imageNames.indexOf(parent) < at, name);
   });
@@ -15,7 +15,7 @@ describe('the images that ship', () => {
     for (const name of imageNames) assert.ok(existsSync(join(checkout, 'images', name, 'Dockerfile')), name);
   });
 
-  test('are built in two lanes: python beside all others, the services first', () => {
+  test('are built in two lanes: python in one; all others, services first, in the other', () => {
     const [python, others] = lanesOf(imageNames);
     assert.deepEqual(python, ['tools', 'python']);
     assert.deepEqual(others?.slice(0, 3), ['base', 'valkey', 'store']);

@@ -13,7 +13,7 @@ const ingredients: Ingredients = {
 };
 
 describe('the tag of an image', () => {
-  test('is the same for the same ingredients, in whatever order they were found', () => {
+  test('is the same for the same ingredients in any order', () => {
     const files = { 'a/b.txt': '- sha256:bb', Dockerfile: '- sha256:aa' };
     assert.equal(contentTag({ ...ingredients, files }), contentTag(ingredients));
     assert.match(contentTag(ingredients), /^[0-9a-f]{20}$/);
@@ -31,7 +31,7 @@ describe('the tag of an image', () => {
   });
 });
 
-describe('what a build sees', () => {
+describe('the context of a build', () => {
   let root = '';
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'hotcell-context-'));
@@ -46,7 +46,7 @@ describe('what a build sees', () => {
     assert.deepEqual(Object.keys(await contextFiles(root, ['src', 'missing'])), ['src/a.ts']);
   });
 
-  test('changes with a content and with what is executable, not with who may read it', async () => {
+  test('changes with content and executable bits, not with read permissions', async () => {
     const first = await contextFiles(root, ['src']);
     await chmod(join(root, 'src/a.ts'), 0o644);
     assert.deepEqual(await contextFiles(root, ['src']), first);

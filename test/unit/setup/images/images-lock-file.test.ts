@@ -30,14 +30,14 @@ describe('images.lock', () => {
     assert.equal((await stat(join(home, 'images.lock'))).mode & 0o777, 0o644);
   });
 
-  test('has a copy in the folder that the services mount, the same to the byte', async () => {
+  test('has an identical copy in the folder that the services mount', async () => {
     const [lock, copy] = await Promise.all(
       ['images.lock', 'images/images.lock'].map((path) => readFile(join(home, path), 'utf8')),
     );
     assert.equal(copy, lock);
   });
 
-  test('keeps the other images when one is locked anew', async () => {
+  test('keeps the other images when one is locked again', async () => {
     await lockImage(home, 'node', { ...image('node'), digest: sha256('newer') });
     assert.deepEqual(await readImagesLock(home), {
       node: { ...image('node'), digest: sha256('newer') },
@@ -45,7 +45,7 @@ describe('images.lock', () => {
     });
   });
 
-  test('that was damaged is refused by its name', async () => {
+  test('is refused by name if it is damaged', async () => {
     await writeFile(join(home, 'images.lock'), '{"python":{"digest":"latest"}}');
     await assert.rejects(
       readImagesLock(home),

@@ -6,26 +6,26 @@ import { after, before, describe, test } from 'node:test';
 import { certificates, registryArguments } from '@hotcell/setup/images/machine.ts';
 import { withScratch } from '@hotcell/setup/images/scratch.ts';
 
-describe('what builds get from this machine', () => {
+describe('a build gets from this machine', () => {
   let home = '';
   before(async () => {
     home = await mkdtemp(join(tmpdir(), 'hotcell-machine-'));
   });
   after(() => rm(home, { recursive: true, force: true }));
 
-  test('is where packages come from, as this machine is set, and nothing else of the environment', async () => {
+  test('its package registries, and nothing else of the environment', async () => {
     const env = { GOPROXY: 'https://go.example', https_proxy: 'http://proxy.example:3128', SECRET: 'stays here' };
     const { NPM_REGISTRY, ...rest } = await registryArguments(env, home);
     assert.deepEqual(rest, { GOPROXY: 'https://go.example', HTTPS_PROXY: 'http://proxy.example:3128' });
     assert.match(NPM_REGISTRY ?? '', /^https?:\/\/.*[^/]$/);
   });
 
-  test('is a bundle of certificates, of which one is always there', async () => {
+  test('a bundle of certificates, always', async () => {
     const bundle = await certificates({}, home);
     assert.match(await readFile(bundle, 'utf8'), /BEGIN CERTIFICATE/);
   });
 
-  test('is a folder that goes when the work ends, also by an error, and takes dead ones with it', async () => {
+  test('a folder that is removed when the work ends or fails, together with those of dead processes', async () => {
     const tmp = join(home, 'tmp');
     // No process has this number: it is above what Linux and macOS give out.
     await mkdir(join(tmp, 'images-4999999-abcdef'), { recursive: true });

@@ -51,7 +51,7 @@ describe('the lock of an installation', () => {
     assert.equal(most, 1);
   });
 
-  test('is let go by work that fails', async () => {
+  test('is released when the work fails', async () => {
     const path = join(folder, 'fails');
     await assert.rejects(
       withLock(path, silent, async () => await Promise.reject(new Error('broken'))),
@@ -60,7 +60,7 @@ describe('the lock of an installation', () => {
     assert.equal(await withLock(path, silent, async () => await Promise.resolve('in')), 'in');
   });
 
-  test('is let go by a process that is killed, and waited for until then', async () => {
+  test('is released when its process is killed; another waits until then', async () => {
     const path = join(folder, 'killed');
     const child = await holder(path);
     const told: string[] = [];
@@ -80,6 +80,6 @@ describe('the lock of an installation', () => {
     await waiting.promise;
     child.kill('SIGKILL');
     assert.equal(await entered, 'in');
-    assert.match(told.join(), /waiting for the other command/);
+    assert.match(told.join(), /waiting for another command/);
   });
 });

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { describeHolder, holderOf, inodeOf, isFree } from '@hotcell/setup/settings/ports.ts';
 
 describe('a port', () => {
-  test('that somebody listens on is not free, and is named with the process', async () => {
+  test('that a program listens on is not free, and is named with the process', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -30,7 +30,7 @@ describe('a port', () => {
     assert.equal(inodeOf(table, 7413), undefined);
   });
 
-  test('of a process that may not be seen comes with the command that shows it', () => {
+  test('of a hidden process is named with the command that shows the process', () => {
     assert.match(describeHolder({ port: 7411 }), /sudo ss -ltnp/);
     assert.match(describeHolder({ port: 7411, container: 'web' }), /container web/);
   });

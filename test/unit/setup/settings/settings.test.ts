@@ -21,7 +21,7 @@ async function inHome(work: (home: string) => Promise<void>): Promise<void> {
 }
 
 describe('settings in the environment', () => {
-  test('a name nobody reads is refused with the one that was meant', () => {
+  test('an unknown name is refused with the nearest known one', () => {
     assert.throws(() => readCliSettings({ HOTCELL_PORTBASE: '7000' }), says(/HOTCELL_PORTBASE .*HOTCELL_PORT_BASE/));
   });
 
@@ -47,11 +47,11 @@ describe('config.env', () => {
     });
   });
 
-  test('a line of another form is named by its number', () => {
+  test('a malformed line is named by its number', () => {
     assert.throws(() => parseConfig('HOTCELL_URL=x\nexport A=1\n', '/h/config.env'), says(/\/h\/config\.env, line 2/));
   });
 
-  test('a setting in it that is wrong is named with the file', async () => {
+  test('a wrong setting in it is named with the file', async () => {
     await inHome(async (home) => {
       await writeFile(placesIn(home).config, 'HOTCELL_S3_ENDPOINT=nowhere\n');
       await assert.rejects(findInstallation({ HOTCELL_HOME: home }), says(/config\.env: .*HOTCELL_S3_ENDPOINT/));
@@ -60,7 +60,7 @@ describe('config.env', () => {
 });
 
 describe('an installation on disk', () => {
-  test('asking for one makes none', async () => {
+  test('is not created by looking for it', async () => {
     await inHome(async (home) => {
       const there = join(home, 'none');
       assert.equal(await findInstallation({ HOTCELL_HOME: there }), undefined);
@@ -68,7 +68,7 @@ describe('an installation on disk', () => {
     });
   });
 
-  test('is found again with everything that was given or generated', async () => {
+  test('is found again with everything that was set or generated', async () => {
     await inHome(async (home) => {
       const made = await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_PORT_BASE: '9400' });
       assert.deepEqual(await findInstallation({ HOTCELL_HOME: home }), made);
@@ -79,7 +79,7 @@ describe('an installation on disk', () => {
     });
   });
 
-  test('keeps its secrets to its owner', async () => {
+  test('lets only its owner read its secrets', async () => {
     await inHome(async (home) => {
       await prepareInstallation({ HOTCELL_HOME: home });
       const places = placesIn(home);
@@ -91,7 +91,7 @@ describe('an installation on disk', () => {
     });
   });
 
-  test('moves with another port base, its own addresses with it', async () => {
+  test('gets new addresses with another port base', async () => {
     await inHome(async (home) => {
       const before = await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_PORT_BASE: '9400' });
       const after = await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_PORT_BASE: '9500' });
@@ -102,7 +102,7 @@ describe('an installation on disk', () => {
     });
   });
 
-  test('with a store outside does not start its own, and wants the keys to it', async () => {
+  test('with an external store does not start its own, and asks for the keys', async () => {
     await inHome(async (home) => {
       const outside = { HOTCELL_HOME: home, HOTCELL_S3_ENDPOINT: 'https://s3.example' };
       await assert.rejects(prepareInstallation(outside), says(/HOTCELL_S3_ACCESS_KEY and HOTCELL_S3_SECRET_KEY/));
@@ -113,14 +113,14 @@ describe('an installation on disk', () => {
     });
   });
 
-  test('does not go to a loopback that its containers cannot reach', async () => {
+  test('refuses a loopback address, which its containers cannot reach', async () => {
     await inHome(async (home) => {
       const redis = prepareInstallation({ HOTCELL_HOME: home, HOTCELL_REDIS_URL: 'redis://localhost:6379' });
-      await assert.rejects(redis, says(/HOTCELL_REDIS_URL names this machine's loopback/));
+      await assert.rejects(redis, says(/HOTCELL_REDIS_URL is a loopback address/));
     });
   });
 
-  test('with a queue outside does not start its own', async () => {
+  test('with an external queue does not start its own', async () => {
     await inHome(async (home) => {
       const url = 'rediss://default:secret@queue.example:6380';
       const made = await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_REDIS_URL: url });
@@ -129,11 +129,11 @@ describe('an installation on disk', () => {
     });
   });
 
-  test('of another name is not taken over', async () => {
+  test('of another name is refused', async () => {
     await inHome(async (home) => {
       await prepareInstallation({ HOTCELL_HOME: home, HOTCELL_INSTALLATION: 'first' });
       const other = prepareInstallation({ HOTCELL_HOME: home, HOTCELL_INSTALLATION: 'second' });
-      await assert.rejects(other, says(/belongs to first/));
+      await assert.rejects(other, says(/belongs to the installation first/));
       assert.match(await readFile(placesIn(home).config, 'utf8'), /HOTCELL_INSTALLATION=first/);
     });
   });

@@ -38,7 +38,7 @@ describe('the rights in the buckets', () => {
   });
 });
 
-test('the flags of a mount are those of the last one at its path, blanks and all', () => {
+test('the flags of a mount are those of the last mount at its path, even if it has spaces', () => {
   const mountinfo = [
     '31 1 254:0 / / rw,relatime - ext4 /dev/vda rw',
     '90 31 254:0 /srv/a\\040b /srv/a\\040b rw,relatime - ext4 /dev/vda rw',
