@@ -9,7 +9,7 @@ import { type Bench, median } from './support/row.ts';
 const folder = join(import.meta.dirname, '../policies');
 const caller = { tenant: 'bench', role: 'submitter', key: 'bench' } as const;
 
-/** A transform as agents write them: forty lines, two inputs, a few limits; and one that is refused in three places. */
+/** A typical transform of an agent (forty lines, two inputs, a few limits), and a request with three reasons to refuse it. */
 const code = `import pandas as pd\n${"df['total'] = df['amount'] * df['rate']\n".repeat(38)}df.to_csv('/outputs/total.csv')\n`;
 const asked: RunRequest[] = [
   {

@@ -17,9 +17,9 @@ const rounds = 3;
 const code = `print('hi')`;
 
 /**
- * Real cells, four at a time: runs a second, beside the same number of containers with a cell's options, made by the
- * engine's calls alone, four at a time; and for information beside containers with the least options. A few more runs wait
- * in the queue, as they do wherever throughput matters; asking for them is part of what is measured.
+ * Runs per second in real cells, four at a time. The baseline is as many containers with a cell's options, made by engine
+ * calls alone, four at a time; for information also containers with minimal options. A few more runs wait in the queue, as
+ * they do wherever throughput matters, and submitting them is part of the measurement.
  */
 export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
@@ -43,7 +43,7 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
     if (outcome !== 'succeeded') throw new Error(reason);
   };
   await using made = await openTestCells(bed, 'cells');
-  // What the policy sealed gives a run.
+  // The limits of the policy `sealed`.
   const limits = { ...testLimits, cpus: 1, memoryBytes: 512 * mib, pids: 256 };
   const command = ['python3', '-c', code];
   const alike = await sameOptions(bed, made, made.plan('runc', { limits }));

@@ -8,13 +8,13 @@ const command = ['sh', '-c', 'echo hello'];
 
 class LostOutput extends Error {
   constructor(said: string) {
-    super(`the container ended with exit code 0, and the engine passed on ${JSON.stringify(said)} of its output`);
+    super(`the container exited with 0, but the engine passed on only ${JSON.stringify(said)} of its output`);
   }
 }
 
 /**
- * The engine waits only 2 s for the streams of a container that has ended, so on a machine under load it can drop what a
- * short one printed. Such a round measured nothing and is taken again; the error of the third one counts.
+ * The engine waits only 2 s for the streams of a container that has ended, so under load it can drop the output of a short
+ * one. Such a round measured nothing and is repeated; the error of the third counts.
  */
 async function again<T>(round: () => Promise<T>): Promise<T> {
   for (let left = 2; ; left--)
@@ -22,11 +22,11 @@ async function again<T>(round: () => Promise<T>): Promise<T> {
       return await round();
     } catch (error) {
       if (left === 0 || !(error instanceof LostOutput)) throw error;
-      process.stderr.write(`${error.message}; the round is taken again\n`);
+      process.stderr.write(`${error.message}; repeating the round\n`);
     }
 }
 
-/** A cell from nothing to gone, beside the engine's calls alone for a container with the same options but its network. */
+/** The whole life of a cell. Baseline: engine calls alone, for a container with the same options except the network. */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using made = await openTestCells(bed, 'cold-cell');

@@ -13,7 +13,7 @@ import type { Bench } from './support/row.ts';
 const engine = new Engine(engineSocket);
 const program = join(import.meta.dirname, '../test/cell/worker-that-dies.ts');
 
-/** From SIGKILL of a worker until its cell runs no more: the cell's own switch, since nobody else knows yet. */
+/** From SIGKILL of a worker to the end of its cell, by the cell's own dead man's switch. */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using next = await openTestCells(bed, 'next');
@@ -30,7 +30,7 @@ async function killed(bed: Bed, next: TestCells, runtime: (typeof runtimes)[numb
   const child = spawn(process.execPath, [program, JSON.stringify(told)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const container = await containerOf(child);
   const pid = (await engine.inspect(container))?.State.Pid;
-  if (!pid) throw new Error('the cell does not run');
+  if (!pid) throw new Error('the cell is not running');
   const gone = once(child, 'exit');
   const since = performance.now();
   child.kill('SIGKILL');
@@ -42,7 +42,7 @@ async function killed(bed: Bed, next: TestCells, runtime: (typeof runtimes)[numb
 }
 
 async function containerOf({ stdout }: ChildProcess): Promise<string> {
-  if (!stdout) throw new Error('the worker says nothing');
+  if (!stdout) throw new Error('the worker printed nothing');
   for await (const line of createInterface({ input: stdout }))
     return (JSON.parse(line) as { container: string }).container;
   throw new Error('the worker ended before its job ran');

@@ -24,8 +24,8 @@ const atOnce = 32;
 const lookEveryMs = 20;
 
 /**
- * A hundred thousand runs wait: what submitting one more and listing them costs then, beside an installation in which
- * few wait, asked in turns; what it costs to say where the last one stands and to cancel it; and what each costs in Valkey.
+ * With a hundred thousand waiting runs: the cost of submitting one more and of listing them, with an almost empty queue as
+ * the baseline, measured in turns; of finding the last one's position and cancelling it; and the memory of each in Valkey.
  */
 export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
@@ -52,7 +52,7 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using producerOfFew = await producerOf(bed, few, []);
   await using producer = await producerOf(bed, house, waiting);
   const list = (from: RunningProducer) => async () => void (await (await from.ask('GET', '/v1/runs')).arrayBuffer());
-  // What a producer has to catch up with when it starts is behind it.
+  // The producer has caught up since its start.
   await pause(quick ? 5_000 : 30_000);
   await inTurns(50, list(producerOfFew), list(producer));
   compare('list', await inTurns(asked, list(producerOfFew), list(producer)), 2);
@@ -78,13 +78,13 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
-/** What is really held. */
+/** Memory really held. */
 function heap(): number {
   collect();
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
-/** How long each took, the one after the other, so that what else the machine does is the same for both. */
+/** The time of each, in turns, so that other load on the machine affects both alike. */
 async function inTurns(
   count: number,
   one: () => Promise<unknown>,
@@ -102,7 +102,7 @@ async function inTurns(
   return took;
 }
 
-/** One that knows of all of them already, and goes on looking after them. */
+/** A producer that already knows all of them and keeps watching them. */
 async function producerOf(bed: Bed, house: House, waiting: readonly OpenMarker[]): Promise<RunningProducer> {
   const folder = await bed.folder('lists');
   await mkdir(folder, { recursive: true });
@@ -124,7 +124,7 @@ const listed = {
   labels: {},
 } as const;
 
-/** Half of them are of the tenant that lists. */
+/** Half of them belong to the tenant that lists. */
 function markerOf({ tenant }: House, i: number): OpenMarker {
   return {
     version: 1,

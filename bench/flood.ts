@@ -4,7 +4,7 @@ import { mib, plainContainer, runtimes, took, wide } from './support/cells.ts';
 import { peakMemory } from './support/memory.ts';
 import type { Bench } from './support/row.ts';
 
-/** A job that writes far more than its log may be, beside the same bytes from an attached container into nothing. */
+/** A job that writes far more than its log limit. Baseline: the same bytes from an attached container, discarded. */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using runs = await openRuns(bed, 'flood');
@@ -17,7 +17,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
       if (ran.log.bytes !== size) throw new Error(`${ran.log.bytes} bytes were seen: ${ran.verdict.reason}`);
       return ran.usage.wallMs;
     };
-    // The first ones grow this process by what any run needs.
+    // The first runs grow this process by what any run needs.
     for (let i = 0; i < 4; i++) await run();
     let ours = 0;
     const { before, peak } = await peakMemory(async () => {

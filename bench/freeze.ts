@@ -12,8 +12,8 @@ import { bigSet, folderSet, smallSet } from './support/sets.ts';
 import { obstoreCopy, s5cmdCopy, tools } from './support/tools.ts';
 
 /**
- * A folder of this machine, frozen through the API of a producer, beside the same folder put by others; and once more
- * with one file in a hundred new.
+ * Freezing a local folder through a producer's API, and again with one file in a hundred changed. Baseline: other tools
+ * that put the same folder.
  */
 export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
@@ -29,7 +29,7 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
   ] as const) {
     const folder = join(await bed.folder('freeze'), name);
     folderSet(folder, set);
-    // Data at rest: what has only just been written is not remembered by its times.
+    // Old files: the times of a file written just now are not trusted.
     await pause(3_000);
     const memory = join(await bed.folder('hashes'), name);
     const freeze = () => took(() => uploadSnapshot(http, folder, { memory: new HashMemory(memory) }));

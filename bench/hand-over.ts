@@ -15,7 +15,7 @@ interface Times {
   end: number;
 }
 
-/** From code sent to its first byte and to its end, in a cell that waits; beside `docker exec` in a running container. */
+/** From sending code to its first output and to its end, in a waiting cell. Baseline: `docker exec` in a running container. */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using made = await openTestCells(bed, 'hand-over');
@@ -31,7 +31,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
           let first: number | undefined;
           for await (const event of cell.run(jobOf({ language, code })))
             if (event.type === 'log') first ??= performance.now() - since;
-          if (first === undefined) throw new Error('the cell said nothing');
+          if (first === undefined) throw new Error('the cell printed nothing');
           return { first, end: performance.now() - since };
         } finally {
           await cell.destroy();
@@ -45,7 +45,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
         const stream: Readable = await made.start({});
         let first: number | undefined;
         for await (const _ of stream) first ??= performance.now() - since;
-        if (first === undefined) throw new Error('exec said nothing');
+        if (first === undefined) throw new Error('exec printed nothing');
         return { first, end: performance.now() - since };
       };
       await handOver();

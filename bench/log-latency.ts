@@ -7,7 +7,7 @@ import { type Bench, quantile } from './support/row.ts';
 
 const policies = { runc: 'sealed', gvisor: 'hostile-gvisor' } as const;
 
-/** From a write in a cell, through a worker, Valkey and a producer, to the line at a client that follows the run. */
+/** From a write in a cell, through worker, Valkey and producer, to a client that follows the run. */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using house = await openHouse(bed);
@@ -22,7 +22,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
     let cut = '';
     for await (const row of run.logs()) {
       const now = Date.now();
-      // A line and its end may be two rows.
+      // A line and its newline may be two rows.
       const whole = (cut + (row.text ?? '')).split('\n');
       cut = whole.pop() ?? '';
       for (const stamp of whole) delays.push(now - Number(stamp) * 1000);

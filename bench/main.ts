@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { withBed } from '../test/support/runner/bed.ts';
 import { benchTo, type Bench, type Row } from './support/row.ts';
 
-/** `npm run bench -- [NAME…] [--json] [--quick]`: figures of this machine, ours and the comparison's side by side. */
+/** `npm run bench -- [NAME…] [--json] [--quick]`: measures this machine, ours beside a baseline. */
 const args = process.argv.slice(2);
 const json = args.includes('--json');
 const quick = args.includes('--quick');
@@ -14,7 +14,7 @@ const known = globSync('*.ts', { cwd: import.meta.dirname })
   .toSorted();
 const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`there is no bench ${unknown.join(', ')}: choose among ${known.join(', ')}\n`);
+  process.stderr.write(`no such benchmark: ${unknown.join(', ')}. Choose from ${known.join(', ')}\n`);
   process.exit(2);
 }
 

@@ -8,16 +8,16 @@ import { jobOf, mib, runtimes, type Runtime, took } from './support/cells.ts';
 import { type Bench, median } from './support/row.ts';
 import { frozenSet, smallSet } from './support/sets.ts';
 
-/** The sandbox's own start differs by tens of milliseconds from one to the next. */
+/** The start of a sandbox varies by tens of milliseconds. */
 const rounds = { runc: 11, gvisor: 45 };
 
 const sets = ['empty', 'files', 'bytes'] as const;
 const inTurn = (round: number) => sets.map((_, i) => sets[(i + round) % sets.length] ?? 'empty');
 
 /**
- * What inputs that are cached add to a cell. Timed is everything from the pinned ids to the last frame of a job that lists
- * one folder of them: with the cell's start for a cold one, without it for one that was started before. The value is the
- * median of the differences to the same with an input of one empty file, each taken in one round, whose order goes round.
+ * The time that cached inputs add to a cell, from the pinned ids to the last frame of a job that lists one folder of them;
+ * with the cell's start if it is cold, without if it was started before. The value is the median difference to an input of
+ * one empty file. Each round takes both, in rotating order.
  */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
@@ -26,7 +26,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
   await using contents = await contentsAs(house, 'worker');
   await using inputs = await openCache(bed, contents, 2 ** 40);
   const tenant = bed.tenant();
-  // Ten paths of one content: a mount does not know, and nobody has to wait for ten GiB to be made up.
+  // Ten paths of one content: it makes no difference to a mount, and saves generating ten GiB.
   const one = Buffer.alloc((quick ? 100 : 1024) * mib, 7);
   const snapshots = {
     empty: await freezeTree(house, tenant, { empty: '' }),
@@ -45,7 +45,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
       await follow(cell, job);
     });
   };
-  /** So many cells, started and proven; then their inputs and their job, all at once. */
+  /** This many cells are started and proven first; then all get their inputs and their job at once. */
   const started = async (runtime: Runtime, which: Which, parallel: number) => {
     await using stack = new AsyncDisposableStack();
     const waiting = [];

@@ -21,7 +21,7 @@ while True:
 
 const quota = { CpuPeriod: 100_000, CpuQuota: 100_000, Memory: 256 * mib };
 
-/** Both in containers of the engine's own making, as a measure of the machine: what two of them cost each other there. */
+/** Both in plain containers of the engine, to measure what two cost each other on this machine. */
 async function plain(bed: Bed, rounds: number): Promise<{ alone: number; beside: number }> {
   const start = async (code: string) => {
     const made = await plainContainer(bed, 'runc', ['python3', '-c', code], { HostConfig: quota });
@@ -41,7 +41,7 @@ async function plain(bed: Bed, rounds: number): Promise<{ alone: number; beside:
   return { alone, beside: await once() };
 }
 
-/** The same work in a cell with one processor: alone, and beside a cell with one that takes all it can get. */
+/** The same work in a cell with one processor: alone, and beside a cell that uses all it can get. */
 export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using made = await openTestCells(bed, 'neighbour');

@@ -9,7 +9,7 @@ import { mib, plainContainer, took } from './support/cells.ts';
 import { inOwnProcess, type OwnProcess } from './support/own-process.ts';
 import type { Bench } from './support/row.ts';
 
-/** Outputs from cell to bucket: a few large ones beside `docker exec cat`, and many small ones beside their puts alone. */
+/** Outputs from cell to bucket. Baselines: `docker exec cat` for a few large ones, the puts alone for many small ones. */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   const store = bed.store('worker');

@@ -10,7 +10,7 @@ import { type Bench, median } from './support/row.ts';
 const atOnce = 16;
 const rounds = 3;
 
-/** Everything but the container: runs a second end to end, beside the same requests made bare against the same store. */
+/** Runs per second end to end, without containers. Baseline: the same bare requests to the same store. */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using house = await openHouse(bed);

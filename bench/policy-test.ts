@@ -11,7 +11,7 @@ function seconds(args: string[]): number {
   return (performance.now() - begun) / 1000;
 }
 
-/** All shipped tests, the start of the command line included; beside it the start of the command line alone. */
+/** All shipped policy tests, with the start of the command line. Baseline: that start alone. */
 export async function bench(bench: Bench): Promise<void> {
   const times = bench.quick ? 3 : 10;
   const started: number[] = [];

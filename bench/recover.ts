@@ -6,7 +6,7 @@ import { until } from '../test/support/until.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import type { Bench } from './support/row.ts';
 
-/** A worker is killed that has four runs: how long until another one has all four. */
+/** A worker with four runs is killed: how long until another has all four. */
 export async function bench({ target }: Bench): Promise<void> {
   await using bed = await openBed();
   await using house = await openHouse(bed);

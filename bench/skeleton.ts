@@ -7,7 +7,7 @@ import { type Bench, median } from './support/row.ts';
 
 const code = `print('hi')`;
 
-/** One run from submit to its committed result, through every part, beside the bare cell that it cannot do without. */
+/** One run from submit to its committed result, through every part. Baseline: the bare cell that it needs. */
 export async function bench({ row, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using house = await openHouse(bed);
@@ -24,7 +24,7 @@ export async function bench({ row, quick }: Bench): Promise<void> {
   const labels = { 'hotcell.managed': '1', 'hotcell.installation': bed.installation.id, 'hotcell.role': 'test' };
   const bare = async () => {
     const said = await cells.run({ image: bed.images.python.digest, command: ['python3', '-c', code], labels });
-    if (said !== 'hi\n') throw new Error(`the bare cell said ${JSON.stringify(said)}`);
+    if (said !== 'hi\n') throw new Error(`the bare cell printed ${JSON.stringify(said)}`);
   };
   const took = async (work: () => Promise<void>) => {
     const since = performance.now();
@@ -33,7 +33,7 @@ export async function bench({ row, quick }: Bench): Promise<void> {
   };
   for (const work of [ours, bare, ours, bare]) await work();
   const figures = { ours: [] as number[], bare: [] as number[] };
-  // In turns: whatever else the machine does meets both alike.
+  // In turns, so that other load on the machine affects both alike.
   for (let i = 0; i < (quick ? 5 : 50); i++) {
     figures.ours.push(await took(ours));
     figures.bare.push(await took(bare));

@@ -6,7 +6,7 @@ import { bigSet } from './support/sets.ts';
 import { stagingOf } from './support/staging.ts';
 import { hashedAndSynced, s5cmdCopy, tools } from './support/tools.ts';
 
-/** 2 GiB in 64 files into a cold cache, hashed and synced, beside s5cmd, which does neither, and beside it with both done after. */
+/** 2 GiB in 64 files into a cold cache, hashed and synced. Baselines: s5cmd, which does neither, and s5cmd with both after it. */
 export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using house = await openHouse(bed);

@@ -6,10 +6,10 @@ import { smallSet } from './support/sets.ts';
 import { stagingOf } from './support/staging.ts';
 import { obstoreCopy, tools } from './support/tools.ts';
 
-/** How many requests at once the plain loop is tried with: its best counts. */
+/** The concurrencies that the plain loop is tried with: the best counts. */
 const tried = [8, 16, 32, 64, 128];
 
-/** 20,000 files of 4 KiB into a cold cache, to the tree; beside a plain loop over the SDK, and beside obstore. */
+/** 20,000 files of 4 KiB into a cold cache, up to the tree. Baselines: a plain loop over the SDK, and obstore. */
 export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using house = await openHouse(bed);

@@ -17,8 +17,8 @@ while True:
 `;
 
 /**
- * How long after its limit and its grace a program that forks and does not listen is dead, all of it. Beside it, how long
- * the engine takes for it when it is told to kill: a container of the same program and as many of them at once.
+ * The time from the end of its grace until a program that forks and ignores signals is dead with all its processes.
+ * Baseline: the engine's kill of a container with the same program, as many at once.
  */
 export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
@@ -54,7 +54,7 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
     await using plain = await stormIn(bed, runtime, limits);
     await plain.start();
     await pause(limits.timeoutSeconds * 1000);
-    // The engine's answer may come too late for the call, and the end all the same.
+    // The engine's answer may come too late for the call although the container ended.
     return took(() => Promise.allSettled([engine.kill(plain.id), plain.ended()]));
   };
   for (const runtime of runtimes)
@@ -73,7 +73,7 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
     }
 }
 
-/** With what bounds a storm: the processes, by the number that its uid may have, memory and processor. */
+/** The limits on a storm: processes per uid, memory, processor. */
 function stormIn(bed: Bed, runtime: Runtime, limits: Limits): Promise<Plain> {
   const uid = randomInt(50_000, 60_000);
   return plainContainer(bed, runtime, ['python3', '-c', stubborn], {

@@ -8,7 +8,7 @@ export interface Bare {
   labels: Record<string, string>;
 }
 
-/** A cell from the engine's calls alone, with the fewest options that still limit it. */
+/** A container made by engine calls alone, with the fewest options that still limit it. */
 export function bareCells(): { run: (cell: Bare) => Promise<string> } {
   const docker = new Docker({ socketPath: engineSocket });
   return {
@@ -34,7 +34,7 @@ export function bareCells(): { run: (cell: Bare) => Promise<string> } {
           Tmpfs: { '/work': 'size=64m', '/outputs': 'size=64m', '/tmp': 'size=64m' },
         },
       });
-      // Attached and hijacked before the start: a container this short is over before anyone else could listen.
+      // Attached and hijacked before the start: a container this short would end before a later attach.
       const stream = await container.attach({ stream: true, stdout: true, stderr: true, hijack: true });
       await container.start();
       const chunks: Buffer[] = [];

@@ -37,7 +37,7 @@ export interface Plain extends AsyncDisposable {
   ended(): Promise<unknown>;
 }
 
-/** A container made by the engine's calls alone, for what ours is compared with. */
+/** A container made by engine calls alone, for baselines. */
 export async function plainContainer(
   bed: Bed,
   runtime: Runtime,

@@ -1,4 +1,4 @@
-/** Takes what one program leaves, from its cell to the store, as a worker does. */
+/** Takes one program's outputs from its cell to the store, as a worker does. */
 import { newRunId } from '@hotcell/contract/names.ts';
 import { OutputCollector } from '@hotcell/executor-worker/outputs/output-collector.ts';
 import { openBed } from '../../test/support/bed.ts';
@@ -15,7 +15,7 @@ try {
   const collector = new OutputCollector(bed.store('worker'), bed.tenant(), newRunId(), wide);
   let since = 0;
   for await (const event of cell.run(jobOf({ language: 'python', code }))) {
-    // From the end of the program until all that it left is in the store.
+    // From the end of the program until all its outputs are in the store.
     if (event.type === 'block_ended') since = performance.now();
     if (event.type === 'output') await collector.take(event.path, event.size, event.data);
   }

@@ -1,11 +1,11 @@
 import type { House } from '../../test/support/house.ts';
 
 export interface Ends extends Disposable {
-  /** When this run is finished; it may have been before it is asked. */
+  /** Resolves when this run is finished, even if that was before the call. */
   of(run: string): Promise<void>;
 }
 
-/** Told, not looked for: who looks again and again takes from the store what is measured. */
+/** By notification: polling would take from the store what is being measured. */
 export async function endsIn(house: House): Promise<Ends> {
   const ends = new Map<string, PromiseWithResolvers<void>>();
   const endOf = (run: string) => {

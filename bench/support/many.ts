@@ -1,4 +1,4 @@
-/** So many at a time, until all are done. */
+/** Run all, this many at a time. */
 export async function many(count: number, atOnce: number, work: (i: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   await Promise.all(

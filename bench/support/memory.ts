@@ -1,4 +1,4 @@
-/** The most memory that this process had while something was done, and how much of it was there before. */
+/** The peak memory of this process during some work, and its memory before. */
 export async function peakMemory(work: () => Promise<unknown>): Promise<{ before: number; peak: number }> {
   const before = process.memoryUsage.rss();
   let peak = before;

@@ -10,10 +10,10 @@ export interface Row {
 }
 
 export interface Bench {
-  /** A tenth of the size: to see that it works, not to be quoted. */
+  /** A tenth of the size: only to see that it works. */
   quick: boolean;
   row: (row: { name: string; value: number; unit: string; baseline?: number }) => void;
-  /** With a target for the ratio of value to baseline, or for the value where there is no baseline. */
+  /** With a target for the ratio of value to baseline, or for the value if there is no baseline. */
   target: (row: {
     name: string;
     value: number;

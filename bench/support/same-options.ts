@@ -11,8 +11,8 @@ import { plainContainer } from './cells.ts';
 const profiles = join(import.meta.dirname, '../../images/seccomp');
 
 /**
- * Runs a program in a container made by the engine's calls alone, with a cell's options; only the network is switched off
- * the usual way, by its mode. Resolves to what the program printed, once the container is gone.
+ * Runs a program in a container made by engine calls alone, with a cell's options, except that the network is switched off
+ * in the usual way, by its mode. Resolves to the program's output once the container is gone.
  */
 export async function sameOptions(
   bed: Bed,
@@ -22,7 +22,7 @@ export async function sameOptions(
   const machine = process.arch === 'x64' ? 'x86_64' : 'aarch64';
   const text = await readFile(join(profiles, `${plan.runtime}-${machine}.json`), 'utf8');
   const seccomp = JSON.stringify(JSON.parse(text));
-  // What a cell has mounted, a bare container has as well; made once.
+  // The same mounts as a cell, made once.
   const files = [
     { source: join(stateDir, 'init', 'cell-init'), target: initPath },
     ...makeFolder(stateDir, 'bench', 50_000),

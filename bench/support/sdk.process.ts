@@ -1,4 +1,4 @@
-/** What anybody would write first: everything under a prefix into a folder, or the other way, with the SDK. */
+/** The obvious program: copy everything under a prefix into a folder, or back, with the SDK. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

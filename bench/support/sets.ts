@@ -15,19 +15,19 @@ export interface SetOf {
   bytesEach: number;
 }
 /**
- * The two sets that staging and freezing are measured with; a part of them to see that it works. Of the big files there
- * are as many then, so that one more is as little, and they are still too big to be held whole.
+ * The two sets of files that measure staging and freezing. A quick run has as many big files, only smaller ones, so that
+ * one more still adds as little; they are still too big to be held whole.
  */
 export const bigSet = (quick: boolean): SetOf => ({ files: 64, bytesEach: (quick ? 5 : 32) * mib });
 export const smallSet = (quick: boolean): SetOf => ({ files: quick ? 2_000 : 20_000, bytesEach: 4096 });
 
-/** Different bytes for each file, and nothing that could be compressed away. */
+/** Different, incompressible bytes for each file. */
 function randomBytes(size: number): Buffer {
   return randomFillSync(Buffer.allocUnsafe(size));
 }
 const nameOf = (i: number) => `part-${i % 100}/file-${i}.bin`;
 
-/** A snapshot of such files, in the contents of a tenant who has nothing else: so tools can fetch his prefix. */
+/** A snapshot of such files, in the contents of a tenant that has nothing else, so that tools can fetch its prefix. */
 export async function frozenSet(
   house: House,
   tenant: string,

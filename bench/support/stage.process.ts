@@ -1,4 +1,4 @@
-/** Stages one snapshot into a cache that has nothing yet, as a worker does. */
+/** Stages one snapshot into an empty cache, as a worker does. */
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
 import { stageInputs } from '@hotcell/executor-worker/inputs/stage.ts';
 import { Contents } from '@hotcell/record/contents.ts';

@@ -7,14 +7,14 @@ import { inOwnProcess, type OwnProcess } from './own-process.ts';
 import { frozenSet, type SetOf } from './sets.ts';
 
 export interface Staging {
-  /** From the store into a cache with nothing in it, to the tree that a cell mounts. */
+  /** From the store through an empty cache to the tree that a cell mounts. */
   ours: () => Promise<OwnProcess>;
-  /** The same objects into an empty folder, by somebody else: `work` is given their prefix and the folder. */
+  /** The same objects into an empty folder, by another tool: `work` gets their prefix and the folder. */
   other: (work: (bucket: string, prefix: string, folder: string) => Promise<number>) => Promise<number>;
   sdk: (atOnce: number) => Promise<number>;
 }
 
-/** A set in the store, and ways to bring it here; each begins with nothing and leaves nothing. */
+/** A set in the store, and ways to fetch it; each starts empty and leaves nothing behind. */
 export async function stagingOf(bed: Bed, house: House, set: SetOf): Promise<Staging> {
   const tenant = bed.tenant();
   const { snapshot, locations } = await frozenSet(house, tenant, set);

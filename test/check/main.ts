@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { houseTroubles, sourceFiles } from './house.ts';
 
-/** `npm run check`: everything that can be said of the code without running it, side by side. */
+/** `npm run check`: everything that can be checked without running the code, in parallel. */
 const root = join(import.meta.dirname, '../..');
 const bin = join(root, 'node_modules/.bin');
 
@@ -40,7 +40,7 @@ const findings = await Promise.all([
   command('lint and doors', 'oxlint', '--type-aware', '--deny-warnings'),
   command('format', 'biome', 'format', '.'),
   command('unused code', 'knip', '--no-progress', '--exclude', 'binaries'),
-  // Each room alone: what its manifest does not list it must not import, and what only tests import it need not have.
+  // Each room on its own: it may import only what its manifest lists, and must not contain code that only tests use.
   command('direction of imports', 'knip', '--strict', '--no-progress', '--exclude', 'dependencies'),
 ]);
 findings.push(house());
