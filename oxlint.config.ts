@@ -10,7 +10,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   '@aws-sdk/.+': ['store'],
   undici: ['store'],
   bullmq: ['queue'],
-  ioredis: ['queue', 'live', 'process'],
+  ioredis: ['queue', 'live'],
   dockerode: ['engine'],
   pino: ['process'],
 };

@@ -1,13 +1,13 @@
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import type { Found } from '@hotcell/outside/store/store.ts';
+import type { FoundObject } from '@hotcell/outside/store/store.ts';
 import type { z } from 'zod';
 import type { Buckets } from './buckets.ts';
 import type { Kind } from './objects.ts';
 
 /** An object as it was read, with what a later write over exactly this version needs. */
-export interface Stored<T> extends Pick<Found, 'etag' | 'modified'> {
+export interface Stored<T> extends Pick<FoundObject, 'etag' | 'modified'> {
   value: T;
   /** Of the bytes as they stand there. */
   digest: Digest;

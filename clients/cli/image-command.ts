@@ -1,6 +1,6 @@
 import { formatBytes } from '@hotcell/contract/format.ts';
 import { imageNames } from '@hotcell/setup/images/catalogue.ts';
-import { type Asked, deriveImage, remarks } from '@hotcell/setup/images/derive.ts';
+import { type OwnImageRequest, deriveImage, remarks } from '@hotcell/setup/images/derive.ts';
 import { ensureImages } from '@hotcell/setup/images/ensure-images.ts';
 import { listImages, type ListedImage } from '@hotcell/setup/images/list-images.ts';
 import { settingsOf } from '@hotcell/setup/settings/installation.ts';
@@ -45,7 +45,7 @@ export function define(command: Command): void {
   });
 }
 
-function askedFor(command: Command, name: string, { from, requirements, dockerfile }: BuildOptions): Asked {
+function askedFor(command: Command, name: string, { from, requirements, dockerfile }: BuildOptions): OwnImageRequest {
   if ((requirements === undefined) === (dockerfile === undefined))
     command.error(`image build ${name}: give either --requirements FILE or --dockerfile FILE`);
   const source = requirements === undefined ? { dockerfile: dockerfile ?? '' } : { requirements };
@@ -65,7 +65,7 @@ async function buildShipped(command: Command, options: BuildOptions): Promise<vo
   }
 }
 
-async function buildOwn(command: Command, asked: Asked): Promise<void> {
+async function buildOwn(command: Command, asked: OwnImageRequest): Promise<void> {
   const globals = globalsOf(command);
   const { home } = await settingsOf(process.env);
   const { image, report } = await deriveImage({ home }, asked, progressFor(globals));

@@ -1,7 +1,7 @@
 import type { Logger } from './log.ts';
 
 /** How this process ends. Open it first, so that it is disposed last, when nothing is left worth waiting for. */
-export interface Ending extends Disposable {
+export interface ProcessEnding extends Disposable {
   /** Aborted when this process is asked to end. */
   readonly asked: AbortSignal;
 }
@@ -12,7 +12,7 @@ const lastMs = 1_000;
  * A process that is asked to end has `withinMs` to do so. After that it can only be waiting for an answer that does not
  * come, or for a peer to close a connection. No promise is kept in memory alone, so it exits.
  */
-export function openEnding(log: Logger, withinMs: number): Ending {
+export function openEnding(log: Logger, withinMs: number): ProcessEnding {
   const asked = new AbortController();
   const end = () => {
     endWithin(log, withinMs);

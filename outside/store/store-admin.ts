@@ -9,7 +9,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { openClient, type StoreAccess } from './store-client.ts';
+import { openS3Client, type StoreAccess } from './store-client.ts';
 
 const named = (error: unknown, ...names: string[]) => error instanceof S3ServiceException && names.includes(error.name);
 
@@ -18,7 +18,7 @@ export class StoreAdmin implements Disposable {
   readonly #client: S3Client;
 
   constructor(settings: StoreAccess) {
-    this.#client = openClient(settings);
+    this.#client = openS3Client(settings);
   }
 
   [Symbol.dispose](): void {

@@ -9,14 +9,14 @@ export interface BytesSettings extends WireSettings {
 }
 
 /** What came before the bytes. */
-export interface Head {
+export interface ObjectHead {
   size: number;
   etag: string | undefined;
   versionId: string | undefined;
   modified: Date | undefined;
 }
 
-interface Asked {
+interface ContentRequest {
   method: 'GET' | 'PUT' | 'HEAD';
   bucket: string;
   key: string;
@@ -53,12 +53,12 @@ export class StoreBytes implements AsyncDisposable {
     key: string,
     sink: Sink,
     options: { versionId?: string | undefined; signal?: AbortSignal | undefined; flowing?: boolean } = {},
-  ): Promise<Head | undefined> {
+  ): Promise<ObjectHead | undefined> {
     const { flowing = false, ...rest } = options;
     return found(await this.#ask({ method: 'GET', bucket, key, ...rest }, sink, flowing), 'get', bucket, key);
   }
 
-  async head(bucket: string, key: string, versionId?: string): Promise<Head | undefined> {
+  async head(bucket: string, key: string, versionId?: string): Promise<ObjectHead | undefined> {
     return found(await this.#ask({ method: 'HEAD', bucket, key, versionId }), 'head', bucket, key);
   }
 
@@ -92,7 +92,7 @@ export class StoreBytes implements AsyncDisposable {
     return true;
   }
 
-  async #ask(asked: Asked, sink?: Sink, flowing = false): Promise<WireAnswer> {
+  async #ask(asked: ContentRequest, sink?: Sink, flowing = false): Promise<WireAnswer> {
     const send = () => {
       const request = this.#signed(asked);
       return sink && flowing ? this.#wire.askQuickly(request, sink) : this.#wire.ask(request, sink);
@@ -114,7 +114,16 @@ export class StoreBytes implements AsyncDisposable {
     }
   }
 
-  #signed({ method, bucket, key, versionId, headers, body, bodySha256 = emptySha256, signal }: Asked): WireRequest {
+  #signed({
+    method,
+    bucket,
+    key,
+    versionId,
+    headers,
+    body,
+    bodySha256 = emptySha256,
+    signal,
+  }: ContentRequest): WireRequest {
     const path = encodePath(bucket, key);
     const query = versionId ? encodeQuery({ versionId }) : '';
     const signed = this.#signer.sign(method, path, query, bodySha256, headers);
@@ -128,7 +137,12 @@ export class StoreBytes implements AsyncDisposable {
   }
 }
 
-function found({ status, headers, text }: WireAnswer, verb: string, bucket: string, key: string): Head | undefined {
+function found(
+  { status, headers, text }: WireAnswer,
+  verb: string,
+  bucket: string,
+  key: string,
+): ObjectHead | undefined {
   if (status === 200)
     return {
       size: Number(headers['content-length'] ?? 0),

@@ -11,7 +11,7 @@ export interface StoreAccess {
   sockets?: number;
 }
 
-export function openClient(settings: StoreAccess): S3Client {
+export function openS3Client(settings: StoreAccess): S3Client {
   const agents = { keepAlive: true, maxSockets: settings.sockets ?? 64 };
   const client = new S3Client({
     endpoint: settings.endpoint,

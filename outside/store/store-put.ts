@@ -2,7 +2,7 @@ import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { explained, httpStatusOf, unavailable } from './store-errors.ts';
 
 export interface PutOptions {
-  /** Put only if there is no such object: the store decides the race. */
+  /** PutResult only if there is no such object: the store decides the race. */
   ifAbsent?: boolean;
   ifMatch?: string;
   contentType?: string;
@@ -11,7 +11,7 @@ export interface PutOptions {
   retainUntil?: Date;
 }
 
-export interface Put {
+export interface PutResult {
   etag: string;
   versionId: string | undefined;
 }
@@ -25,7 +25,7 @@ export async function putObject(
   key: string,
   body: Uint8Array | string,
   { ifAbsent, ifMatch, contentType, sha256Base64, retainUntil }: PutOptions,
-): Promise<Put> {
+): Promise<PutResult> {
   const command = new PutObjectCommand({
     Bucket: bucket,
     Key: key,

@@ -9,17 +9,17 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { explained, httpStatusOf } from './store-errors.ts';
-import { type Put, putObject } from './store-put.ts';
-import type { Part } from './upload-parts.ts';
+import { type PutResult, putObject } from './store-put.ts';
+import type { BodyPart } from './upload-parts.ts';
 
 /** In one request if it fits into one part. */
 export async function uploadBody(
   client: S3Client,
   bucket: string,
   key: string,
-  parts: AsyncGenerator<Part>,
+  parts: AsyncGenerator<BodyPart>,
   options: { ifAbsent?: boolean },
-): Promise<Put> {
+): Promise<PutResult> {
   const first = await parts.next();
   const second = first.done ? first : await parts.next();
   if (second.done) {
@@ -41,14 +41,14 @@ export async function uploadBody(
 async function uploadParts(
   client: S3Client,
   target: { Bucket: string; Key: string },
-  [first, second]: readonly [Part, Part],
-  rest: AsyncIterator<Part>,
+  [first, second]: readonly [BodyPart, BodyPart],
+  rest: AsyncIterator<BodyPart>,
   options: { ifAbsent?: boolean },
-): Promise<Put> {
+): Promise<PutResult> {
   const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...target, ChecksumAlgorithm: 'CRC32' }));
   try {
     const done: CompletedPart[] = [];
-    const send = async ({ bytes, letGo }: Part) => {
+    const send = async ({ bytes, letGo }: BodyPart) => {
       const PartNumber = done.length + 1;
       // The store checks this sum. Signing the bytes as well would hash them all a second time.
       const ChecksumCRC32 = crc32Base64(bytes);

@@ -11,22 +11,22 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
 import { StoreBytes } from './store-bytes.ts';
-import { openClient, type StoreAccess } from './store-client.ts';
+import { openS3Client, type StoreAccess } from './store-client.ts';
 import { deleteAll, deleteOne } from './store-delete.ts';
 import { explained, PreconditionFailed, httpStatusOf, unavailable } from './store-errors.ts';
 import { type ListedKey, type ListedVersion, listFolders, listObjects, listVersions } from './store-list.ts';
-import { type Put, putObject, type PutOptions } from './store-put.ts';
+import { type PutResult, putObject, type PutOptions } from './store-put.ts';
 import { abortUpload, type HalfUpload, listHalfUploads, uploadBody } from './store-upload.ts';
 import { inParts, PartBuffers } from './upload-parts.ts';
 
-export interface Found {
+export interface FoundObject {
   size: number;
   etag: string;
   versionId: string | undefined;
   modified: Date | undefined;
 }
 
-function foundOf(answer: GetObjectCommandOutput | HeadObjectCommandOutput): Found {
+function foundOf(answer: GetObjectCommandOutput | HeadObjectCommandOutput): FoundObject {
   const { ContentLength = 0, ETag = '', VersionId, LastModified } = answer;
   return { size: ContentLength, etag: ETag, versionId: VersionId, modified: LastModified };
 }
@@ -41,7 +41,7 @@ export class Store implements Disposable {
 
   constructor(settings: StoreAccess) {
     this.#settings = settings;
-    this.#client = openClient(settings);
+    this.#client = openS3Client(settings);
   }
 
   [Symbol.dispose](): void {
@@ -55,7 +55,7 @@ export class Store implements Disposable {
     return this.#bytes;
   }
 
-  async put(bucket: string, key: string, body: Uint8Array | string, options: PutOptions = {}): Promise<Put> {
+  async put(bucket: string, key: string, body: Uint8Array | string, options: PutOptions = {}): Promise<PutResult> {
     return await putObject(this.#client, bucket, key, body, options);
   }
 
@@ -78,7 +78,7 @@ export class Store implements Disposable {
     key: string,
     body: Uint8Array | string,
     options: PutOptions = {},
-  ): Promise<Found | undefined> {
+  ): Promise<FoundObject | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.put(bucket, key, body, { ...options, ifAbsent: true });
@@ -97,7 +97,7 @@ export class Store implements Disposable {
     bucket: string,
     key: string,
     options: { versionId?: string; range?: string; signal?: AbortSignal } = {},
-  ): Promise<(Found & { body: Readable }) | undefined> {
+  ): Promise<(FoundObject & { body: Readable }) | undefined> {
     try {
       const answer = await this.#client.send(
         new GetObjectCommand({
@@ -131,7 +131,7 @@ export class Store implements Disposable {
     bucket: string,
     key: string,
     options: { versionId?: string; range?: string } = {},
-  ): Promise<(Found & { bytes: Buffer }) | undefined> {
+  ): Promise<(FoundObject & { bytes: Buffer }) | undefined> {
     const found = await this.get(bucket, key, options);
     if (!found) return undefined;
     const { body, ...about } = found;
@@ -149,7 +149,7 @@ export class Store implements Disposable {
       : parseJsonAs(schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
   }
 
-  async head(bucket: string, key: string, versionId?: string): Promise<Found | undefined> {
+  async head(bucket: string, key: string, versionId?: string): Promise<FoundObject | undefined> {
     try {
       return foundOf(
         await this.#client.send(
@@ -201,7 +201,7 @@ export class Store implements Disposable {
     key: string,
     chunks: AsyncIterable<Uint8Array>,
     { partBytes, ...options }: { partBytes?: number; ifAbsent?: boolean } = {},
-  ): Promise<Put> {
+  ): Promise<PutResult> {
     const parts = inParts(chunks, partBytes ? new PartBuffers(partBytes) : this.#buffers);
     return await uploadBody(this.#client, bucket, key, parts, options);
   }

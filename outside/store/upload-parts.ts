@@ -1,5 +1,5 @@
 /** One part of a body. Its buffer is reused as soon as it is let go. */
-export interface Part {
+export interface BodyPart {
   bytes: Buffer;
   letGo: () => void;
 }
@@ -34,7 +34,7 @@ export class PartBuffers {
  * A body in parts of one size, in two buffers that take turns: while one part is sent the next is filled, and no third
  * is begun.
  */
-export async function* inParts(chunks: AsyncIterable<Uint8Array>, buffers: PartBuffers): AsyncGenerator<Part> {
+export async function* inParts(chunks: AsyncIterable<Uint8Array>, buffers: PartBuffers): AsyncGenerator<BodyPart> {
   const none = Buffer.alloc(0);
   const free: Buffer[] = [none];
   let buffer: Buffer = none;
@@ -52,7 +52,7 @@ export async function* inParts(chunks: AsyncIterable<Uint8Array>, buffers: PartB
       await new Promise<void>((resolve) => (wake = resolve));
     }
   };
-  const filledPart = (bytes: number): Part => {
+  const filledPart = (bytes: number): BodyPart => {
     const whole = buffer;
     buffer = none;
     return { bytes: whole.subarray(0, bytes), letGo: () => letGo(whole) };

@@ -2,7 +2,7 @@ import { ensureEngine } from '../engine/ensure-engine.ts';
 import type { Progress } from '../progress.ts';
 import type { Check } from './check.ts';
 import { gatherFacts } from './gather.ts';
-import { isHealthy, judge } from './judge-facts.ts';
+import { isHealthy, judgeFacts } from './judge-facts.ts';
 
 export interface Diagnosis {
   healthy: boolean;
@@ -11,7 +11,7 @@ export interface Diagnosis {
 
 /** Checks everything that `up` relies on. Changes nothing. */
 export async function examine(env: NodeJS.ProcessEnv): Promise<Diagnosis> {
-  const checks = judge(await gatherFacts(env));
+  const checks = judgeFacts(await gatherFacts(env));
   return { healthy: isHealthy(checks), checks };
 }
 

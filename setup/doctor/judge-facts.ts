@@ -29,7 +29,7 @@ export function judgeMachine(facts: MachineFacts): Check[] {
 }
 
 /** From facts to checks. It is pure, so that tests can try every case without such a machine. */
-export function judge(facts: Facts): Check[] {
+export function judgeFacts(facts: Facts): Check[] {
   return [
     ...judgeMachine(facts),
     judgePorts(facts),

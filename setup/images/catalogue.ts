@@ -13,7 +13,7 @@ export const imageNames = [
 ] as const;
 export type ShippedImage = (typeof imageNames)[number];
 
-interface Recipe {
+interface ShippedRecipe {
   kind: ImageKind;
   /** Build arguments that are our own images: each is built first, and its digest is part of this one's tag. */
   parents: Readonly<Record<string, ShippedImage>>;
@@ -44,7 +44,7 @@ const servicePaths = [
   'images/seccomp',
 ] as const;
 
-export const catalogue: Readonly<Record<ShippedImage, Recipe>> = {
+export const catalogue: Readonly<Record<ShippedImage, ShippedRecipe>> = {
   base: { kind: 'part', parents: {}, context: ownFolder('base') },
   tools: { kind: 'part', parents: onBase, context: ownFolder('tools') },
   valkey: { kind: 'service', parents: onBase, context: ownFolder('valkey') },

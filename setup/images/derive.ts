@@ -17,7 +17,7 @@ import { lockImage, readImagesLock, writeReport } from './images-lock-file.ts';
 import { scanImage } from './scan-image.ts';
 import { withScratch } from './scratch.ts';
 
-export interface Asked {
+export interface OwnImageRequest {
   name: string;
   /** The image it is based on, by its name in this installation. */
   from: string;
@@ -35,7 +35,7 @@ interface Parent {
  */
 export async function deriveImage(
   installation: { home: string },
-  asked: Asked,
+  asked: OwnImageRequest,
   progress: Progress,
 ): Promise<{ image: LockedImage; report: ImageReport }> {
   const { home } = installation;
@@ -76,7 +76,7 @@ function newName(asked: string): string {
   throw new HotcellError('invalid', `Hotcell ships an image named ${name}: choose another name for yours`);
 }
 
-async function sourceFile(source: Asked['source']): Promise<string> {
+async function sourceFile(source: OwnImageRequest['source']): Promise<string> {
   const path = resolve('requirements' in source ? source.requirements : source.dockerfile);
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) return path;

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { type Ended, command, must } from '@hotcell/setup/command.ts';
-import { type Asked, deriveImage } from '@hotcell/setup/images/derive.ts';
+import { type OwnImageRequest, deriveImage } from '@hotcell/setup/images/derive.ts';
 import { readImagesLock, reportPath } from '@hotcell/setup/images/images-lock-file.ts';
 import { silent } from '@hotcell/setup/progress.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
@@ -122,7 +122,7 @@ describe('image build', () => {
   test('refuses taken or malformed names and missing files before it builds anything', async () => {
     const dockerfile = await file('any.Dockerfile', 'FROM scratch');
     const name = named('x');
-    const asks: { asked: Asked; says: RegExp }[] = [
+    const asks: { asked: OwnImageRequest; says: RegExp }[] = [
       { asked: { name: 'python', from: 'node', source: { dockerfile } }, says: /choose another name/ },
       { asked: { name: 'Up_Per', from: 'node', source: { dockerfile } }, says: /1 to 63 of a-z/ },
       { asked: { name, from: 'pyhton', source: { dockerfile } }, says: /did you mean python/ },

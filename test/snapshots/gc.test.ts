@@ -6,7 +6,7 @@ import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import type { SweepMark } from '@hotcell/record/schemas.ts';
 import type { Source } from '@hotcell/contract/sources.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
-import type { Put, PutOptions } from '@hotcell/outside/store/store-put.ts';
+import type { PutResult, PutOptions } from '@hotcell/outside/store/store-put.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { closeLease, openLease } from '@hotcell/producer/freeze/freeze-lease.ts';
 import { freezePrefix } from '@hotcell/producer/freeze/prefix.ts';
@@ -126,7 +126,7 @@ test('a name that refers to a collected snapshot says so, and what to do', async
 class SlowToPut extends Buckets {
   readonly reached = Promise.withResolvers<void>();
   readonly go = Promise.withResolvers<void>();
-  override async put(bucket: string, key: string, body: string | Uint8Array, options?: PutOptions): Promise<Put> {
+  override async put(bucket: string, key: string, body: string | Uint8Array, options?: PutOptions): Promise<PutResult> {
     if (key.includes('/records/')) {
       this.reached.resolve();
       await this.go.promise;

@@ -39,6 +39,7 @@ const againstLint = [
   ['outside/store/c.ts', 'ioredis'],
   ['outside/live/d.ts', 'dockerode'],
   ['outside/engine/e.ts', 'pino'],
+  ['outside/process/f.ts', 'ioredis'],
 ] as const;
 
 const allowed = [

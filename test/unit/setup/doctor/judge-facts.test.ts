@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Facts } from '@hotcell/setup/doctor/doctor-facts.ts';
-import { isHealthy, judge } from '@hotcell/setup/doctor/judge-facts.ts';
+import { isHealthy, judgeFacts } from '@hotcell/setup/doctor/judge-facts.ts';
 import { runscFlags, withRunsc } from '@hotcell/setup/engine/daemon-json.ts';
 import type { EngineInfo } from '@hotcell/setup/engine/info.ts';
 
@@ -98,29 +98,29 @@ const withTools = (facts: Facts, tools: Partial<Facts['tools']>): Facts => ({
 const withEngine = (changes: Partial<EngineInfo>): Facts => ({ ...well, engine: { ...engine, ...changes } });
 
 function only(facts: Facts, name: string, status: 'ok' | 'warn' | 'fail') {
-  const found = judge(facts).filter((check) => check.name === name && check.status === status);
-  assert.equal(found.length, 1, `one ${status} about ${name} in ${JSON.stringify(judge(facts), null, 1)}`);
+  const found = judgeFacts(facts).filter((check) => check.name === name && check.status === status);
+  assert.equal(found.length, 1, `one ${status} about ${name} in ${JSON.stringify(judgeFacts(facts), null, 1)}`);
   return found[0] as (typeof found)[0];
 }
 
 describe('doctor', () => {
   test('finds nothing wrong where everything runs', () => {
     assert.deepEqual(
-      judge(well).filter((check) => check.status !== 'ok'),
+      judgeFacts(well).filter((check) => check.status !== 'ok'),
       [],
     );
-    assert.ok(isHealthy(judge(well)));
+    assert.ok(isHealthy(judgeFacts(well)));
   });
 
   test('names a command for everything that is not ok', () => {
     for (const facts of [bare, withEngine({ runc: '1.1.5', version: '26.1.5', rootless: true })])
-      for (const check of judge(facts))
+      for (const check of judgeFacts(facts))
         if (check.status !== 'ok') assert.ok(check.fix, `${check.name}: ${check.message}`);
   });
 
   test('on a bare Debian, root can let doctor repair it', () => {
     assert.match(only(bare, 'engine', 'fail').fix ?? '', /doctor --fix/);
-    assert.equal(isHealthy(judge(bare)), false);
+    assert.equal(isHealthy(judgeFacts(bare)), false);
   });
 
   test('on a bare Debian without root, the fix names sudo', () => {
@@ -251,7 +251,7 @@ describe('doctor', () => {
     };
     for (const name of ['images', 'services', 'store', 'queue'])
       assert.match(only(fresh, name, 'warn').fix ?? '', /hotcell up/);
-    assert.ok(isHealthy(judge(fresh)));
+    assert.ok(isHealthy(judgeFacts(fresh)));
   });
 
   test('an unhealthy service is a failure that says where to look', () => {
