@@ -186,7 +186,7 @@ os.mkfifo("/outputs/fifo")
     });
 
     test('whose block reaches its time limit says so and keeps its log', async () => {
-      const plan = made.plan(runtime, { limits: { ...testLimits, blockTimeoutSeconds: 2, graceSeconds: 0 } });
+      const plan = made.plan(runtime, { limits: { ...testLimits, blockTimeoutSeconds: 6, graceSeconds: 0 } });
       const told = await runIn(made.cells, plan, python(stubborn));
       assert.deepEqual(ends(told), ['timed out']);
       assert.match(told.logs[0] ?? '', /here/);

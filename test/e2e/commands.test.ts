@@ -57,14 +57,20 @@ test('run keeps both streams apart, byte for byte, and exits with the program’
 });
 
 test('run --json prints accepted first, then status and log in order, and the result last', async () => {
-  const { code, rows } = await cli.run(['run', '--json', '-e', 'print("hi")']);
+  const { code, rows } = await cli.run(['run', '--json', '-e', 'import time; print("hi", flush=True); time.sleep(2)']);
   assert.equal(code, 0);
   assert.deepEqual([rows.at(0)?.['type'], rows.at(-1)?.['type']], ['accepted', 'result']);
   const result = Result.parse(rows.at(-1)?.['result']);
   assert.deepEqual([result.run, result.outcome], [rows[0]?.['run'], 'succeeded']);
   const text = rows.filter((row) => row['type'] === 'log').map((row) => row['text']);
   assert.equal(text.join(''), 'hi\n');
-  assert.ok(rows.some((row) => row['type'] === 'status' && row['status'] === 'running'));
+  const order = ['queued', 'staging', 'running', 'publishing', 'finished'];
+  const statuses = rows.filter((row) => row['type'] === 'status').map((row) => String(row['status']));
+  assert.ok(statuses.includes('running'), statuses.join());
+  assert.deepEqual(
+    statuses,
+    statuses.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)),
+  );
 });
 
 test('a run combines several languages, files, parameters, inputs and outputs', async () => {
