@@ -4,7 +4,7 @@ import { crashPointReport } from './support/runner/crash-points.ts';
 import { type Lane, runLanes } from './support/runner/lanes.ts';
 import { report } from './support/runner/report.ts';
 
-/** `npm test`: everything a change must pass. `--unit`: what needs no services. Files: only these. */
+/** `npm test` runs everything that a change must pass, `--unit` what needs no services, FILE… only these files. */
 const root = resolve(import.meta.dirname, '..');
 const args = process.argv.slice(2);
 const unitOnly = args.includes('--unit');
@@ -16,7 +16,7 @@ const find = (...patterns: string[]) =>
     .map((file) => join(root, file))
     .toSorted();
 
-/** Those of the faults that wait longest, the longest first: begun last, one of them would be waited for alone. */
+/** The fault tests that take longest, started first: started last, they would run alone at the end. */
 const longest = ['mixed-load', 'engine', 'valkey', 'store', 'disk', 'crash-producer', 'crash-worker'];
 function rank(file: string): number {
   const at = longest.indexOf(basename(file, '.test.ts'));
@@ -29,14 +29,14 @@ function lanes(): Lane[] {
   if (unitOnly) return [{ name: 'unit', files: find('test/unit/**/*.test.ts'), concurrency: 3 }];
   const faults = find('test/faults/**/*.test.ts').toSorted((a, b) => rank(a) - rank(b));
   const rest = find('test/**/*.test.ts').filter((file) => !faults.includes(file));
-  // Faults wait for time-outs most of the time: beside the rest they cost little.
+  // Fault tests mostly wait for time-outs, so they cost little beside the rest.
   return [
     { name: 'faults', files: faults, concurrency: 3 },
     { name: 'all else', files: rest, concurrency: 2 },
   ];
 }
 
-/** After a run of everything: each crash point, and how often somebody fell at it. */
+/** After a full run, prints how often each crash point was reached. */
 function crashPoints(reached: string): string[] {
   if (named.length > 0) return [];
   const { lines, never } = crashPointReport(root, reached);
@@ -56,5 +56,5 @@ async function tested(chosen: readonly Lane[]): Promise<number> {
   });
 }
 
-// What a file that hung has left in this process keeps nobody waiting.
+// A file that hung may have left something open in this process: exit anyway.
 process.exit(await tested(lanes()));

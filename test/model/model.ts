@@ -1,37 +1,37 @@
 /**
- * Accept, claim, commit, crash and recover, in the small: one run, two workers, one queue that may forget everything,
- * and processes that may die between any two writes. Every interleaving is looked at. It shows why each write stands
- * where it stands: exchange two of them, and some state is found in which a promise is broken.
+ * A model of accepting, claiming, committing, crashing and recovering: one run, two workers, a queue that may lose
+ * everything, and processes that may die between any two writes. Every interleaving is explored. It shows why the writes
+ * have their order: swap two of them, and some state breaks a promise.
  */
 interface World {
-  /** The buckets. Nothing of them is ever lost. */
+  /** The buckets, which never lose anything. */
   spec: boolean;
   open: boolean;
   claims: number;
   results: number;
   done: boolean;
-  /** The queue: a ticket waits, or is held by a worker, or there is none. */
+  /** The queue: the ticket waits, is held by a worker, or does not exist. */
   ticket: 'none' | 'waiting' | 'held';
   /** What the submitter was told. */
   promised: boolean;
   producer: number;
-  /** Where in its line each worker is, and whether its lock is good; -1: it has no run. */
+  /** Each worker's position in its line, or -1 without a run, and whether its lock is valid. */
   workers: readonly { step: number; lock: boolean }[];
-  /** How many more deaths and losses there may be: bounded, or nothing would ever come to an end. */
+  /** How many more deaths and losses may happen; without a bound no run would ever end. */
   troubles: number;
 }
 
 type Write = 'spec' | 'open' | 'ticket' | 'answer' | 'claim' | 'result' | 'done' | 'ack';
 
-/** In which order who writes what. */
+/** The order of each party's writes. */
 export interface Lines {
   producer: readonly Write[];
   worker: readonly Write[];
-  /** Whether the result is put only if there is none. */
+  /** Whether the result is written only if there is none. */
   fenced: boolean;
-  /** Whether somebody queues again what is open and not queued. */
+  /** Whether recovery queues open runs without a ticket again. */
   recovers: boolean;
-  /** Whether the notary looks for the result before it removes what a done marker names. */
+  /** Whether the notary checks for the result before it removes what a done marker names. */
   verifies: boolean;
 }
 
@@ -90,7 +90,7 @@ function work(world: World, lines: Lines): Step[] {
     const next = { step: worker.step + 1 };
     switch (write) {
       case 'claim':
-        // What is finished is only followed up; who finds no spec has nothing to run, and lets the ticket go.
+        // A finished run is only followed up; without a spec there is nothing to run, and the ticket goes.
         if (world.results > 0) return [set({ step: lines.worker.indexOf('done') })];
         if (!world.spec) return [set({ step: -1 }, letGo(world, worker.lock))];
         return [set(next, { claims: Math.min(3, world.claims + 1) })];
@@ -100,7 +100,7 @@ function work(world: World, lines: Lines): Step[] {
         return [set(next, { done: true })];
       case 'ack':
         return [set(next, letGo(world, worker.lock))];
-      // No worker writes what is the producer's: its line is over.
+      // The producer's writes are not a worker's: its line ends here.
       case 'spec':
       case 'open':
       case 'ticket':
@@ -119,7 +119,7 @@ function recover(world: World, { recovers }: Lines): Step[] {
   return recovers && world.open && world.ticket === 'none' ? [go({ ...world, ticket: 'waiting' })] : [];
 }
 
-/** The notary removes markers and claims of what has a result, the done marker last. */
+/** The notary removes the markers and claims of a run with a result, the done marker last. */
 function sequence(world: World, { verifies }: Lines): Step[] {
   return world.done && (world.results > 0 || !verifies) ? [go({ ...world, open: false, claims: 0, done: false })] : [];
 }
@@ -130,12 +130,12 @@ function trouble(world: World): Step[] {
   const dead = world.workers.flatMap((worker, i) => {
     if (worker.step === -1) return [];
     const workers = world.workers.map((w, j) => (j === i ? { step: -1, lock: false } : w));
-    // Its lock runs out, and the ticket is taken up again.
+    // Its lock expires, and the ticket is taken again.
     return [{ ...left, workers, ticket: worker.lock && world.ticket === 'held' ? ('waiting' as const) : world.ticket }];
   });
   const asleep = world.workers.flatMap((worker, i) => {
     if (worker.step === -1 || !worker.lock) return [];
-    // It sleeps until its lock has run out, and then goes on.
+    // It sleeps until its lock has expired, and then goes on.
     const workers = world.workers.map((w, j) => (j === i ? { ...w, lock: false } : w));
     return [{ ...left, workers, ticket: world.ticket === 'held' ? ('waiting' as const) : world.ticket }];
   });
@@ -151,11 +151,11 @@ const go = (world: World): Step => ({ world, trouble: false });
 
 export interface Explored {
   states: number;
-  /** The shortest way into a state that breaks a promise, by the writes on it; undefined if there is none. */
+  /** The shortest sequence of writes that breaks a promise; undefined if there is none. */
   broken: { promise: string; way: World[] } | undefined;
 }
 
-/** Every reachable state, breadth first. */
+/** Explores every reachable state, breadth first. */
 export function explore(lines: Lines): Explored {
   const cameFrom = new Map<string, string | undefined>([[key(begin), undefined]]);
   const after = new Map<string, string[]>();
@@ -190,7 +190,7 @@ function brokenIn(world: World, canEndWell: boolean): string | undefined {
   return undefined;
 }
 
-/** From which states, without any further trouble, a state can be reached in which all is well and nothing is left. */
+/** The states from which, without further faults, the run can end well with nothing left. */
 function endingWell(after: ReadonlyMap<string, readonly string[]>): Set<string> {
   const before = new Map<string, string[]>();
   for (const [from, tos] of after) for (const to of tos) before.set(to, [...(before.get(to) ?? []), from]);

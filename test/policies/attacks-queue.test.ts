@@ -14,8 +14,8 @@ import { resultOf, settled } from '../support/promise.ts';
 import { until } from '../support/until.ts';
 
 /**
- * Somebody has the producer's keys: specs and tickets that no admission has seen lie in the store and in Redis, signed
- * as they should be. The worker judges them itself; whether it ever began to make a cell is counted.
+ * An attacker has the producer's keys: the store and the queue hold correctly signed specs and tickets that no admission
+ * has judged. The worker judges them itself; the tests count the cells that it begins to make.
  */
 let bed: Bed;
 let house: House;

@@ -10,8 +10,8 @@ import { manyHostileRuns } from './hostile.ts';
 
 /**
  * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|floods|drill] [--cells echoed|real]`: what
- * takes too long for every change. Each part once, then mixed loads with troubles, one seed after the other, echoed and
- * in real cells by turns, until the time is over.
+ * takes too long for every change. Each part runs once, then mixed loads with faults, one seed after the other, with echo
+ * and real cells by turns, until the time is over.
  */
 const { values } = parseArgs({
   options: {

@@ -4,8 +4,8 @@ import { Transform } from 'node:stream';
 import { engineSocket } from './bed.ts';
 
 /**
- * The machine's engine, seen through somebody who changes what it is asked for: for options that it does not keep.
- * Both texts are of the same length, so that nothing else of a request changes.
+ * A proxy to the machine's engine that replaces a text in requests, to get containers with other options. Both texts have
+ * the same length, so that nothing else of a request changes.
  */
 export async function openBentEngine(path: string, asked: string, instead: string): Promise<AsyncDisposable> {
   if (asked.length !== instead.length) throw new Error(`${asked} and ${instead} are not of the same length`);
@@ -42,7 +42,7 @@ function replacing(asked: string, instead: string): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       const text = (held + chunk.toString('latin1')).replaceAll(asked, instead);
-      // What may be the beginning of it is held until more comes.
+      // A possible beginning of the text is held back until more arrives.
       let keep = Math.min(asked.length - 1, text.length);
       while (!asked.startsWith(text.slice(text.length - keep))) keep--;
       held = text.slice(text.length - keep);

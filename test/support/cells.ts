@@ -12,15 +12,15 @@ import { testLimits } from './limits.ts';
 
 const mib = 1024 * 1024;
 
-/** What one cell said and left, from the start of its job to its last word. */
+/** Everything a cell reported, from the start of its job to its last event. */
 export interface Told {
   events: CellEvent[];
-  /** What each block wrote, both streams, by its index. */
+  /** Each block's output, both streams together, by its index. */
   logs: string[];
   outputs: Map<string, Buffer>;
 }
 
-/** Cells as a worker makes them, for a test file. */
+/** Cells made as a worker makes them, for one test file. */
 export interface TestCells extends AsyncDisposable {
   cells: Cells;
   installation: string;
@@ -70,7 +70,7 @@ export async function openTestCells(
   };
 }
 
-/** Run a job to its end in a cell that is there. */
+/** Runs a job to its end in an open cell. */
 export async function follow(cell: SealedCell, job: Job): Promise<Told> {
   const told: Told = { events: [], logs: [], outputs: new Map() };
   const chunks: Buffer[][] = [];
@@ -87,7 +87,7 @@ export async function follow(cell: SealedCell, job: Job): Promise<Told> {
   return told;
 }
 
-/** A cell for one job, gone afterwards. */
+/** Runs a job in a cell of its own. */
 export async function runIn(cells: Cells, plan: CellPlan, job: Job): Promise<Told> {
   const cell = await cells.open(plan);
   try {
@@ -97,7 +97,7 @@ export async function runIn(cells: Cells, plan: CellPlan, job: Job): Promise<Tol
   }
 }
 
-/** How each block ended: its exit code, or what kept it from one. */
+/** How each block ended: its exit code, or why it has none. */
 export function ends(told: Told): (number | string)[] {
   return told.events.flatMap((event) => {
     if (event.type === 'died') return [`the cell died (${event.exitCode ?? 'no'} exit code)`];

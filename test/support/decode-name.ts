@@ -1,4 +1,4 @@
-/** The bytes that a worker's `encodeName` was given. */
+/** The inverse of the worker's `encodeName`. */
 export function decodeName(encoded: string): Buffer {
   const parts = encoded.split(/(%[0-9A-F]{2})/);
   return Buffer.concat(

@@ -2,7 +2,7 @@ import type { Limits } from '@hotcell/contract/limits.ts';
 
 const mib = 1024 * 1024;
 
-/** Effective limits of a run that is not meant to reach any of them. A test names only those that it is about. */
+/** Limits that a run is not meant to reach. A test names only those that it is about. */
 export const testLimits: Limits = {
   timeoutSeconds: 300,
   blockTimeoutSeconds: 300,

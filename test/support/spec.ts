@@ -3,7 +3,7 @@ import type { Spec } from '@hotcell/contract/spec.ts';
 
 const nothing = sha256('');
 
-/** What the echoing worker runs: a spec without inputs, whose code it reads itself. */
+/** A spec for the echo worker, without inputs. */
 export function specFor(tenant: string, code: string): Omit<Spec, 'run' | 'acceptedAt'> {
   return {
     version: 1,

@@ -1,4 +1,4 @@
-/** A collector that nobody is waited for by: what the crash tests kill. */
+/** A collector without its waiting time, for the crash tests to kill. */
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';

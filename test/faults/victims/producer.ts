@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { echoQueue } from '../../support/echo.ts';
 import { specFor } from '../../support/spec.ts';
 
-/** A producer process that does one thing: accept, accept until it is ended, cancel, or recover until it is ended. */
+/** A producer process that accepts once, accepts until it is killed, cancels, or recovers until it is ended. */
 const [what = '', tenant = '', value = ''] = process.argv.slice(2);
 const settings = readSettings(z.object({ ...commonSettings, HOTCELL_TICKET_KEY: z.string() }), process.env);
 const { HOTCELL_INSTALLATION: installation, HOTCELL_REDIS_URL: url } = settings;
@@ -40,7 +40,7 @@ switch (what) {
   case 'accept-many':
     for (let count = 1; ; count++) {
       const { run } = await accept(deps, { spec: specFor(tenant, 'print hello'), queue: echoQueue });
-      // Said when it would be answered: from here on it is promised.
+      // Printed where the API would answer: from here on the run is promised.
       process.stderr.write(`accepted ${count} ${run}\n`);
     }
   case 'cancel':

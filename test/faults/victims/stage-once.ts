@@ -1,4 +1,4 @@
-/** A process that stages one snapshot and ends, cold or late: what the crash tests kill. Says where the tree is. */
+/** Stages one snapshot, cold or late, prints where the tree is, and ends, for the crash tests to kill. */
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { Contents } from '@hotcell/record/contents.ts';

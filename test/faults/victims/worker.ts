@@ -6,7 +6,7 @@ import { openLog } from '@hotcell/outside/process/log.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { echoSteps } from '../../support/echo.ts';
 
-/** A worker process that echoes: everything of the real one but the cell. */
+/** A worker process with echo steps: everything of the real one except the cell. */
 const settings = readWorkerSettings(process.env);
 armCrashPoint(settings.HOTCELL_CRASH_AT);
 const ends = new AbortController();

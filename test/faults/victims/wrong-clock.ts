@@ -1,7 +1,6 @@
 /**
- * Loaded before a process of ours (`--import`): its clock is wrong by WRONG_CLOCK_MS from the start, or from SIGUSR2 on
- * when WRONG_CLOCK_LATER says so. Only the time of day: what measures how long something takes goes on as it is, as on a
- * machine whose clock was set.
+ * Loaded into one of our processes by `--import`: its time of day is wrong by WRONG_CLOCK_MS from the start, or with
+ * WRONG_CLOCK_LATER from SIGUSR2 on. Monotonic clocks are unchanged, as on a machine whose clock was set.
  */
 const RealDate = Date;
 let wrongByMs = 0;

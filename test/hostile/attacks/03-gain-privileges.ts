@@ -7,7 +7,7 @@ export const attack: Attack = {
 import subprocess
 PR_GET_NO_NEW_PRIVS = 39
 def held_after_exec():
-    # Puts down what it may put down itself, and executes a program: whoever is root gets it all back.
+    # Drops the capabilities that it can drop and executes a program: root would get them all back.
     sets = (ctypes.c_uint32 * 6)()
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     libc.capget(header, sets)

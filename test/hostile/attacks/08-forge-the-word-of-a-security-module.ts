@@ -22,7 +22,7 @@ def forged():
 observe(unconfined=label() == "unconfined", forged=forked(forged), _label=label())
 `,
   deniedAnyway: {
-    // A kernel without AppArmor calls nobody unconfined; gVisor's has no such modules.
+    // A kernel without AppArmor reports no label; gVisor's has no security modules.
     runc: { unconfined: false },
     gvisor: { unconfined: false },
   },

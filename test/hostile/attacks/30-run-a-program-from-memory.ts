@@ -13,7 +13,7 @@ asked = "import ctypes, os; print(os.getuid() >= 10000, ctypes.CDLL(None).prctl(
 told = subprocess.run(["/proc/self/fd/%d" % program, "-c", asked], pass_fds=(program,), capture_output=True, text=True,
                       env={"PYTHONHOME": sys.prefix})
 own, mode = told.stdout.split() if told.returncode == 0 else ("True", "2")
-# That it runs is no gain: whoever can write to /work can run what it wrote. Reported.
+# Running it is no gain by itself, since a job can also run what it writes to /work. Reported.
 observe(ownUid=own == "True", filter=int(mode), _ran="ok" if told.returncode == 0 else told.stderr[-200:])
 `,
   sealed: { ownUid: true, filter: 2 },

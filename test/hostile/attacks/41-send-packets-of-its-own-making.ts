@@ -16,7 +16,7 @@ observe(
   deniedAnyway: {
     // A host without IPv6.
     runc: { tcp6: 'EAFNOSUPPORT' },
-    // Registered without --net-raw: nobody has raw sockets.
+    // Registered without --net-raw: no process has raw sockets.
     gvisor: { tcp: 'EPERM', tcp6: 'EPERM', icmp: 'EPERM' },
   },
   sealed: { tcp: 'EPERM', tcp6: 'EPERM', icmp: 'EPERM', tap: ['ENOENT', 'EPERM'] },

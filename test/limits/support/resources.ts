@@ -46,7 +46,7 @@ observe(seen=tried(bomb))
   },
   {
     line: '57',
-    takes: 'processes that have ended and are waited for by nobody',
+    takes: 'zombie processes',
     code: program(`
 def leave():
     for _ in range(80):
