@@ -180,7 +180,7 @@ describe('image build', () => {
   /** Whether the waiting step is a process of this machine; with a remote engine it is not. */
   async function stepRuns(): Promise<boolean> {
     const pids = existsSync('/proc') ? (await readdir('/proc')).filter((name) => /^\d+$/.test(name)) : [];
-    // The process has ended meanwhile.
+    // A process may end before its command line is read.
     const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
     return lines.some((line) => line.includes(`/latch/${mark}.go`));
   }

@@ -128,3 +128,22 @@ test('what makes no sense is said before anything is sent', async () => {
     /twice/,
   );
 });
+
+test('an input that looks like a path is frozen; an id, an address, a run and a name are not', async () => {
+  const frozen: string[] = [];
+  const freeze = async (path: string) => {
+    frozen.push(path);
+    return 'frozen';
+  };
+  const paths = ['./missing', '~/data', '/data', 'data/2026', '..'];
+  const others = [
+    `sha256:${'0'.repeat(64)}`,
+    's3://bucket/prefix/',
+    '01890000-0000-7000-8000-000000000000:outputs',
+    'sales',
+  ];
+  const input = [...paths, ...others].map((source, i): [string, string] => [`in${i}`, source]);
+  const { inputs } = await buildRequest([], { eval: '1', input }, freeze);
+  assert.deepEqual(frozen, paths);
+  assert.deepEqual(Object.values(inputs ?? {}), [...paths.map(() => 'frozen'), ...others]);
+});
