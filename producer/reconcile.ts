@@ -13,36 +13,37 @@ export interface ReconcileDeps extends EnqueueDeps {
 }
 
 const everyMs = 1_000;
-const officeMs = 10_000;
+const leadMs = 10_000;
 const heartbeatsMs = 2_500;
-/** A run this young is most likely still being queued by whoever accepted it. */
+/** The producer that accepted a run this young is probably still queueing it. */
 const youngMs = 30_000;
 const page = 500;
-/** Where much waits, looking after it is followed by so many times as long a rest, within the time in office. */
+/** After each pass the leader pauses for so many times as long as it took, within its lead: long queues cost no more. */
 const restTimes = 9;
 const atOnce = 16;
-/** A cancel whose copy did not get into Valkey is brought there by whoever is in office, as long as it is so young. */
-const cancelsEvery = 5;
+/** A cancel mark this fresh may not have reached Valkey, because the producer that put it could not reach it. */
 const freshCancelMs = 60_000;
+const cancelsEvery = 5;
 
 /**
- * Queues what is open and not queued. One process of all does it: a shard a second, and everything at once when it may
- * be that everything was lost.
+ * Queues open runs that have no ticket. One producer leads and does it for all: a shard a second, or everything at once
+ * when all tickets may have been lost.
  */
 export class Reconciler implements AsyncDisposable {
   readonly #deps: ReconcileDeps;
   readonly #me = randomUUID();
   readonly #ends = new AbortController();
-  readonly #back: Disposable;
-  /** Queues met so far: in which of them a run's ticket lies is only told by its marker. */
+  readonly #reconnected: Disposable;
+  /** The queues met so far: only a run's marker tells in which of them its ticket lies. */
   readonly #queues = new Set<string>();
   readonly #working: Promise<void>;
-  #everything = true;
+  #leads = false;
+  #everything = false;
   #shard = 0;
 
   constructor(deps: ReconcileDeps) {
     this.#deps = deps;
-    this.#back = deps.live.onReconnected(() => {
+    this.#reconnected = deps.live.onReconnected(() => {
       this.#everything = true;
     });
     this.#working = this.#work();
@@ -50,61 +51,65 @@ export class Reconciler implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ends.abort();
-    this.#back[Symbol.dispose]();
+    this.#reconnected[Symbol.dispose]();
     await this.#working;
     await this.#deps.live.resign('reconciler', this.#me).catch((error: unknown) => {
-      this.#deps.log.info({ error }, 'the office of the reconciler is free when its time is over');
+      this.#deps.log.info({ error }, 'failed to give up the lead of recovery; it lapses by itself');
     });
   }
 
   async #work(): Promise<void> {
-    let leader = false;
     while (!this.#ends.signal.aborted) {
-      let restMs = everyMs;
-      try {
-        const was = leader;
-        leader = await this.#deps.live.lead('reconciler', this.#me, officeMs);
-        // Who comes new into office does not know what the one before him did not get to.
-        if (leader && !was) this.#everything = true;
-        if (leader && (await this.#deps.live.wasEmptied())) await this.#afterEmptied();
-        const since = performance.now();
-        if (leader) await this.#round();
-        restMs = Math.min(Math.max(everyMs, restTimes * (performance.now() - since)), officeMs / 2);
-      } catch (error) {
-        // What refused us may have refused others: who was accepted meanwhile may not be queued.
+      const restMs = await this.#pass().catch((error: unknown) => {
+        // The same failure may have kept producers from queueing the runs that they accepted.
         this.#everything = true;
-        this.#deps.log.warn({ error }, 'recovery could not look at everything: it looks again');
-      }
+        this.#deps.log.warn({ error }, 'recovery failed to check every open run; it tries again');
+        return everyMs;
+      });
       await pause(restMs, undefined, { signal: this.#ends.signal }).catch(() => {
         // Asked to end: the loop sees it.
       });
     }
   }
 
-  /** Those who are at a run say so again first: otherwise others would take it for dead, and begin it anew. */
-  async #afterEmptied(): Promise<void> {
-    this.#everything = true;
-    await pause(heartbeatsMs, undefined, { signal: this.#ends.signal });
-  }
-
-  async #round(): Promise<void> {
-    if (!this.#everything) {
-      if (this.#shard % cancelsEvery === 0) await this.#copyCancels(Date.now() - freshCancelMs);
-      const shard = allShards[this.#shard++ % allShards.length] ?? '0';
-      return this.#sweep(shard, Date.now() - youngMs);
+  /** Returns how long to pause. */
+  async #pass(): Promise<number> {
+    if (!(await this.#lead())) return everyMs;
+    if (await this.#deps.live.wasEmptied()) {
+      this.#everything = true;
+      // First let workers repeat their heartbeats, or their runs seem dead and are begun again.
+      await pause(heartbeatsMs, undefined, { signal: this.#ends.signal });
     }
-    this.#everything = false;
-    await this.sweepAll();
+    const began = performance.now();
+    if (this.#everything) {
+      this.#everything = false;
+      await this.sweepAll();
+    } else await this.#sweepNext();
+    return Math.min(Math.max(everyMs, restTimes * (performance.now() - began)), leadMs / 2);
   }
 
-  /** Every open run, also the youngest; and what was cancelled, to be heard by whoever is at it. */
+  /** A new leader can't know what its predecessor left unfinished, so it checks everything. */
+  async #lead(): Promise<boolean> {
+    const led = this.#leads;
+    this.#leads = await this.#deps.live.lead('reconciler', this.#me, leadMs);
+    if (this.#leads && !led) this.#everything = true;
+    return this.#leads;
+  }
+
+  async #sweepNext(): Promise<void> {
+    if (this.#shard % cancelsEvery === 0) await this.#copyCancels(Date.now() - freshCancelMs);
+    const shard = allShards[this.#shard++ % allShards.length] ?? '0';
+    await this.#sweep(shard, Date.now() - youngMs);
+  }
+
+  /** Every open run, even the youngest, and every cancel, so that the worker that has the run hears of it. */
   async sweepAll(): Promise<void> {
     await this.#copyCancels(0);
     for (const shard of allShards) {
       if (this.#ends.signal.aborted) return;
       await this.#sweep(shard, Number.POSITIVE_INFINITY);
-      // Long lists: the office is kept by saying so.
-      await this.#deps.live.lead('reconciler', this.#me, officeMs);
+      // Long lists take longer than a lead lasts.
+      await this.#deps.live.lead('reconciler', this.#me, leadMs);
     }
   }
 
@@ -135,7 +140,7 @@ export class Reconciler implements AsyncDisposable {
 
   async #queueAgain(tenant: string, run: RunId, asked: ReadonlySet<string>): Promise<void> {
     const { store, queues, log } = this.#deps;
-    // Read now, not when it was listed: a run that was finished meanwhile has none any more.
+    // Read now, not when it was listed: a run that has finished meanwhile has no marker any more.
     const marker = await readOpenMarker(store, tenant, run).catch((error: unknown) => {
       if (!(error instanceof HotcellError && error.code === 'record_damaged')) throw error;
       log.error({ run, error }, 'cannot read an open marker, so its run cannot be queued again');
@@ -146,7 +151,7 @@ export class Reconciler implements AsyncDisposable {
     if (!asked.has(marker.queue) && (await queues.of(marker.queue).missing([marker.run])).length === 0) return;
     await enqueue(this.#deps, marker, { recovered: true });
     crashPoint('reconcile.queued');
-    log.info({ run: marker.run, queue: marker.queue }, 'open and not queued: queued again');
+    log.info({ run: marker.run, queue: marker.queue }, 'queued an open run that had no ticket');
   }
 
   async #copyCancels(since: number): Promise<void> {

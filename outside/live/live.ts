@@ -228,21 +228,21 @@ export class Live implements AsyncDisposable {
     });
   }
 
-  /** One of many, for as long as it says so again: true while this is it. */
-  async lead(office: string, who: string, forMs: number): Promise<boolean> {
+  /** True while `who` leads: no other does, until it resigns or has not led again for so long. */
+  async lead(task: string, who: string, forMs: number): Promise<boolean> {
     const script = `
-      local holder = redis.call('GET', KEYS[1])
-      if holder and holder ~= ARGV[1] then return 0 end
+      local leader = redis.call('GET', KEYS[1])
+      if leader and leader ~= ARGV[1] then return 0 end
       redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
       return 1`;
     return this.#door.ask(
-      async (redis) => (await redis.eval(script, 1, this.#door.key('office', office), who, forMs)) === 1,
+      async (redis) => (await redis.eval(script, 1, this.#door.key('leader', task), who, forMs)) === 1,
     );
   }
 
-  async resign(office: string, who: string): Promise<void> {
+  async resign(task: string, who: string): Promise<void> {
     const script = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`;
-    await this.#door.ask((redis) => redis.eval(script, 1, this.#door.key('office', office), who));
+    await this.#door.ask((redis) => redis.eval(script, 1, this.#door.key('leader', task), who));
   }
 
   #publish(pipe: ChainableCommander, event: LiveEvent): ChainableCommander {

@@ -109,7 +109,7 @@ export const troubles: Readonly<Record<string, Trouble>> = {
     await theatre.submitSome();
     recovery.child = await recovery.again();
   },
-  async 'recovery sleeps, and wakes when another has its office'(theatre) {
+  async 'recovery sleeps, and wakes when another leads'(theatre) {
     const { recovery, valkey, house } = theatre;
     await using sleeper = recovery.child;
     sleeper.kill('SIGSTOP');
