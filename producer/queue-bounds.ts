@@ -3,7 +3,7 @@ import type { Queues } from '@hotcell/outside/queue/queues.ts';
 
 const lookAgainMs = 250;
 
-/** How much may wait. A queue that is full says so at once, rather than growing until Valkey refuses everything. */
+/** Bounds how many runs wait: a full queue refuses new ones at once, before Valkey is full and refuses everything. */
 export class Bounds {
   readonly #queues: Queues;
   readonly #mostQueued: number;
@@ -19,7 +19,7 @@ export class Bounds {
     if (depth < this.#mostQueued) return;
     throw new HotcellError(
       'queue_full',
-      `${depth} runs wait in the queue ${queue}, and ${this.#mostQueued} may: ask again later, or start more workers`,
+      `The queue ${queue} is full: ${depth} runs wait, and at most ${this.#mostQueued} may. Try again later, or start more workers.`,
       { extra: { retryAfterSeconds: 5 } },
     );
   }
@@ -33,7 +33,7 @@ export class Bounds {
       this.#seen.set(queue, { depth, until: now + lookAgainMs });
       return depth;
     } catch {
-      // A run is accepted in the buckets: it does not depend on Valkey being there, nor does the bound on its tickets.
+      // Runs are accepted in the buckets, with Valkey or without it: no bound may depend on it.
       return 0;
     }
   }

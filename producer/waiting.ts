@@ -14,16 +14,16 @@ interface Deps {
   live: Live;
 }
 
-/** Why a run that nobody has begun is not further, how many are before it, and what would help. */
+/** Why a run has not begun, how many runs are before it, and what would help. */
 export async function waitingOf(deps: Deps, asked: Asked): Promise<Waiting> {
   const [waiting] = await waitingsOf(deps, [asked]);
   return waiting ?? unknown;
 }
 
-/** The same for many, with a look or two at each queue for all of them; in the order they were asked for. */
+/** The same for many runs, in their order, with one call to each queue. */
 export async function waitingsOf({ queues, live }: Deps, asked: readonly Asked[]): Promise<Waiting[]> {
   if (asked.length === 0) return [];
-  // Heartbeats first: whether Valkey answers at all is known sooner here.
+  // Heartbeats first: where Valkey does not answer, this fails sooner than the queues.
   const [workers, beats] = await Promise.all([
     live.workers(),
     live.statusesOf(asked.map(({ run }) => RunId.parse(run))),
@@ -40,10 +40,10 @@ export async function waitingsOf({ queues, live }: Deps, asked: readonly Asked[]
   return asked.map(({ run, queue }, i) => waitingFor(queue, places.get(run) ?? { at: 'missing' }, beats[i], workers));
 }
 
-/** Valkey does not say; that the run is kept does not depend on it. */
+/** When Valkey does not answer. The run is kept all the same: it stands in the bucket. */
 export const unknown: Waiting = {
   code: 'queue_unavailable',
-  message: 'the queue does not answer at the moment; the run is kept and goes on when it is back',
+  message: 'The queue does not answer. The run is kept and continues when the queue is back.',
   position: null,
 };
 
@@ -52,16 +52,16 @@ function waitingFor(queue: string, place: Place, beat: RunBeat | undefined, work
   const position = place.at === 'waiting' ? place.before : null;
   if (beat?.waiting) return { ...beat.waiting, position };
   if (place.at === 'missing')
-    return { code: 'recovering', message: 'it is accepted, and its ticket is being made again', position };
+    return { code: 'recovering', message: 'Accepted; recovery is queueing it again.', position };
   if (place.at === 'delayed')
-    return { code: 'later', message: `it is taken up at ${place.due.toISOString()}, or soon after`, position };
+    return { code: 'later', message: `Not before ${place.due.toISOString()}, as requested.`, position };
   if (serving.length === 0)
     return {
       code: 'no_worker',
-      message: `no worker takes runs from the queue ${queue}: see ./hotcell workers ls`,
+      message: `No worker serves the queue ${queue}. Check ./hotcell workers ls.`,
       position,
     };
-  if (place.at === 'taken') return { code: 'taken', message: 'a worker has its ticket and begins', position };
-  const before = place.before === 0 ? 'it is the next' : `${place.before} runs are before it`;
-  return { code: 'queued', message: `${before} in the queue ${queue} (workers: ${serving.length})`, position };
+  if (place.at === 'taken') return { code: 'taken', message: 'A worker has taken it and is about to begin.', position };
+  const before = place.before === 0 ? 'Next' : `Behind ${place.before} others`;
+  return { code: 'queued', message: `${before} in the queue ${queue} (workers: ${serving.length}).`, position };
 }

@@ -2,7 +2,7 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { ChainableCommander, Redis } from 'ioredis';
 import type { z } from 'zod';
 
-/** One connection, our keys on it, and one error for whatever goes wrong there. */
+/** One connection with our keys, and one error for every failure. */
 export class LiveDoor {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -22,14 +22,14 @@ export class LiveDoor {
     } catch (cause) {
       throw new HotcellError(
         'queue_unavailable',
-        `Valkey does not answer (${messageOf(cause)}): look at ./hotcell status`,
+        `Valkey does not answer (${messageOf(cause)}). Check ./hotcell status.`,
         { cause },
       );
     }
   }
 }
 
-/** Everything of a pipeline, or its first error; `harmless` names what is no error here. */
+/** All answers of a pipeline, or its first error but for those that are harmless here. */
 export async function all(pipe: ChainableCommander, harmless?: RegExp): Promise<unknown[]> {
   const answers = (await pipe.exec()) ?? [];
   return answers.map(([error, value]) => {
@@ -38,7 +38,7 @@ export async function all(pipe: ChainableCommander, harmless?: RegExp): Promise<
   });
 }
 
-/** Valkey is not trusted: what does not parse was not said. */
+/** Valkey is not trusted: what does not parse counts as absent. */
 export function read<S extends z.ZodType>(schema: S, text: string | null): z.output<S> | undefined {
   if (text === null) return undefined;
   try {

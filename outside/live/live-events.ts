@@ -6,8 +6,8 @@ type Listener = (message: string) => void;
 const pingEveryMs = 5_000;
 
 /**
- * The one subscribed connection of a process. What it brings are nudges: a message that was lost while the connection
- * was away is made up for by `reconnected`, upon which everybody looks for himself.
+ * The one subscribed connection of a process. Notifications only say where to look: those lost while the connection was
+ * down are made up for by `reconnected`, after which every listener looks for itself.
  */
 export class LiveEvents implements Disposable {
   readonly #redis: Redis;
@@ -25,10 +25,10 @@ export class LiveEvents implements Disposable {
       if (this.#wasReady) for (const listener of this.#reconnected) listener();
       this.#wasReady = true;
     });
-    // A subscriber never asks, so it would never notice that nobody is there any more.
+    // A subscriber sends nothing, so without this it would never notice that the server is gone.
     this.#ping = setInterval(() => {
       redis.ping().catch(() => {
-        // The connection says so itself, by its own 'close' and, later, 'ready'.
+        // The connection reports it by 'close' and, later, 'ready'.
       });
     }, pingEveryMs);
     this.#ping.unref();
@@ -38,7 +38,7 @@ export class LiveEvents implements Disposable {
     const listeners = this.#channels.get(channel) ?? new Set();
     const first = listeners.size === 0;
     this.#channels.set(channel, listeners.add(listener));
-    // While Valkey is away the subscription is kept in mind and made when it is back.
+    // While Valkey is away, the subscription waits until it is back.
     if (first) await this.#redis.subscribe(channel).catch(() => this.#whenBack(channel));
     return {
       [Symbol.dispose]: () => {
@@ -78,7 +78,7 @@ export class LiveEvents implements Disposable {
   }
 }
 
-/** Valkey is not trusted: what is no event of ours is no event. */
+/** Valkey is not trusted: what does not parse is ignored. */
 function parseEvent(message: string): LiveEvent | undefined {
   try {
     return LiveEvent.safeParse(JSON.parse(message)).data;

@@ -7,7 +7,7 @@ import type { LiveEvents } from './live-events.ts';
 const logSeconds = 3600;
 const logRows = 2000;
 
-/** The tails of logs, for those who follow them. The whole log stands in the buckets. */
+/** The tails of logs, for clients that follow them. The whole log is in the buckets. */
 export class LiveLogs {
   readonly #door: LiveDoor;
   readonly #events: LiveEvents;
@@ -19,20 +19,20 @@ export class LiveLogs {
     this.#closed = closed;
   }
 
-  /** The tail of a run's log, for those who follow it: capped, and gone an hour after the last row. */
+  /** Capped, and gone an hour after the last row. */
   async append(run: RunId, attempt: number, rows: readonly LogRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.#door.ask((redis) => {
       const key = this.#door.key('log', run);
       const pipe = redis.pipeline();
-      // An entry's id is its place, so that rows sent twice stand once, and reading on from a row needs no search.
+      // The id is the row's place: a row sent twice is kept once, and reading on from a row needs no search.
       for (const row of rows)
         pipe.xadd(key, 'MAXLEN', '~', logRows, `${attempt}-${row.seq + 1}`, 'row', JSON.stringify(row));
       return all(pipe.expire(key, logSeconds).publish(key, '1'), /equal or smaller/);
     });
   }
 
-  /** The rows after `afterSeq` (-1: from the first) that are still held; the first may be later than asked for. */
+  /** The rows after `afterSeq` (-1: all) that are still here: earlier ones may be gone. */
   async read(run: RunId, attempt: number, afterSeq: number, count = 500): Promise<LogRow[]> {
     return this.#door.ask(async (redis) => {
       const entries = await redis.xrange(
@@ -46,7 +46,7 @@ export class LiveLogs {
     });
   }
 
-  /** Wakes whenever there may be more: after rows, after a reconnection, and every two seconds in any case. */
+  /** Yields whenever there may be more rows: after new ones, after a reconnection, and every two seconds. */
   async *follow(run: RunId, options: { signal?: AbortSignal } = {}): AsyncGenerator<void> {
     const ends = AbortSignal.any([this.#closed, ...(options.signal ? [options.signal] : [])]);
     let wake = new AbortController();

@@ -11,18 +11,18 @@ export interface LiveSettings {
   installation: string;
 }
 
-/** Shorter than a ticket's lock: whoever is given a dead worker's ticket finds its heartbeat gone already. */
+/** Shorter than a ticket's lock: the worker that is given a dead worker's ticket finds its heartbeat gone already. */
 const beatMs = 4_000;
 const workerBeatMs = 10_000;
 const finishedSeconds = 3600;
 const cancelSeconds = 86_400;
 const refusedKept = 100;
-/** Lists that nobody adds to any more go by themselves. */
+/** A list that grows no more expires. */
 const listSeconds = 7 * 86_400;
 
 /**
- * The only door to what is live: heartbeats, nudges, tails of logs. Nothing here is the truth. Every call either
- * answers soon or says `queue_unavailable`; none waits for Valkey to come back.
+ * What Valkey holds besides tickets: heartbeats, notifications, tails of logs. All of it can be lost. Every call answers
+ * soon or throws `queue_unavailable`; none waits for Valkey to come back.
  */
 export class Live implements AsyncDisposable {
   readonly events: LiveEvents;
@@ -38,7 +38,7 @@ export class Live implements AsyncDisposable {
     this.logs = new LiveLogs(this.#door, this.events, this.#closed.signal);
   }
 
-  /** Waits a while for the first connection; without it the process begins all the same, and finds Valkey later. */
+  /** Tries to connect for a few seconds. A process that starts without Valkey connects when it is there. */
   static async open(settings: LiveSettings): Promise<Live> {
     const options = {
       lazyConnect: true,
@@ -53,7 +53,7 @@ export class Live implements AsyncDisposable {
     const subscriber = new Redis(settings.url, options);
     for (const client of [redis, subscriber])
       client.on('error', () => {
-        // Whoever calls is told; between calls there is nobody to tell.
+        // Each call reports its own failure.
       });
     await Promise.allSettled([redis.connect(), subscriber.connect()]);
     return new Live(redis, subscriber, settings.installation);
@@ -72,14 +72,14 @@ export class Live implements AsyncDisposable {
     });
   }
 
-  /** True once after Valkey began anew with nothing: whoever sees it has to fill it again. */
+  /** True once after Valkey started empty: the caller has to fill it again. */
   async wasEmptied(): Promise<boolean> {
     return this.#door.ask(
       async (redis) => (await redis.set(this.#door.key('epoch'), new Date().toISOString(), 'NX')) === 'OK',
     );
   }
 
-  /** One round trip for all runs of a process: says that they are alive, and hears which of them are to be cancelled. */
+  /** Heartbeats for all runs of a process, in one round trip. Answers which of them to cancel. */
   async beat(beats: readonly RunBeat[]): Promise<CancelMark[]> {
     if (beats.length === 0) return [];
     return this.#door.ask(async (redis) => {
@@ -92,7 +92,7 @@ export class Live implements AsyncDisposable {
     });
   }
 
-  /** What is known of a run before it is begun: whether it was cancelled, is finished, or somebody is at it. */
+  /** What Valkey knows about a run before it begins: whether it was cancelled, has finished, or is alive on a worker. */
   async before(run: RunId): Promise<{ cancel: CancelMark | undefined; finished: boolean; beat: RunBeat | undefined }> {
     return this.#door.ask(async (redis) => {
       const keys = [this.#door.key('cancel', run), this.#door.key('finished', run), this.#door.key('run', run)];
@@ -101,7 +101,7 @@ export class Live implements AsyncDisposable {
     });
   }
 
-  /** A new status, told at once; the heartbeats go on saying it. True if there is word of a cancel. */
+  /** Publishes a new status at once; heartbeats repeat it. True if the run may have been cancelled. */
   async tell(beat: RunBeat): Promise<boolean> {
     const { run, tenant, status } = beat;
     return this.#door.ask(async (redis) => {
@@ -111,7 +111,7 @@ export class Live implements AsyncDisposable {
     });
   }
 
-  /** Committed: the heartbeat is over, and everybody who waits for this run is told. */
+  /** The run is committed: ends its heartbeat and notifies all that wait for it. */
   async finished(event: Extract<LiveEvent, { type: 'status' }>): Promise<void> {
     await this.#door.ask((redis) => {
       const pipe = redis
@@ -122,7 +122,7 @@ export class Live implements AsyncDisposable {
     });
   }
 
-  /** An attempt that did not commit is over: the next one need not wait for its heartbeat to fade. */
+  /** Ends the heartbeat of an attempt that did not commit, so that the next one need not wait until it expires. */
   async silence(run: RunId, nonce: string): Promise<void> {
     await this.#door.ask((redis) =>
       redis.eval(
@@ -142,7 +142,7 @@ export class Live implements AsyncDisposable {
     });
   }
 
-  /** The copy of a durable mark, and the nudge. */
+  /** Copies a cancel mark of the bucket here, and notifies the worker. */
   async cancel(mark: CancelMark): Promise<void> {
     await this.#door.ask((redis) => {
       const pipe = redis.pipeline().set(this.#door.key('cancel', mark.run), JSON.stringify(mark), 'EX', cancelSeconds);
@@ -188,7 +188,7 @@ export class Live implements AsyncDisposable {
     );
   }
 
-  /** Ask a worker to take nothing more. It stays asked until it begins anew. */
+  /** Asks a worker to take no more runs, until it is started again. */
   async drainWorker(name: string): Promise<void> {
     await this.#door.ask((redis) =>
       all(

@@ -45,7 +45,7 @@ test('a full queue answers 429 with Retry-After, and every waiting run says why 
     .looseObject({ code: z.string(), retryable: z.boolean(), detail: z.string() })
     .parse(await full.json());
   assert.deepEqual([problem.code, problem.retryable], ['queue_full', true]);
-  assert.match(problem.detail, /and 2 may/);
+  assert.match(problem.detail, /at most 2 may/);
 
   const Row = z.looseObject({ run: z.string(), waiting: Waiting });
   const Page = z.object({ runs: z.array(Row), next: z.null() });
@@ -64,8 +64,8 @@ test('a full queue answers 429 with Retry-After, and every waiting run says why 
     HOTCELL_API_KEY: await producer.key(),
   };
   const cli = cliWith(env);
-  assert.match((await cli.run(['ls'])).stdout, /queued .* no worker takes runs from the queue runc/);
-  assert.match((await cli.run(['show', runs[1] ?? ''])).stdout, /waiting +no worker takes .* \(1 before it\)/);
+  assert.match((await cli.run(['ls'])).stdout, /queued .* No worker serves the queue runc/);
+  assert.match((await cli.run(['show', runs[1] ?? ''])).stdout, /waiting +No worker serves .* \(1 before it\)/);
 
   await house.worker('one', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
   for (const run of runs) assert.equal((await resultOf(house, run)).outcome, 'succeeded');
