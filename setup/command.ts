@@ -7,7 +7,6 @@ interface Options {
   say?: (line: string) => void;
   env?: Readonly<Record<string, string | undefined>>;
   cwd?: string;
-  input?: string;
   signal?: AbortSignal;
 }
 
@@ -32,8 +31,8 @@ export async function command(argv: Argv, options: Options = {}): Promise<Ended>
   const child = spawn(argv[0], argv.slice(1), {
     cwd: options.cwd,
     env: options.env ? { ...process.env, ...options.env } : process.env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    ...(options.signal ? { signal: options.signal } : {}),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.signal && { signal: options.signal }),
   });
   children.add(child);
   const kept = { stdout: '', stderr: '' };
@@ -43,9 +42,6 @@ export async function command(argv: Argv, options: Options = {}): Promise<Ended>
       if (options.say) for (const line of text.split(/[\r\n]+/)) if (line.trim() !== '') options.say(line);
     });
   }
-  // A program may end without reading its input; its exit code says how it went.
-  child.stdin.on('error', () => {});
-  child.stdin.end(options.input ?? '');
   child.on('exit', () => children.delete(child)).on('error', () => children.delete(child));
   return await new Promise<Ended>((resolve, reject) => {
     child.on('error', (error: NodeJS.ErrnoException) => {

@@ -51,14 +51,9 @@ export class Engine {
     );
   }
 
-  async version(): Promise<{ engine: string; api: string; kernel: string; architecture: string }> {
+  async version(): Promise<{ engine: string; architecture: string }> {
     const found = await this.#bounded('report its version', boundMs.look, () => this.#docker.version());
-    return {
-      engine: found.Version,
-      api: found.ApiVersion,
-      kernel: found.KernelVersion ?? '',
-      architecture: found.Arch,
-    };
+    return { engine: found.Version, architecture: found.Arch };
   }
 
   /**
@@ -75,12 +70,6 @@ export class Engine {
     });
     const said = /^[^/ ]+\/([^ ]+)/.exec(headerOf(answer, 'server'))?.[1];
     return said ?? (await this.version()).engine;
-  }
-
-  async runtimes(): Promise<string[]> {
-    const found: unknown = await this.#bounded('describe itself', boundMs.look, () => this.#docker.info());
-    const names = found !== null && typeof found === 'object' && 'Runtimes' in found ? found.Runtimes : {};
-    return Object.keys(names ?? {});
   }
 
   /** The image, or an error that says how to get it. */
@@ -195,15 +184,6 @@ export class Engine {
       if (error instanceof HotcellError && refusalStatusOf(error.cause) === 404) return undefined;
       throw error;
     }
-  }
-
-  /** Load an image's archive into the engine, as `docker load` does. */
-  async load(archive: Readable, withinMs: number): Promise<void> {
-    await this.#bounded('load an image', withinMs, async (abortSignal) => {
-      const answer = await this.#docker.loadImage(archive, { quiet: true, abortSignal });
-      // The image is loaded when the answer ends.
-      for await (const chunk of answer as AsyncIterable<Buffer>) void chunk;
-    });
   }
 
   async #orIgnore(statuses: readonly number[], call: () => Promise<unknown>): Promise<boolean> {

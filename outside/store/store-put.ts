@@ -6,8 +6,6 @@ export interface PutOptions {
   ifAbsent?: boolean;
   ifMatch?: string;
   contentType?: string;
-  /** sha256 of the body, in base64: the store refuses other bytes. */
-  sha256Base64?: string;
   retainUntil?: Date;
 }
 
@@ -24,7 +22,7 @@ export async function putObject(
   bucket: string,
   key: string,
   body: Uint8Array | string,
-  { ifAbsent, ifMatch, contentType, sha256Base64, retainUntil }: PutOptions,
+  { ifAbsent, ifMatch, contentType, retainUntil }: PutOptions,
 ): Promise<PutResult> {
   const command = new PutObjectCommand({
     Bucket: bucket,
@@ -33,7 +31,6 @@ export async function putObject(
     ...(ifAbsent && { IfNoneMatch: '*' }),
     ...(ifMatch && { IfMatch: ifMatch }),
     ...(contentType && { ContentType: contentType }),
-    ...(sha256Base64 && { ChecksumSHA256: sha256Base64 }),
     ...(retainUntil && { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: retainUntil }),
   });
   for (let attempt = 1; ; attempt++) {

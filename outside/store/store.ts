@@ -59,34 +59,24 @@ export class Store implements Disposable {
     return await putObject(this.#client, bucket, key, body, options);
   }
 
-  /** False if something was there already. After a lost answer the caller's own bytes tell which it was. */
+  /**
+   * False if something was there already. After a lost answer the caller's own bytes tell which it was. A promise may
+   * depend on it, so "something is there" counts only once it can be seen: a store that says so of a missing object is
+   * asked again, and in the end is called unavailable.
+   */
   async putIfAbsent(
     bucket: string,
     key: string,
     body: Uint8Array | string,
     options: PutOptions = {},
   ): Promise<boolean> {
-    return (await this.putOrFind(bucket, key, body, options)) === undefined;
-  }
-
-  /**
-   * What was there already; undefined if this was put. A promise may depend on it, so "something is there" counts only
-   * once it can be seen: a store that says so of a missing object is asked again, and in the end is called unavailable.
-   */
-  async putOrFind(
-    bucket: string,
-    key: string,
-    body: Uint8Array | string,
-    options: PutOptions = {},
-  ): Promise<FoundObject | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.put(bucket, key, body, { ...options, ifAbsent: true });
-        return undefined;
+        return true;
       } catch (error) {
         if (!(error instanceof PreconditionFailed)) throw error;
-        const there = await this.head(bucket, key);
-        if (there) return there;
+        if (await this.head(bucket, key)) return false;
         if (attempt >= 8) throw unavailable(error, 'put', bucket, key);
       }
     }
@@ -96,7 +86,7 @@ export class Store implements Disposable {
   async get(
     bucket: string,
     key: string,
-    options: { versionId?: string; range?: string; signal?: AbortSignal } = {},
+    options: { versionId?: string; signal?: AbortSignal } = {},
   ): Promise<(FoundObject & { body: Readable }) | undefined> {
     try {
       const answer = await this.#client.send(
@@ -104,7 +94,6 @@ export class Store implements Disposable {
           Bucket: bucket,
           Key: key,
           ...(options.versionId && { VersionId: options.versionId }),
-          ...(options.range && { Range: options.range }),
         }),
         options.signal ? { abortSignal: options.signal } : {},
       );
@@ -119,18 +108,14 @@ export class Store implements Disposable {
     }
   }
 
-  async getBytes(
-    bucket: string,
-    key: string,
-    options: { versionId?: string; range?: string } = {},
-  ): Promise<Buffer | undefined> {
+  async getBytes(bucket: string, key: string, options: { versionId?: string } = {}): Promise<Buffer | undefined> {
     return (await this.getWhole(bucket, key, options))?.bytes;
   }
 
   async getWhole(
     bucket: string,
     key: string,
-    options: { versionId?: string; range?: string } = {},
+    options: { versionId?: string } = {},
   ): Promise<(FoundObject & { bytes: Buffer }) | undefined> {
     const found = await this.get(bucket, key, options);
     if (!found) return undefined;
@@ -200,10 +185,9 @@ export class Store implements Disposable {
     bucket: string,
     key: string,
     chunks: AsyncIterable<Uint8Array>,
-    { partBytes, ...options }: { partBytes?: number; ifAbsent?: boolean } = {},
+    options: { ifAbsent?: boolean } = {},
   ): Promise<PutResult> {
-    const parts = inParts(chunks, partBytes ? new PartBuffers(partBytes) : this.#buffers);
-    return await uploadBody(this.#client, bucket, key, parts, options);
+    return await uploadBody(this.#client, bucket, key, inParts(chunks, this.#buffers), options);
   }
 
   /** Within the store: the bytes do not travel. */

@@ -248,10 +248,7 @@ test('leftovers of broken uploads are removed', async () => {
     await broken.promise;
     throw new Error('broken off');
   }
-  const uploading = assert.rejects(
-    store.upload(store.record, key, endless(), { partBytes: 5 * 2 ** 20 }),
-    /broken off/,
-  );
+  const uploading = assert.rejects(store.upload(store.record, key, endless()), /broken off/);
   await reached.promise;
   await store.put(store.work, workKeys.upload(tenant, 'x'), 'half');
   await freezeTree(house, tenant, { a: '1' });

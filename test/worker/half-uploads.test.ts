@@ -30,7 +30,7 @@ async function begin(bucket: string, key: string) {
     for (let part = 0; part < 3; part++) yield Buffer.alloc(partBytes);
     await hold.promise;
   };
-  const ended = store.upload(bucket, key, chunks(), { partBytes }).then(
+  const ended = store.upload(bucket, key, chunks()).then(
     () => 'whole',
     () => 'broken off',
   );
