@@ -5,18 +5,18 @@ import type { Buckets } from '@hotcell/record/buckets.ts';
 interface Found {
   bucket: string;
   key: string;
-  /** Of a half upload; what is there whole and waits for its digest has none. */
+  /** The id of a half upload; a whole output that waits for its digest has none. */
   upload: string | undefined;
 }
 
 /**
- * What dead attempts left in the store: parts of their logs and outputs, and outputs that waited for their digest. Looked
- * for only when somebody may have died: at the start, and after a worker is not heard any more.
+ * Removes what dead attempts left in the store: parts of logs and outputs, and outputs that waited for their digest. It
+ * looks only if a worker may have died: at the start, and after one went missing.
  */
 export class HalfUploads {
   readonly #store: Buckets;
   readonly #live: Pick<Live, 'statusesOf'>;
-  /** A heartbeat takes seconds to fade, and what is suspected has to be so twice: hence a few rounds. */
+  /** A heartbeat takes seconds to expire, and a suspect must be found twice: hence a few rounds. */
   #rounds = 0;
   #suspects: ReadonlySet<string> = new Set();
 
@@ -25,7 +25,7 @@ export class HalfUploads {
     this.#live = live;
   }
 
-  /** Somebody may have died. */
+  /** A worker may have died. */
   suspect(): void {
     this.#rounds = 4;
   }

@@ -15,9 +15,9 @@ export function insideFacts(records: readonly PostureRecord[]): PostureFacts {
 }
 
 const worth = {
-  runc: 'Told by our own static program inside the cell, asked of the host’s kernel by system calls and /proc, and compared with what the engine says from outside. It is worth as much as that kernel: code that takes the kernel over could have made it say anything.',
+  runc: 'Our static program inside the cell asked the host’s kernel, by system calls and /proc; the engine’s view from outside was compared with it. This is worth as much as that kernel: code that takes the kernel over can make it say anything.',
   gvisor:
-    'Told by our own static program inside the cell, asked of gVisor’s kernel, not of the host’s: it is the sentry’s word for what it does itself. What holds the sentry on the host is told by the engine alone.',
+    'Our static program inside the cell asked gVisor’s kernel, not the host’s: this is the sentry’s word about itself. Only the engine says what confines the sentry on the host.',
 } as const;
 
 /** What the testimony is worth on this runtime. */

@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 const open = (waits: boolean[] = []) =>
   new Capacity({ cpus: 2, memoryBytes: 100, runs: 3 }, (waiting) => void waits.push(waiting));
 
-test('what does not fit waits, in the order it was asked for, and says so', async () => {
+test('runs that do not fit wait in the order they asked, and the wait is reported', async () => {
   const waits: boolean[] = [];
   const capacity = open(waits);
   const order: string[] = [];
@@ -28,7 +28,7 @@ test('what does not fit waits, in the order it was asked for, and says so', asyn
   assert.deepEqual(waits, [true, false]);
 });
 
-test('whoever stops waiting lets the next one in', async () => {
+test('a run that stops waiting lets the next one in', async () => {
   const capacity = open();
   const first = await capacity.take({ cpus: 1, memoryBytes: 60 }, never);
   const leaves = new AbortController();
@@ -41,7 +41,7 @@ test('whoever stops waiting lets the next one in', async () => {
   assert.deepEqual(capacity.used, { cpus: 0, memoryBytes: 0, runs: 0 });
 });
 
-test('more CPU than there is takes all there is; more memory never fits', async () => {
+test('a run that wants more CPUs than the worker has takes all of them; one that needs more memory never fits', async () => {
   const capacity = open();
   using _taken = await capacity.take({ cpus: 64, memoryBytes: 1 }, never);
   assert.equal(capacity.used.cpus, 2);
@@ -49,7 +49,7 @@ test('more CPU than there is takes all there is; more memory never fits', async 
   assert.equal(capacity.everFits({ cpus: 1, memoryBytes: 101 }), false);
 });
 
-test('whatever is taken and given back, never more is out than there is, and all of it comes back', async () => {
+test('the worker never gives out more than it has, and all of it comes back', async () => {
   const asks = fc.array(fc.record({ cpus: fc.double({ min: 0.1, max: 4, noNaN: true }), memoryBytes: fc.nat(100) }));
   await fc.assert(
     fc.asyncProperty(asks, async (all) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Heard } from '@hotcell/executor-worker/housekeeping.ts';
 
-test('a worker that is missed counts as alive for a while, and a worker that is heard again is missed anew', () => {
+test('a missing worker counts as alive for a while; one that comes back gets the same while again', () => {
   const heard = new Heard();
   heard.hear(['a']);
   assert.equal(heard.isAlive('a', false, 0), true);
@@ -15,14 +15,14 @@ test('a worker that is missed counts as alive for a while, and a worker that is 
   assert.equal(heard.isAlive('a', false, 10_000), true);
 });
 
-test('a cell that has ended is held for a shorter while', () => {
+test('a cell that has ended is kept for a shorter while', () => {
   const heard = new Heard();
   assert.equal(heard.isAlive('a', true, 1_000), true);
   assert.equal(heard.isAlive('a', true, 5_000), false);
   assert.equal(heard.isAlive('a', false, 5_000), true);
 });
 
-test('it is told when somebody is missed', () => {
+test('it reports when a worker goes missing, once', () => {
   const heard = new Heard();
   assert.equal(heard.hear(['a', 'b']), false);
   assert.equal(heard.hear(['b', 'a', 'c']), false);

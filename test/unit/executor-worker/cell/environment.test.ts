@@ -26,7 +26,7 @@ describe('the environment of a job', () => {
     for (const env of [{}, { PATH: '' }])
       assert.match(environmentOf({ env: {}, imageEnv: [] }, image(env)).PATH ?? '', /^\/usr\/local\/sbin:.*\/bin$/);
   });
-  test('has what the policy lets through of the image, and what it lets the job set', () => {
+  test('has the variables that the policy lets through from the image, and those it lets the job set', () => {
     const env = environmentOf(
       { env: { MODE: 'fast' }, imageEnv: ['MPLCONFIGDIR', 'CUDA_*'] },
       image({ MPLCONFIGDIR: '/tmp/m', CUDA_HOME: '/cuda', OTHER: 'x' }),
@@ -34,7 +34,7 @@ describe('the environment of a job', () => {
     assert.deepEqual(env, { ...env, MODE: 'fast', MPLCONFIGDIR: '/tmp/m', CUDA_HOME: '/cuda' });
     assert.ok(!('OTHER' in env));
   });
-  test('never has what changes which code runs, and nobody overrides what is ours', () => {
+  test('never has a variable that changes which code runs, and none overrides ours', () => {
     const env = environmentOf(
       { env: { HOME: '/evil', PATH: '/evil' }, imageEnv: ['*'] },
       image({

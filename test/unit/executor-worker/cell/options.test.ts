@@ -60,7 +60,7 @@ describe('a cell’s container', () => {
     assert.equal(host.NetworkMode, 'none');
     assert.equal(options.NetworkDisabled, true);
   });
-  test('has a read-only root, no privileges to gain, and init’s four capabilities', () => {
+  test('has a read-only root, no new privileges, and init’s four capabilities', () => {
     assert.equal(host.ReadonlyRootfs, true);
     assert.equal(host.Privileged, false);
     assert.deepEqual(host.CapDrop, ['ALL']);
@@ -82,7 +82,7 @@ describe('a cell’s container', () => {
     );
     assert.ok(mounts.every(({ ReadOnly, Type }) => ReadOnly === true && Type === 'bind'));
   });
-  test('has scratch that is bounded, and runs programs in /work alone', () => {
+  test('has bounded scratch, and runs programs from /work alone', () => {
     assert.deepEqual(host.Tmpfs, {
       '/work': 'rw,exec,nosuid,nodev,size=52428800,nr_inodes=5000,mode=1777',
       '/outputs': 'rw,noexec,nosuid,nodev,size=11534336,nr_inodes=1044,mode=1777',
@@ -90,13 +90,13 @@ describe('a cell’s container', () => {
       '/dev/shm': 'rw,noexec,nosuid,nodev,size=52428800,nr_inodes=5000,mode=1777',
     });
   });
-  test('has no swap, and processor, memory and processes as the limits say', () => {
+  test('has no swap, and the CPU, memory and processes of its limits', () => {
     assert.equal(host.Memory, 512 * mib);
     assert.equal(host.MemorySwap, host.Memory);
     assert.deepEqual([host.CpuPeriod, host.CpuQuota], [100_000, 150_000]);
     assert.ok((host.PidsLimit ?? 0) > limits.pids, 'init keeps a reserve');
   });
-  test('says whose it is and when it is over, in labels that no image can say otherwise', () => {
+  test('names its worker and its deadline in labels that no image can override', () => {
     const labels = options.Labels ?? {};
     assert.equal(labels['hotcell.managed'], '1');
     assert.equal(labels['hotcell.installation'], 'test');
@@ -107,18 +107,18 @@ describe('a cell’s container', () => {
     const least = site.createdAt.getTime() + (timeoutSeconds + graceSeconds) * 1000;
     assert.ok(Date.parse(labels['hotcell.deadline'] ?? '') > least);
   });
-  test('has the same name wherever it runs, and no id in it', () => {
+  test('has the same host name everywhere, without an id in it', () => {
     assert.equal(options.Hostname, 'cell');
     const text = JSON.stringify({ ...options, Labels: {} });
     assert.doesNotMatch(text, /0123456789abcdef/);
   });
-  test('ends with who attached to it', () => {
+  test('ends with the connection that is attached to it', () => {
     assert.deepEqual([options.OpenStdin, options.StdinOnce, options.Tty], [true, true, false]);
     assert.deepEqual(host.LogConfig, { Type: 'none', Config: {} });
     assert.deepEqual(host.RestartPolicy, { Name: 'no' });
     assert.equal(host.AutoRemove, false);
   });
-  test('on gVisor has its runtime, and room for its kernel beside the job', () => {
+  test('on gVisor has that runtime, and memory for its kernel besides the job’s', () => {
     const gvisor = hostOf(planOf({ runtime: 'gvisor' }));
     assert.equal(gvisor.Runtime, 'runsc');
     assert.ok((gvisor.Memory ?? 0) > limits.memoryBytes);
@@ -137,7 +137,7 @@ describe('whatever a policy allows', () => {
   ) as fc.Arbitrary<Limits>;
   const runtimes = fc.constantFrom('runc', 'gvisor');
 
-  test('no bound of a cell is left out, none is zero and none unlimited', () => {
+  test('every bound of a cell is set, and none is zero or unlimited', () => {
     fc.assert(
       fc.property(anyLimits, runtimes, (some, runtime) => {
         const host = hostOf(planOf({ limits: some, runtime }));
@@ -150,7 +150,7 @@ describe('whatever a policy allows', () => {
       }),
     );
   });
-  test('init can set every limit of the job, for none is above the container’s own', () => {
+  test('init can set every limit of the job: none is above the container’s own', () => {
     fc.assert(
       fc.property(anyLimits, runtimes, (some, runtime) => {
         const plan = planOf({ limits: some, runtime });
@@ -160,7 +160,7 @@ describe('whatever a policy allows', () => {
       }),
     );
   });
-  test('init’s own end comes after the job’s limit and grace', () => {
+  test('init’s own deadline comes after the job’s limit and grace', () => {
     fc.assert(
       fc.property(anyLimits, (some) => {
         const { runMs, graceMs, lifetimeMs } = jobLimitsOf(planOf({ limits: some }));

@@ -10,7 +10,7 @@ import { outsideDifferences, outsideFacts } from '@hotcell/executor-worker/cell/
 import { Posture } from '@hotcell/contract/posture.ts';
 import type { CreateOptions, Inspected } from '@hotcell/outside/engine/engine.ts';
 
-/** What real cells said, of a gVisor of 2024 and of one of 2026, and what the engine said of them. */
+/** What real cells reported, on runc and on a gVisor of 2024 and of 2026, and what the engine said of them. */
 interface Recorded {
   records: PostureRecord[];
   expected: ExpectedPosture;
@@ -61,7 +61,7 @@ const someMount = {
   inodes: 1,
 } as const;
 
-/** One thing that is not as it must be, and what is said of it. */
+/** One weakness each, and the difference that is reported. */
 const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true }> = {
   'another uid': { change: edit('ids', any, { euid: 0 }), said: /euid is 0/ },
   'a group more': { change: add({ key: 'group', gid: 0 }), said: /in the group 0/ },
@@ -69,14 +69,14 @@ const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true
     change: edit('caps', any, { bounding: '0000000000000020' }),
     said: /bounding capabilities are 0000000000000020/,
   },
-  'privileges to gain': { change: edit('noNewPrivs', any, { value: 0 }), said: /new privileges/ },
+  'new privileges': { change: edit('noNewPrivs', any, { value: 0 }), said: /new privileges/ },
   'no filter': { change: edit('seccomp', any, { mode: 0 }), said: /no seccomp filter/ },
   'an interface': { change: add({ key: 'interface', index: 2, name: 'eth0', flags: 1 }), said: /interface eth0/ },
   'an interface that only /proc shows': { change: add({ key: 'procInterface', name: 'tun0' }), said: /tun0/ },
   'a route': { change: add({ key: 'route', family: 4, line: 'eth0 00000000 010011AC' }), said: /there is a route/ },
   'a writable root': { change: edit('mount', mountAt('/'), { options: 'rw' }), said: /mount \/ is writable/ },
   'a writable input': { change: edit('mount', mountAt('/inputs'), { options: 'rw' }), said: /\/inputs is writable/ },
-  'a mount of somebody else': { change: add({ ...someMount, point: '/host' }), said: /\/host is not one of ours/ },
+  'an unknown mount': { change: add({ ...someMount, point: '/host' }), said: /\/host is not one of ours/ },
   'a scratch without bound': { change: edit('mount', mountAt('/tmp'), { bytes: 2 ** 40 }), said: /\/tmp holds/ },
   'a scratch that runs programs': {
     change: edit('mount', mountAt('/outputs'), { options: 'rw,nosuid,nodev' }),
@@ -112,19 +112,22 @@ const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true
   'another folder': { change: edit('cwd', any, { path: '/' }), said: /starts in \// },
   'the host’s name': { change: edit('hostname', any, { name: 'prod-7' }), said: /prod-7/ },
   'another machine': { change: edit('kernel', any, { machine: 'aarch64' }), said: /aarch64/ },
-  'another order of victims': { change: edit('oomScoreAdj', any, { value: '-1000' }), said: /first to be killed/ },
+  'another order of kills for memory': {
+    change: edit('oomScoreAdj', any, { value: '-1000' }),
+    said: /first to be killed/,
+  },
   'another init': { change: edit('init', any, { sha256: 'f'.repeat(64) }), said: /init is f+/ },
   'an init with more rights': {
     change: edit('init', any, { effective: '000001ffffffffff' }),
     said: /init has the capabilities 000001ffffffffff/,
   },
-  'something untold': { change: drop('seccomp'), said: /seccomp was reported 0 times/ },
-  'something told twice': {
+  'a missing record': { change: drop('seccomp'), said: /seccomp was reported 0 times/ },
+  'a record that comes twice': {
     change: add({ key: 'noNewPrivs', value: 1 }),
     said: /noNewPrivs was reported 2 times/,
   },
-  'more than can be told': { change: add({ key: 'more', of: 9 }), said: /more records of mount/ },
-  'something unreadable': { change: add({ key: 'unreadable', of: 6, errno: 13 }), said: /interface could not be read/ },
+  'more records than fit': { change: add({ key: 'more', of: 9 }), said: /more records of mount/ },
+  'an unreadable record': { change: add({ key: 'unreadable', of: 6, errno: 13 }), said: /interface could not be read/ },
   'a scratch that honours devices': {
     change: edit('mount', mountAt('/work'), { options: 'rw,nosuid' }),
     said: /\/work is not nodev/,
@@ -140,7 +143,7 @@ const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true
     said: /\/proc\/acpi is not masked/,
     runcOnly: true,
   },
-  'something unmasked': {
+  'an unmasked path': {
     change: edit('mount', mountAt('/proc/keys'), { root: '/', fstype: 'ext4' }),
     said: /\/proc\/keys is not masked/,
     runcOnly: true,
@@ -169,7 +172,7 @@ const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true
 
 for (const runtime of ['runc', 'gvisor', 'gvisor-2026'] as const)
   describe(`from inside a cell on ${runtime}`, () => {
-    test('a sealed one does not differ', () => {
+    test('a sealed cell shows no difference', () => {
       const { records, expected } = recorded(runtime);
       assert.deepEqual(insideDifferences(records, expected), []);
     });
@@ -180,13 +183,13 @@ for (const runtime of ['runc', 'gvisor', 'gvisor-2026'] as const)
       const said = insideDifferences(unreadable(postureFields.caps.key), expected);
       assert.deepEqual(said, ['caps could not be read (errno 22)']);
     });
-    test('its facts are what a result can hold', () => {
+    test('its facts fit into a result', () => {
       const { records } = recorded(runtime);
       Posture.parse({ inside: insideFacts(records), outside: {}, worth: '' });
     });
     for (const [weakness, { change, said, runcOnly }] of Object.entries(weaknesses))
       if (!(runcOnly && runtime !== 'runc'))
-        test(`${weakness} is a difference, and named`, () => {
+        test(`${weakness} is reported as a difference`, () => {
           const { records, expected } = recorded(runtime);
           change(records, expected);
           const differences = insideDifferences(records, expected);
@@ -194,7 +197,7 @@ for (const runtime of ['runc', 'gvisor', 'gvisor-2026'] as const)
         });
   });
 
-describe('what the sentry of a newer gVisor has of its own', () => {
+describe('the devices and mounts of a newer gVisor', () => {
   const differences = (runtime: string, change: Change) => {
     const { records, expected } = recorded(runtime);
     change(records, expected);
@@ -202,12 +205,12 @@ describe('what the sentry of a newer gVisor has of its own', () => {
   };
   const byNumber = (path: string, target: string) =>
     add({ key: 'device', path, mode: 0o120777, major: 0, minor: 0, target });
-  test('is its own on gVisor alone', () => {
+  test('are accepted on gVisor alone', () => {
     assert.match(differences('runc', byNumber('/dev/char/1:3', '../null')).join(), /\/dev\/char\/1:3/);
     const mount = edit('mount', mountAt('/dev'), { fstype: 'dev' });
     assert.match(differences('runc', mount).join(), /\/dev is not one of ours/);
   });
-  test('leads by a number only to the device that has it', () => {
+  test('must link a number to the device that has it', () => {
     assert.match(differences('gvisor-2026', byNumber('/dev/char/1:1', '../mem')).join(), /\/dev\/char\/1:1/);
     const elsewhere = edit('device', ({ path }) => path === '/dev/char/1:3', { target: '../../proc/1/fd/1' });
     assert.match(differences('gvisor-2026', elsewhere).join(), /\/dev\/char\/1:3/);
@@ -227,7 +230,7 @@ describe('under the other version of cgroups', () => {
     const { records, expected } = recorded('runc');
     return insideDifferences([...records.filter(({ key }) => key !== 'cgroup'), ...cgroup], expected);
   };
-  test('the same limits in its words do not differ', () => assert.deepEqual(differences(files()), []));
+  test('the same limits under its names show no difference', () => assert.deepEqual(differences(files()), []));
   for (const [file, value] of Object.entries({
     'memory.max': 'max',
     'memory.swap.max': 'max',
@@ -246,13 +249,13 @@ describe('from outside', () => {
     change(made);
     return outsideDifferences(asked, made);
   };
-  test('what the engine made as asked does not differ', () => {
+  test('a container made as asked shows no difference', () => {
     for (const runtime of ['runc', 'gvisor']) {
       const { asked, made } = recorded(runtime);
       assert.deepEqual(outsideDifferences(asked, made), []);
     }
   });
-  test('an engine that says capabilities in their long form says the same', () => {
+  test('an engine may spell capabilities in their long form', () => {
     assert.deepEqual(
       differences(({ HostConfig }) => (HostConfig.CapAdd = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_KILL'])),
       [],
@@ -293,7 +296,7 @@ describe('from outside', () => {
   };
   for (const [weakness, change] of Object.entries(weaker))
     test(`${weakness} is one difference`, () => assert.equal(differences(change).length, 1));
-  test('its facts are what a result can hold, without the host’s paths', () => {
+  test('its facts fit into a result, without the host’s paths', () => {
     const { made } = recorded('runc');
     const outside = outsideFacts(made, '26.1.5');
     Posture.parse({ inside: {}, outside, worth: '' });

@@ -24,31 +24,31 @@ const cell = (worker: string, more: Record<string, string> = {}) => ({
 const over = { 'hotcell.deadline': '2026-01-01T11:00:00Z' };
 
 describe('a cell is left alone', () => {
-  test('when it is one of ours that we know', () => {
+  test('if it is one of this worker’s own', () => {
     assert.equal(reasonToReap(cell('me', { 'hotcell.cell': 'mine' }), known), undefined);
   });
-  test('when its worker lives, whatever its deadline says', () => {
+  test('if its worker is alive, whatever its deadline says', () => {
     assert.equal(reasonToReap(cell('other'), known), undefined);
     assert.equal(reasonToReap(cell('other', over), known), undefined);
     assert.equal(reasonToReap({ ...cell('other'), state: 'exited' }, known), undefined);
   });
-  test('when it was made to look at an image, until its deadline', () => {
+  test('if it was made to inspect an image, until its deadline', () => {
     assert.equal(reasonToReap(cell(''), known), undefined);
   });
 });
 
 describe('a cell goes', () => {
-  test('when it is of an earlier life of this worker', () => {
+  test('if an earlier process of this worker made it', () => {
     assert.match(reasonToReap(cell('me'), known) ?? '', /no longer knows it/);
   });
-  test('when its worker is gone, at once', () => {
+  test('at once if its worker is gone', () => {
     assert.match(reasonToReap(cell('dead'), known) ?? '', /its worker dead is gone/);
     assert.match(reasonToReap({ ...cell('dead'), state: 'exited' }, known) ?? '', /has ended/);
   });
-  test('when it is ours and past its deadline', () => {
+  test('if it is ours and past its deadline', () => {
     assert.match(reasonToReap(cell('me', { 'hotcell.cell': 'mine', ...over }), known) ?? '', /deadline/);
   });
-  test('when its deadline is none', () => {
+  test('if its deadline can’t be read', () => {
     for (const deadline of ['', 'soon'])
       assert.match(reasonToReap(cell('', { 'hotcell.deadline': deadline }), known) ?? '', /deadline/);
   });

@@ -33,18 +33,18 @@ for (const runtime of runtimes)
           'run node images/seccomp/generate.ts',
         );
       });
-      test('denies what it does not name, and knows one ABI', () => {
+      test('denies every call it does not name, and knows one ABI', () => {
         assert.equal(profile.defaultAction, 'SCMP_ACT_ERRNO');
         assert.equal(profile.defaultErrnoRet, 1);
         assert.equal(profile.architectures.length, 1);
       });
-      test('does not name what no job needs', () => {
+      test('does not name calls that no job needs', () => {
         assert.deepEqual(
           never.filter((name) => named(name).length > 0),
           [],
         );
       });
-      test('lets sockets be of three families, and namespaces be made by nobody', () => {
+      test('allows sockets of three families, and no new namespaces', () => {
         const families = named('socket').map(({ args }) => args?.map(({ index, value, op }) => [index, value, op]));
         assert.deepEqual(families, [[[0, 1, 'SCMP_CMP_EQ']], [[0, 2, 'SCMP_CMP_EQ']], [[0, 10, 'SCMP_CMP_EQ']]]);
         assert.deepEqual(
@@ -52,7 +52,7 @@ for (const runtime of runtimes)
           [[{ index: 0, value: 0x7e020000, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }]],
         );
       });
-      test('lets a node be a file, a fifo or a socket, never a device', () => {
+      test('allows nodes that are files, fifos or sockets, never devices', () => {
         const kinds = named('mknodat').map(({ args }) => args?.[0]);
         assert.deepEqual(
           kinds.map((kind) => kind?.valueTwo),
@@ -60,12 +60,12 @@ for (const runtime of runtimes)
         );
         assert.ok(kinds.every((kind) => kind?.index === 2 && kind.value === 0o170000));
       });
-      test('names each call in one place, or only with arguments', () => {
+      test('names each call once, or only with conditions on its arguments', () => {
         const plain = allowed.filter(({ args }) => args === undefined).flatMap(({ names }) => names);
         assert.equal(new Set(plain).size, plain.length);
         for (const { names, args } of allowed) if (args) assert.ok(!plain.includes(names[0] ?? ''));
       });
-      test('answers clone3 so that the C library can do without, or lets gVisor have it', () => {
+      test('answers clone3 so that the C library does without it, or allows it to gVisor', () => {
         const rule = profile.syscalls.find(({ names }) => names.includes('clone3'));
         assert.deepEqual(
           [rule?.action, rule?.errnoRet],
@@ -80,7 +80,7 @@ describe('the profile of a cell', () => {
     const text = await seccompProfile({ runtime: 'runc', seccomp: pinned }, 'x86_64');
     assert.deepEqual(JSON.parse(text), profileFor('runc', 'x86_64'));
   });
-  test('is no other: then there is no cell', async () => {
+  test('must be that one, or no cell is made', async () => {
     const other = { ...pinned, 'runc-x86_64': `sha256:${'0'.repeat(64)}` };
     for (const seccomp of [other, {}])
       await assert.rejects(seccompProfile({ runtime: 'runc', seccomp }, 'x86_64'), { code: 'posture_differs' });

@@ -18,7 +18,7 @@ const joined = (rows: readonly LogRow[], stream: 'stdout' | 'stderr') =>
   Buffer.concat(rows.filter((row) => row.stream === stream).map(bytesOf));
 
 describe('the window over a log', () => {
-  test('keeps every byte of both streams, whatever they are and wherever they were cut', () => {
+  test('keeps every byte of both streams, wherever the chunks were cut', () => {
     const chunk = fc.tuple(
       fc.constantFrom('stdout' as const, 'stderr' as const),
       fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
@@ -54,12 +54,12 @@ describe('the window over a log', () => {
     }
   });
 
-  test('keeps NUL, CR and bytes that are no UTF-8', () => {
+  test('keeps NUL, CR and bytes that are not UTF-8', () => {
     const bytes = Buffer.from([0, 13, 10, 0xff, 0xfe, 0xc3, 0x28, 0]);
     assert.deepEqual(joined(record(wide, [['stderr', bytes]]), 'stderr'), bytes);
   });
 
-  test('keeps head and end of a log that is too long, and says how much is missing between', () => {
+  test('keeps the head and the end of a log that is too long, and says how much is missing', () => {
     const whole = Buffer.from(Array.from({ length: 5000 }, (_, i) => `${i}\n`).join(''));
     const rows = record({ headBytes: 700, tailBytes: 300 }, [
       ['stdout', whole.subarray(0, 10_000)],
@@ -71,7 +71,7 @@ describe('the window over a log', () => {
     assert.equal(rows[mark]?.dropped, whole.length - 1000);
   });
 
-  test('counts what the cell dropped itself', () => {
+  test('counts what the cell itself dropped', () => {
     const window = new LogWindow({ headBytes: 10, tailBytes: 10 });
     const rows = window.push(0, 'stdout', at, Buffer.from('0123456789'));
     window.gap(1_000_000);
@@ -84,7 +84,7 @@ describe('the window over a log', () => {
     assert.equal(window.truncated, true);
   });
 
-  test('leaves a quarter of the limit, at most 64 KiB, to the end', () => {
+  test('leaves a quarter of the limit, at most 64 KiB, for the end', () => {
     assert.deepEqual(budgetOf(8 * 1024 * 1024), { headBytes: 8 * 1024 * 1024 - 65536, tailBytes: 65536 });
     assert.deepEqual(budgetOf(100), { headBytes: 75, tailBytes: 25 });
     assert.deepEqual(

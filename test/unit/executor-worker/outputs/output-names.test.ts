@@ -5,7 +5,7 @@ import { encodeName, representable } from '@hotcell/executor-worker/outputs/outp
 import { decodeName } from '../../../support/decode-name.ts';
 
 describe('the names of outputs', () => {
-  test('are encoded reversibly, and no two alike', () => {
+  test('are encoded reversibly, so that no two look alike', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (bytes) => {
         const encoded = encodeName(bytes);
@@ -21,7 +21,7 @@ describe('the names of outputs', () => {
     );
   });
 
-  test('are kept as they are when everybody can have them', () => {
+  test('are kept as they are if every system can have them', () => {
     for (const path of ['a', 'plot.png', 'deep/er/file', 'näme with space', '漢字', '%41', 'a:b'])
       assert.deepEqual(representable(Buffer.from(path)), { path });
   });

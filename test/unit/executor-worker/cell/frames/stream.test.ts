@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { conversation } from './arbitrary.ts';
 import { cellBytes, rawFrame } from './build.ts';
 
-/** Cut at these places, whatever they are. */
+/** Cut at these places. */
 function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const at = cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b);
   return [0, ...at].map((from, index) => bytes.subarray(from, at[index] ?? bytes.length));
@@ -54,7 +54,7 @@ const seed = Number(process.env.HOTCELL_SEED ?? 4711);
 const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
 describe("the parser of a cell's stream", () => {
-  test('gives back whatever was said, wherever the stream is cut', () => {
+  test('returns every frame, wherever the stream is cut', () => {
     fc.assert(
       fc.property(conversation, cuts, (frames, at) => {
         const parser = new FrameParser();
@@ -66,7 +66,7 @@ describe("the parser of a cell's stream", () => {
     );
   });
 
-  test('gives back the same when every byte comes alone', () => {
+  test('returns the same frames when every byte comes alone', () => {
     fc.assert(
       fc.property(conversation, (frames) => {
         const bytes = Buffer.concat(frames.map(cellBytes));
@@ -77,7 +77,7 @@ describe("the parser of a cell's stream", () => {
     );
   });
 
-  test('takes a stream that ends anywhere for one whose last word is missing', () => {
+  test('takes a stream that ends anywhere for one whose last frame is missing', () => {
     fc.assert(
       fc.property(conversation, fc.nat(), (frames, cut) => {
         const bytes = Buffer.concat(frames.map(cellBytes));
@@ -89,7 +89,7 @@ describe("the parser of a cell's stream", () => {
     );
   });
 
-  test('answers any change of any byte with the same conversation, another, or a broken stream: nothing else', () => {
+  test('answers a change of any byte with the same frames, others, or a broken stream, never anything else', () => {
     fc.assert(
       fc.property(
         conversation,
@@ -116,7 +116,7 @@ describe("the parser of a cell's stream", () => {
     );
   });
 
-  test('takes nothing more once it was broken', () => {
+  test('takes nothing more once the stream was broken', () => {
     const parser = new FrameParser();
     assert.throws(() => parser.push(Buffer.from('{"forged": true}')), broken);
     assert.throws(() => parser.push(cellBytes(ready)), broken);
@@ -186,7 +186,7 @@ describe("the parser of a cell's stream", () => {
     },
     entry,
   ];
-  test('breaks at an output with other than the announced bytes', () => {
+  test('breaks at an output that differs from its announced size', () => {
     const data = (text: string): CellFrame => ({ type: 'outputData', bytes: Buffer.from(text) });
     const end: CellFrame = { type: 'outputEnd', ok: true, errno: 0 };
     assert.doesNotThrow(() => parse([...collecting, data('ab'), end].map(cellBytes)));
@@ -203,7 +203,7 @@ describe("the parser of a cell's stream", () => {
     assert.throws(() => parse([all(frameLimits.refusals + 1)]), broken);
   });
 
-  test('says text of a posture in printable characters, reversibly', () => {
+  test('returns the text of a posture in printable characters, reversibly', () => {
     const posture = rawFrame(cellFrameTypes.posture, Buffer.from([15, 1, 2, 6, 0, 0x2f, 0x0a, 0x1b, 0xff, 0x5c, 0x41]));
     const frames = parse([cellBytes(ready), posture]);
     assert.deepEqual(frames[1], { type: 'posture', record: { key: 'cwd', path: '/\\x0a\\x1b\\xff\\x5cA' } });
