@@ -2,7 +2,7 @@ import type { PostureRecord } from './frames-posture.ts';
 
 /**
  * The frames that host and cell-init exchange over the cell's stdin and stdout, and their bounds. docs/protocol.md has the
- * bytes. images/cell-init/proto.h repeats the numbers; a test compares the two.
+ * bytes. images/cell-init/src/proto.h repeats the numbers; a test compares the two.
  */
 export const protocol = { magic: 0xc3, version: 1, headerBytes: 8 } as const;
 
