@@ -68,7 +68,7 @@ const well: Facts = {
   sharedKeys: [],
 };
 
-/** A machine on which nobody has installed anything. */
+/** A machine without an engine. */
 const bare: Facts = {
   ...well,
   tools: {
