@@ -22,6 +22,11 @@ test('a body that nests too deep is refused before anything recurses into it', (
   assert.equal(codeOf('['.repeat(65) + ']'.repeat(65)), 'invalid');
   assert.equal(codeOf('{"a":'.repeat(5_000_000)), 'invalid');
   assert.equal(codeOf(`${'['.repeat(64)}${']'.repeat(64)}`), undefined);
+  const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+  assert.deepEqual(
+    [codeOf(objects(64)), codeOf(objects(65)), codeOf(`[${objects(64)}]`)],
+    [undefined, 'invalid', 'invalid'],
+  );
   assert.equal(codeOf(JSON.stringify({ code: '['.repeat(100_000) })), undefined);
 });
 
