@@ -15,10 +15,15 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   pino: ['process'],
 };
 
+const keyless = 'Keys are built, and objects read and written, in record/ alone: use its functions.';
+
 /** What manifests cannot say, since they speak of packages: paths that lead out of a room, and doors within outside/. */
 function refuse(files: string, folders: readonly string[], libraries: readonly string[]): OxlintOverride {
   const patterns = [
     { regex: `^(\\.\\./)+(${folders.join('|')})/`, message: 'Import other rooms by the names of their packages.' },
+    ...(files.startsWith('record/')
+      ? []
+      : [{ regex: '^@hotcell/record/(layout|objects|read-write)\\.ts$', message: keyless }]),
     ...libraries.map((name) => ({ regex: `^${name}$`, message: `Go through outside/${doors[name]?.[0]}.` })),
   ];
   return { files: [files], rules: { 'no-restricted-imports': ['error', { patterns }] } };

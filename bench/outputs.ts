@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ContentSink } from '@hotcell/executor-worker/outputs/output-content.ts';
+import { ContentSink } from '@hotcell/record/output-content.ts';
 import { demux } from '@hotcell/outside/engine/demux.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import Docker from 'dockerode';

@@ -1,13 +1,6 @@
-import { attemptOf } from '@hotcell/record/layout.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-
-interface Found {
-  bucket: string;
-  key: string;
-  /** The id of a half upload; a whole output that waits for its digest has none. */
-  upload: string | undefined;
-}
+import { unfinishedOfAttempts } from '@hotcell/record/unfinished-uploads.ts';
 
 /**
  * Removes what dead attempts left in the store: parts of logs and outputs, and outputs that waited for their digest. It
@@ -32,31 +25,11 @@ export class HalfUploads {
 
   async sweep(): Promise<void> {
     if (this.#rounds === 0) return;
-    const found = await this.#found();
+    const found = await unfinishedOfAttempts(this.#store);
     const beats = await this.#live.statusesOf(found.map(({ run }) => run));
     const dead = found.filter(({ attempt }, i) => beats[i]?.attempt !== attempt);
-    for (const one of dead) if (this.#suspects.has(nameOf(one))) await this.#remove(one);
-    this.#suspects = new Set(dead.map(nameOf));
+    for (const { name, remove } of dead) if (this.#suspects.has(name)) await remove();
+    this.#suspects = new Set(dead.map(({ name }) => name));
     this.#rounds--;
   }
-
-  async #found(): Promise<(Found & NonNullable<ReturnType<typeof attemptOf>>)[]> {
-    const store = this.#store;
-    const found: Found[] = [];
-    for (const bucket of [store.record, store.work])
-      for (const { key, id } of await store.halfUploads(bucket)) found.push({ bucket, key, upload: id });
-    for await (const { key } of store.list(store.work, 'uploads/'))
-      found.push({ bucket: store.work, key, upload: undefined });
-    return found.flatMap((one) => {
-      const whose = attemptOf(one.key);
-      return whose ? [{ ...one, ...whose }] : [];
-    });
-  }
-
-  async #remove({ bucket, key, upload }: Found): Promise<void> {
-    if (upload === undefined) await this.#store.delete(bucket, key);
-    else await this.#store.abortUpload(bucket, key, upload);
-  }
 }
-
-const nameOf = ({ bucket, key, upload = '' }: Found) => `${bucket} ${key} ${upload}`;

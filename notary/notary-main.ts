@@ -5,7 +5,7 @@ import { openEnding } from '@hotcell/outside/process/ending.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { readNotarySettings } from './notary-config.ts';
-import { forgetOldKeys } from './forget.ts';
+import { forgetOldKeys } from '@hotcell/record/forget-keys.ts';
 import { sequence } from './sequence.ts';
 
 const everyMs = 1_000;
@@ -20,7 +20,7 @@ const ends = ending.asked;
 using store = new Buckets(bucketsFrom(settings));
 
 let forgot = Number.NEGATIVE_INFINITY;
-log.info('sequencing what is finished');
+log.info('sequencing finished runs');
 while (!ends.aborted) {
   sayAlive('notary');
   try {
@@ -31,7 +31,7 @@ while (!ends.aborted) {
       forgot = performance.now();
     }
   } catch (error) {
-    log.warn({ error }, 'a pass was broken off: the next one goes on');
+    log.warn({ error }, 'a pass broke off; the next one goes on');
   }
   await pause(everyMs, undefined, { signal: ends }).catch(() => {
     // Asked to end: the loop sees it.

@@ -1,93 +1,77 @@
-import { storedResult } from '@hotcell/record/commit.ts';
-import { markerOf, workKeys } from '@hotcell/record/layout.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
-import { DoneMarker } from '@hotcell/record/schemas.ts';
-import type { Result } from '@hotcell/contract/result.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import { storedResult } from '@hotcell/record/commit.ts';
+import {
+  clearRuns,
+  type FinishedRun,
+  markedDone,
+  readDoneMarker,
+  removeDoneMarkers,
+} from '@hotcell/record/finished-runs.ts';
 
 export interface SequenceDeps {
   store: Buckets;
   log: Logger;
 }
 
-interface Finished {
-  result: Result;
-  /** The done marker itself: it goes last. */
-  marker: string;
-}
-
 const batch = 100;
 const atOnce = 16;
 
-/** One pass over everything that is finished and not yet sequenced; how many runs it was. */
+/** One pass over every run that is finished and not yet sequenced. Answers how many there were. */
 export async function sequence(deps: SequenceDeps, signal: AbortSignal): Promise<number> {
   let count = 0;
-  for await (const keys of batches(deps.store.list(deps.store.work, 'done/'))) {
+  for await (const runs of batches(doneRuns(deps))) {
     if (signal.aborted) return count;
-    const finished: Finished[] = [];
-    await inLanes(atOnce, keys, async (key) => void finished.push(...(await finishedRun(deps, key))));
-    count += await clear(deps, finished);
+    const finished: FinishedRun[] = [];
+    await inLanes(atOnce, runs, async (run) => {
+      if (await isFinished(deps, run)) finished.push(run);
+    });
+    await clear(deps, finished);
+    count += finished.length;
   }
   return count;
 }
 
-/** A marker is only a hint. What it says is believed once the result is there, byte for byte. */
-async function finishedRun({ store, log }: SequenceDeps, key: string): Promise<Finished[]> {
-  const named = markerOf(key);
-  if (!named) {
-    log.error({ key }, 'this is no done marker of ours: it is left alone');
-    return [];
-  }
+async function* doneRuns({ store, log }: SequenceDeps): AsyncGenerator<FinishedRun> {
+  for await (const done of markedDone(store))
+    if ('run' in done) yield done;
+    else log.error({ key: done.unknown }, 'the key of a done marker names no run; it is left alone');
+}
+
+/** A marker is only a hint: it counts if the result is there with, byte for byte, the digest that the marker names. */
+async function isFinished({ store, log }: SequenceDeps, done: FinishedRun): Promise<boolean> {
   try {
-    const marker = await store.getJson(DoneMarker, store.work, key);
-    const found = marker && (await storedResult(store, named.tenant, named.run));
-    if (found?.digest !== marker?.result) {
-      log.error({ key }, 'a done marker names a result that is not there; nothing of the run is removed');
-      return [];
-    }
-    return found ? [{ result: found.value, marker: key }] : [];
+    const marker = await readDoneMarker(store, done);
+    const result = marker && (await storedResult(store, done.tenant, done.run));
+    if (result && result.digest === marker.result) return true;
+    log.error({ run: done.run }, 'a done marker names a result that is not there; nothing of the run is removed');
   } catch (error) {
-    log.error({ key, error }, 'this done marker could not be followed: it is looked at again');
-    return [];
+    log.error({ run: done.run, error }, 'failed to follow a done marker; the next pass tries again');
   }
+  return false;
 }
 
 /**
- * What a committed run left in the work bucket. The done marker goes last: whatever dies before leaves it, and the next
- * pass removes the rest. The ledger's append will stand before the first removal.
+ * Removes what committed runs left in the work bucket. The done marker goes last: if the notary dies before, the next
+ * pass finds it and removes the rest. The ledger's append belongs before the first removal.
  */
-async function clear({ store }: SequenceDeps, finished: readonly Finished[]): Promise<number> {
-  if (finished.length === 0) return 0;
+async function clear({ store }: SequenceDeps, finished: readonly FinishedRun[]): Promise<void> {
+  if (finished.length === 0) return;
   crashPoint('notary.verified');
-  const left: string[] = [];
-  await inLanes(atOnce, finished, async ({ result: { tenant, run } }) => {
-    left.push(...(await leftOf(store, tenant, run)));
-  });
-  await store.deleteMany(store.work, left);
+  await clearRuns(store, finished, atOnce);
   crashPoint('notary.cleared');
-  await store.deleteMany(
-    store.work,
-    finished.map(({ marker }) => marker),
-  );
+  await removeDoneMarkers(store, finished);
   crashPoint('notary.done');
-  return finished.length;
 }
 
-async function leftOf(store: Buckets, tenant: string, run: string): Promise<string[]> {
-  const keys = [workKeys.open(tenant, run), workKeys.cancel(run)];
-  for (const prefix of [workKeys.claims(run), workKeys.logs(run)])
-    for await (const { key } of store.list(store.work, prefix)) keys.push(key);
-  return keys;
-}
-
-async function* batches(listed: AsyncIterable<{ key: string }>): AsyncGenerator<string[]> {
-  let keys: string[] = [];
-  for await (const { key } of listed) {
-    if (keys.push(key) < batch) continue;
-    yield keys;
-    keys = [];
+async function* batches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let some: T[] = [];
+  for await (const item of items) {
+    if (some.push(item) < batch) continue;
+    yield some;
+    some = [];
   }
-  if (keys.length > 0) yield keys;
+  if (some.length > 0) yield some;
 }

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { allShards } from '@hotcell/record/layout.ts';
 import { type RunId, timeOf } from '@hotcell/contract/names.ts';
-import { cancelMarks, openRuns, readOpenMarker } from '@hotcell/record/run-marks.ts';
+import { allShards, cancelMarks, openRuns, readOpenMarker } from '@hotcell/record/run-marks.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { type EnqueueDeps, enqueue } from './enqueue.ts';

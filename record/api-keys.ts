@@ -1,27 +1,48 @@
 import { randomBytes } from 'node:crypto';
 import { apiKeyIdOf, type Role } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
+import type { Buckets } from './buckets.ts';
+import { recordKeys } from './layout.ts';
+import { objects } from './objects.ts';
+import { put, read } from './read-write.ts';
 import type { ApiKeyRecord } from './schemas.ts';
 
-export interface NewApiKey {
+export interface AskedApiKey {
   tenant: string;
   role: Role;
   label: string;
   expiresAt?: Date | undefined;
 }
 
-/** The key is shown once and kept nowhere; the record, with its hash, is what is stored. */
-export function newApiKey(asked: NewApiKey, now: Date = new Date()): { key: string; record: ApiKeyRecord } {
+/** The caller sees the key once; only its hash is stored. */
+export function newApiKey(asked: AskedApiKey): { key: string; record: ApiKeyRecord } {
   const key = `hc_${randomBytes(32).toString('base64url')}`;
-  const record: ApiKeyRecord = {
+  return { key, record: apiKeyRecord(key, asked) };
+}
+
+export function apiKeyRecord(key: string, { expiresAt, ...asked }: AskedApiKey): ApiKeyRecord {
+  return {
     version: 1,
     id: apiKeyIdOf(key),
     sha256: sha256(key),
-    tenant: asked.tenant,
-    role: asked.role,
-    label: asked.label,
-    createdAt: now.toISOString(),
-    ...(asked.expiresAt ? { expiresAt: asked.expiresAt.toISOString() } : {}),
+    ...asked,
+    createdAt: new Date().toISOString(),
+    ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
   };
-  return { key, record };
+}
+
+export function putApiKey(store: Buckets, record: ApiKeyRecord): Promise<void> {
+  return put(store, objects.apiKey, record, record.id);
+}
+
+export function readApiKey(store: Buckets, id: string): Promise<ApiKeyRecord | undefined> {
+  return read(store, objects.apiKey, id);
+}
+
+export async function* apiKeys(store: Buckets): AsyncGenerator<ApiKeyRecord> {
+  const prefix = recordKeys.apiKeys;
+  for await (const { key } of store.list(store.record, prefix)) {
+    const record = await readApiKey(store, key.slice(prefix.length, -'.json'.length));
+    if (record) yield record;
+  }
 }

@@ -38,6 +38,7 @@ export const recordKeys = {
   policyRevoked: (digest: Digest) => `policies/revoked/${hexOf(digest)}.json`,
   seccomp: (digest: Digest) => `seccomp/${hexOf(digest)}.json`,
   image: (digest: Digest) => `images/${hexOf(digest)}.json`,
+  apiKeys: 'apikeys/',
   apiKey: (id: string) => `apikeys/${id}.json`,
 } as const;
 
@@ -47,14 +48,16 @@ export const workKeys = {
   claim: (run: RunId, attempt: number) => `claims/${run}/${String(attempt).padStart(4, '0')}`,
   claims: (run: RunId) => `claims/${run}/`,
   done: (tenant: string, run: RunId) => `done/${shardOf(run)}/${tenant}/${run}`,
-  doneShard: (shard: string) => `done/${shard}/`,
+  doneMarkers: 'done/',
+  idempotencyMarks: 'idempotency/',
   idempotency: (tenant: string, key: string) => `idempotency/${tenant}/${key}`,
   cancel: (run: RunId) => `cancel/${run}`,
   logSegment: (run: RunId, attempt: number, index: number) =>
     `logs/${run}/${attempt}/${String(index).padStart(8, '0')}`,
   logs: (run: RunId) => `logs/${run}/`,
-  upload: (tenant: string, id: string) => `uploads/${tenant}/${id}`,
-  /** Of an output: it is seen whose it was. */
+  segments: (run: RunId, attempt: number) => `logs/${run}/${attempt}/`,
+  uploads: 'uploads/',
+  /** Names the attempt, so that others can tell whose it was. */
   outputUpload: (tenant: string, run: string, attempt: number, id: string) =>
     `uploads/${tenant}/${run}-${attempt}-${id}`,
   freezing: (tenant: string, id: string) => `freezing/${tenant}/${id}`,

@@ -1,9 +1,9 @@
-import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from './layout.ts';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import { Policy } from '@hotcell/contract/policy.ts';
-import { PolicyRevocation } from '@hotcell/contract/policy.ts';
+import { objects } from './objects.ts';
+import { read, readStored } from './read-write.ts';
+import type { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
 import type { Buckets } from './buckets.ts';
 
 export interface PinnedPolicy {
@@ -56,12 +56,11 @@ export class PinnedPolicies implements Disposable {
   async #text(digest: Digest): Promise<Policy> {
     const known = this.#texts.get(digest);
     if (known) return known;
-    const key = recordKeys.policy(digest);
-    const bytes = await this.#store.getBytes(this.#store.record, key);
-    if (!bytes) throw new HotcellError('not_found', `the record has no policy ${digest}`);
-    if (sha256(bytes) !== digest)
-      throw new HotcellError('record_damaged', `${key} is not the policy that its name says: its bytes were changed`);
-    const policy = parseJsonAs(Policy, bytes.toString('utf8'), key, 'record_damaged');
+    const found = await readStored(this.#store, objects.policy, digest);
+    if (!found) throw new HotcellError('not_found', `The record has no policy ${digest}.`);
+    if (found.digest !== digest)
+      throw new HotcellError('record_damaged', `The policy ${digest} was altered: its bytes have ${found.digest}.`);
+    const policy = found.value;
     if (this.#texts.size >= mostTexts) this.#texts.clear();
     this.#texts.set(digest, policy);
     return policy;
@@ -81,7 +80,7 @@ export class PinnedPolicies implements Disposable {
     for await (const { key } of this.#store.list(this.#store.record, prefix)) {
       const digest: Digest = `sha256:${key.slice(prefix.length, -'.json'.length)}`;
       if (this.#revoked.has(digest)) continue;
-      const revocation = await this.#store.getJson(PolicyRevocation, this.#store.record, key);
+      const revocation = await read(this.#store, objects.revocation, digest);
       if (revocation) this.#revoked.set(digest, revocation);
     }
     this.#lookedAt = begun;
@@ -90,12 +89,3 @@ export class PinnedPolicies implements Disposable {
 
 /** Whoever asks next asks the store again, and is told then what is wrong with it. */
 function askedAgainWhenNeeded(): void {}
-
-/** Under its digest; the same bytes may be there already. */
-export async function putByDigest(store: Buckets, key: string, text: string): Promise<void> {
-  await store.putIfAbsent(store.record, key, text, { contentType: 'application/json' });
-}
-
-export async function putPolicy(store: Buckets, policy: Policy, digest: Digest): Promise<void> {
-  await putByDigest(store, recordKeys.policy(digest), canonical(policy));
-}

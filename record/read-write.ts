@@ -80,3 +80,13 @@ export async function swap<At extends readonly unknown[], S extends z.ZodType>(
   const condition = before ? { ifMatch: before.etag } : { ifAbsent: true };
   return (await store.put(store[kind.bucket], kind.key(...at), canonical(value), { ...json, ...condition })).etag;
 }
+
+/** Its name is the digest of its bytes, so the same bytes may be there already. */
+export async function putByDigest<S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<[digest: Digest], S, 'digest'>,
+  text: string,
+  digest: Digest,
+): Promise<void> {
+  await store.putIfAbsent(store[kind.bucket], kind.key(digest), text, json);
+}

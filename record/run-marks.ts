@@ -7,6 +7,9 @@ import { objects } from './objects.ts';
 import type { IdempotencyMark, OpenMarker } from './schemas.ts';
 import { has, putFirst, read } from './read-write.ts';
 
+/** Open and done markers lie in so many folders, each of which can be looked through alone. */
+export { allShards } from './layout.ts';
+
 /** The promise: from here on the run ends in a result, whatever dies. */
 export async function putOpenMarker(store: Buckets, marker: OpenMarker): Promise<void> {
   await putFirst(store, objects.open, marker, marker.tenant, marker.run);

@@ -91,8 +91,6 @@ export const SnapshotRecord = z.strictObject({
 });
 export type SnapshotRecord = z.infer<typeof SnapshotRecord>;
 
-/** How long a freeze may take. An abandoned one holds the collector up for so long. */
-export const freezeLeaseMs = 24 * 60 * 60 * 1000;
 export const FreezeLease = z.strictObject({ version: z.literal(1), at: z.iso.datetime() });
 export type FreezeLease = z.infer<typeof FreezeLease>;
 

@@ -1,7 +1,8 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from './layout.ts';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { objects } from './objects.ts';
+import { put, read, readStored } from './read-write.ts';
 import {
   type Location,
   manifestOf,
@@ -71,27 +72,23 @@ export async function putSnapshot(
  * reference never takes the place of a copy, everything else does.
  */
 async function putSnapshotRecord(store: Buckets, tenant: string, record: SnapshotRecord): Promise<void> {
-  const before = await readRecord(store, tenant, record.snapshot);
-  const better = before?.record.mode === 'copy' && record.mode === 'reference';
-  const kept = before && (better || before.record.locations === record.locations) ? before.record : record;
-  if (kept === before?.record && youngEnough(before.modified)) return;
-  await store.put(store.record, recordKeys.snapshotRecord(tenant, record.snapshot), JSON.stringify(kept));
+  const before = await readStored(store, objects.snapshot, tenant, record.snapshot);
+  const better = before?.value.mode === 'copy' && record.mode === 'reference';
+  const kept = before && (better || before.value.locations === record.locations) ? before.value : record;
+  if (kept === before?.value && youngEnough(before.modified)) return;
+  await put(store, objects.snapshot, kept, tenant, record.snapshot);
 }
 
-async function readRecord(
-  store: Buckets,
-  tenant: string,
-  id: Digest,
-): Promise<{ record: SnapshotRecord; modified: Date | undefined } | undefined> {
-  const key = recordKeys.snapshotRecord(tenant, id);
-  const found = await store.get(store.record, key);
-  if (!found) return undefined;
-  const text = Buffer.concat(await found.body.toArray()).toString('utf8');
-  return { record: parseJsonAs(SnapshotRecord, text, key, 'record_damaged'), modified: found.modified };
+export function snapshotRecord(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
+  return read(store, objects.snapshot, tenant, id);
 }
 
-export async function snapshotRecord(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
-  return (await readRecord(store, tenant, id))?.record;
+/** The ids of a tenant's snapshots in their order, from one on. */
+export async function* snapshotsOf(store: Buckets, tenant: string, after?: string): AsyncGenerator<Digest> {
+  const prefix = recordKeys.snapshotRecords(tenant);
+  const from = after === undefined ? {} : { after: recordKeys.snapshotRecord(tenant, after) };
+  for await (const { key } of store.list(store.record, prefix, from))
+    yield `sha256:${key.slice(prefix.length, -'.json'.length)}`;
 }
 
 /**
@@ -101,16 +98,16 @@ export async function snapshotRecord(store: Buckets, tenant: string, id: Digest)
  */
 export async function useSnapshot(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
   const begun = Date.now();
-  const found = await readRecord(store, tenant, id);
+  const found = await readStored(store, objects.snapshot, tenant, id);
   if (!found) return undefined;
   if (!youngEnough(found.modified)) {
-    await store.put(store.record, recordKeys.snapshotRecord(tenant, id), JSON.stringify(found.record));
+    await put(store, objects.snapshot, found.value, tenant, id);
     if (Date.now() - begun > collectorWaitsMs / 2)
       throw new HotcellError('store_unavailable', `the store was too slow to take hold of ${id}: try again`);
     // It may have been gone before we put its record back: then the record is all there is of it.
     if (!(await store.head(store.record, recordKeys.manifest(tenant, id)))) return undefined;
   }
-  return found.record;
+  return found.value;
 }
 
 const gone = (what: string) =>

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
+import { placesOf } from '@hotcell/record/places-of.ts';
 import type { Result } from '@hotcell/contract/result.ts';
-import type { Installation } from '@hotcell/setup/settings/installation.ts';
 import { up } from '@hotcell/setup/up.ts';
 import type { Command } from 'commander';
 import { type Finished, phoneHome, type Shown, transform, wasSealed } from './demo/demo-runs.ts';
@@ -33,7 +32,9 @@ export function define(command: Command): void {
     if (made.result.outcome !== 'succeeded') throw failed('the transform', made.result);
     const folder = join(installation.home, 'demo');
     await saveOutputs(client.run(made.result.run), made.result.outputs.files, folder);
-    say(`\n${tableOf(made.result)}\n${placesOf(made.result, installation)}\nopen ${join(folder, 'revenue.png')}\n`);
+    say(
+      `\n${tableOf(made.result)}\n${columns([`IN ${installation.store.record}`, 'KEY'], placesOf(made.result))}\nopen ${join(folder, 'revenue.png')}\n`,
+    );
 
     say('\n2. A block that tries to carry something out\n\n');
     // Its stderr is a page of Python's own: what it comes down to is one sentence.
@@ -69,19 +70,6 @@ function tableOf(result: Result): string {
       (file) => ['output', `${file.path}, ${formatBytes(file.size)}, ${file.sha256}`] as const,
     ),
   ]);
-}
-
-function placesOf(result: Result, { store }: Installation): string {
-  const { tenant, run, inputs, outputs } = result;
-  const attempt = result.attempts.findLast((one) => one.outcome !== undefined)?.attempt ?? 1;
-  const places = [
-    ['what was asked', recordKeys.spec(tenant, run)],
-    ['its log', recordKeys.log(tenant, run, attempt)],
-    ['its result', recordKeys.result(tenant, run)],
-    ...inputs.map((input) => [`input ${input.name}`, recordKeys.manifest(tenant, input.snapshot)]),
-    ...outputs.files.map((file) => [file.path, recordKeys.cas(tenant, file.sha256)]),
-  ];
-  return columns([`IN ${store.record}`, 'KEY'], places);
 }
 
 function refusalOf({ result, errors }: Finished): string {

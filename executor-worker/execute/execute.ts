@@ -1,6 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
+import { putLog } from '@hotcell/record/run-logs.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import type { KillReason } from '@hotcell/contract/frames.ts';
@@ -51,8 +51,7 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     onError: (what, error) => context.log.warn({ run, err: error }, what),
   });
   const recorder = new LogRecorder({
-    store,
-    key: recordKeys.log(tenant, run, attempt),
+    put: (chunks) => putLog(store, { tenant, run, attempt }, chunks),
     limitBytes: limits.logBytes,
     live,
   });

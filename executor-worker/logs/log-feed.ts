@@ -1,4 +1,4 @@
-import { workKeys } from '@hotcell/record/layout.ts';
+import { putSegment } from '@hotcell/record/run-logs.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
@@ -75,11 +75,11 @@ export class LogFeed {
     this.#pending = [];
     this.#pendingBytes = 0;
     const { store, run, attempt, onError } = this.#settings;
-    const key = workKeys.logSegment(run, attempt, this.#segments++);
-    this.#putting = this.#putting.then(async () => {
-      await store
-        .put(store.work, key, body)
-        .catch((error: unknown) => onError(`failed to write the log segment ${key}`, error));
-    });
+    const index = this.#segments++;
+    this.#putting = this.#putting.then(() =>
+      putSegment(store, run, attempt, index, body).catch((error: unknown) =>
+        onError(`failed to write the log segment ${index}`, error),
+      ),
+    );
   }
 }

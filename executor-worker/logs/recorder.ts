@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createZstdCompress } from 'node:zlib';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { LogFeed } from './log-feed.ts';
 import { budgetOf, LogWindow } from './window.ts';
 
@@ -14,9 +13,8 @@ export interface KeptLog {
 }
 
 export interface RecorderSettings {
-  store: Buckets;
-  /** Where the whole log is stored. */
-  key: string;
+  /** Stores the whole log, compressed, as it comes. */
+  put: (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
   limitBytes: number;
   live: LogFeed;
 }
@@ -32,10 +30,10 @@ export class LogRecorder {
   readonly #hash = createHash('sha256');
   readonly #stored: Promise<unknown>;
 
-  constructor({ store, key, limitBytes, live }: RecorderSettings) {
+  constructor({ put, limitBytes, live }: RecorderSettings) {
     this.#window = new LogWindow(budgetOf(limitBytes));
     this.#live = live;
-    this.#stored = store.upload(store.record, key, this.#hashed());
+    this.#stored = put(this.#hashed());
     // A failure is thrown by the next write or by finish; until then it must not end the process.
     this.#stored.catch((error: unknown) =>
       this.#zstd.destroy(error instanceof Error ? error : new Error(String(error))),

@@ -6,7 +6,7 @@ import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { putSnapshot } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { OutputLost } from '../cell/sealed-cell.ts';
-import { ContentSink } from './output-content.ts';
+import { ContentSink } from '@hotcell/record/output-content.ts';
 import { encodeName, representable } from './output-names.ts';
 
 /** The outputs that a run leaves: where their bytes went, and what was refused. */

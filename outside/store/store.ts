@@ -8,8 +8,6 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import type { z } from 'zod';
 import { StoreBytes } from './store-bytes.ts';
 import { openS3Client, type StoreAccess } from './store-client.ts';
 import { deleteAll, deleteOne } from './store-delete.ts';
@@ -125,13 +123,6 @@ export class Store implements Disposable {
     } catch (error) {
       throw explained(error, 'read', bucket, key);
     }
-  }
-
-  async getJson<S extends z.ZodType>(schema: S, bucket: string, key: string): Promise<z.output<S> | undefined> {
-    const bytes = await this.getBytes(bucket, key);
-    return bytes === undefined
-      ? undefined
-      : parseJsonAs(schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
   }
 
   async head(bucket: string, key: string, versionId?: string): Promise<FoundObject | undefined> {

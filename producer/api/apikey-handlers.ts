@@ -1,8 +1,7 @@
-import type { ApiKeyView } from '@hotcell/contract/apikey.ts';
+import { ApiKeyView } from '@hotcell/contract/apikey.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { newApiKey } from '@hotcell/record/api-keys.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
-import { ApiKeyRecord } from '@hotcell/record/schemas.ts';
+import { apiKeys, newApiKey, putApiKey, readApiKey } from '@hotcell/record/api-keys.ts';
+import type { ApiKeyRecord } from '@hotcell/record/schemas.ts';
 import { mayManageKeysOf } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
 import type { Handlers } from './register-routes.ts';
@@ -23,16 +22,13 @@ export function apiKeyHandlers(producer: Producer) {
 
     async listApiKeys({ caller }) {
       const keys: ApiKeyView[] = [];
-      for await (const { key } of store.list(store.record, 'apikeys/')) {
-        const record = await store.getJson(ApiKeyRecord, store.record, key);
-        if (record && mayManageKeysOf(caller, record.tenant)) keys.push(shown(record));
-      }
+      for await (const record of apiKeys(store)) if (mayManageKeysOf(caller, record.tenant)) keys.push(shown(record));
       return { keys: keys.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)) };
     },
 
     async revokeApiKey({ caller, params: { id } }) {
-      const known = ApiKeyRecord.shape.id.safeParse(id).success;
-      const record = known ? await store.getJson(ApiKeyRecord, store.record, recordKeys.apiKey(id)) : undefined;
+      const known = ApiKeyView.shape.id.safeParse(id).success;
+      const record = known ? await readApiKey(store, id) : undefined;
       if (!record || !mayManageKeysOf(caller, record.tenant))
         throw new HotcellError('not_found', `API key ${id} not found: see ./hotcell apikey ls`);
       if (id === caller.key)
@@ -53,6 +49,6 @@ function shown(record: ApiKeyRecord): ApiKeyView {
 }
 
 async function putRecord({ store, keys }: Producer, record: ApiKeyRecord): Promise<void> {
-  await store.put(store.record, recordKeys.apiKey(record.id), JSON.stringify(record));
+  await putApiKey(store, record);
   keys.forget(record.id);
 }

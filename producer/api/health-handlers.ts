@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { openRuns } from '@hotcell/record/run-marks.ts';
 import { openApi } from '@hotcell/contract/api/openapi.ts';
 import type { Gauge } from '../metrics.ts';
 import type { Producer } from '../producer.ts';
@@ -39,7 +40,7 @@ async function answers(asked: Promise<unknown>): Promise<boolean> {
 }
 
 async function reachBucket({ store }: Producer): Promise<void> {
-  for await (const _ of store.list(store.work, 'open/', { pageSize: 1 })) break;
+  for await (const _ of openRuns(store, '0')) break;
 }
 
 async function gauges(producer: Producer): Promise<Gauge[]> {

@@ -5,7 +5,7 @@ import { octets } from '@hotcell/contract/api/route.ts';
 import { hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { OutputFile, Result } from '@hotcell/contract/result.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
+import { openContent } from '@hotcell/record/put-content.ts';
 import type { Producer } from '../producer.ts';
 import { runIdOf, viewOf } from '../view-run.ts';
 import type { Handlers } from './register-routes.ts';
@@ -21,7 +21,7 @@ export function outputHandlers(producer: Producer) {
       if (!file) throw new HotcellError('not_found', `run ${params.run} has no output ${params.path}`);
       const { store } = producer;
       const signal = endsWith(reply, producer);
-      const found = await store.get(store.record, recordKeys.cas(tenant, file.sha256), { signal });
+      const found = await openContent(store, tenant, file.sha256, signal);
       if (!found)
         throw new HotcellError('record_damaged', `the bytes of ${file.path} (${file.sha256}) are missing in the store`);
       // Never shown inline: an untrusted program wrote it.

@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { ApiKey, apiKeyIdOf } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
-import { ApiKeyRecord } from '@hotcell/record/schemas.ts';
+import { readApiKey } from '@hotcell/record/api-keys.ts';
+import type { ApiKeyRecord } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 
 /** How long a revoked key may still be believed; one that is in use is looked up again before, beside the asking. */
@@ -60,7 +60,7 @@ export class KeyRing {
   }
 
   #lookUp(id: string, now: number): Known {
-    const record = this.#store.getJson(ApiKeyRecord, this.#store.record, recordKeys.apiKey(id));
+    const record = readApiKey(this.#store, id);
     const known = { record, until: now + believedMs };
     this.#known.delete(id);
     this.#known.set(id, known);
@@ -77,7 +77,7 @@ export class KeyRing {
   #renew(id: string, old: Known, now: number): void {
     if (old.renewing) return;
     old.renewing = true;
-    const record = this.#store.getJson(ApiKeyRecord, this.#store.record, recordKeys.apiKey(id));
+    const record = readApiKey(this.#store, id);
     record.then(
       () => {
         if (this.#known.get(id) === old) this.#known.set(id, { record, until: now + believedMs });

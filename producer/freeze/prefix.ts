@@ -9,11 +9,11 @@ import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { type KeptSnapshot, putSnapshot, type SnapshotFile } from '@hotcell/record/snapshot-store.ts';
 import { Store } from '@hotcell/outside/store/store.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
-import { closeLease, type Lease, openLease } from './freeze-lease.ts';
+import { closeLease, type Lease, openLease } from '@hotcell/record/gc/freeze-lease.ts';
 import { type ListedObject, listPrefix } from './listing.ts';
-import { presentContents } from './present.ts';
+import { presentContents } from '@hotcell/record/present-contents.ts';
 import { type ReadDeps, readObject } from './read-object.ts';
-import { objectKey, recall, type Remembered, remember } from './remembered.ts';
+import { objectKey, recall, type Remembered, remember } from '@hotcell/record/remembered-listing.ts';
 
 const readsAtOnce = 16;
 /** What was read is noted down this often: so much is read again, at most, after an interruption. */

@@ -8,7 +8,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { StoreBytes } from '@hotcell/outside/store/store-bytes.ts';
 import type { Sink } from '@hotcell/outside/store/wire.ts';
 import type { ListedObject } from './listing.ts';
-import { type ContentDeps, putSmall, putStream, smallBytes } from './put-content.ts';
+import { type ContentDeps, putSmall, putStream, smallBytes } from '@hotcell/record/put-content.ts';
 
 const tries = 4;
 

@@ -1,5 +1,5 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
-import type { Lease } from './freeze-lease.ts';
+import type { Lease } from '@hotcell/record/gc/freeze-lease.ts';
 
 /** An upload under way: its lease, and the sizes of contents that were seen in the store since it was opened. */
 export interface UnderWay {

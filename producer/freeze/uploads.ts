@@ -4,9 +4,9 @@ import { refuseNames, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.ts';
-import { closeLease, continueLease, openLease } from './freeze-lease.ts';
-import { presentContents } from './present.ts';
-import { type ContentDeps, putSmall, putStream, smallBytes, verified } from './put-content.ts';
+import { closeLease, continueLease, openLease } from '@hotcell/record/gc/freeze-lease.ts';
+import { presentContents } from '@hotcell/record/present-contents.ts';
+import { type ContentDeps, putSmall, putStream, smallBytes, verified } from '@hotcell/record/put-content.ts';
 import { Tally } from './tally.ts';
 import { type UnderWay, UnderWays } from './under-way.ts';
 

@@ -1,5 +1,4 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
@@ -7,7 +6,7 @@ import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { merge } from '../follow/merge.ts';
 import type { News } from '../news.ts';
-import { storedRows } from './stored.ts';
+import { storedRows } from '@hotcell/record/run-logs.ts';
 import { LogTail } from './tail.ts';
 
 interface LogDeps {
@@ -54,8 +53,7 @@ async function* committedRows(store: Buckets, result: Result, tail: LogTail): As
   const attempt = result.attempts.findLast((one) => one.outcome !== undefined)?.attempt;
   if (attempt === undefined) return;
   const after = tail.attempt !== 0 && tail.attempt !== attempt ? -1 : tail.after;
-  for await (const row of storedRows(store, recordKeys.log(result.tenant, result.run, attempt)))
-    if (row.seq > after) yield row;
+  for await (const row of storedRows(store, result.tenant, result.run, attempt)) if (row.seq > after) yield row;
 }
 
 /** Wakes at once, then whenever there may be more; true when the run may be finished, so that the record is worth a look. */

@@ -1,9 +1,8 @@
-import { workKeys } from '@hotcell/record/layout.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { rowsOf } from './stored.ts';
+import { segmentsOf } from '@hotcell/record/run-logs.ts';
 
 /** So many rows are asked for at once. */
 const most = 500;
@@ -21,7 +20,7 @@ export class LogTail {
   readonly #deps: { store: Buckets; live: Live };
   readonly #run: RunId;
   #attempt = 0;
-  #segment = '';
+  #segment: string | undefined;
   #lookedAt = -Infinity;
   /** The last row given. */
   after: number;
@@ -61,20 +60,16 @@ export class LogTail {
     if (attempt === 0 || attempt === this.#attempt) return;
     if (this.#attempt !== 0) this.after = -1;
     this.#attempt = attempt;
-    this.#segment = '';
+    this.#segment = undefined;
     this.#lookedAt = -Infinity;
   }
 
   async *#fromSegments(): AsyncGenerator<LogRow> {
     const { store } = this.#deps;
     this.#lookedAt = performance.now();
-    const prefix = `${workKeys.logs(this.#run)}${this.#attempt}/`;
-    for await (const { key } of store.list(store.work, prefix, this.#segment ? { after: this.#segment } : {})) {
-      const bytes = await store.getBytes(store.work, key);
-      // Gone between the listing and now: the run was committed, and its whole log is in the record.
-      if (bytes === undefined) return;
-      for await (const row of rowsOf(once(bytes), key)) yield* this.#take([row]);
-      this.#segment = key;
+    for await (const { name, rows } of segmentsOf(store, this.#run, this.#attempt, this.#segment)) {
+      for await (const row of rows) yield* this.#take([row]);
+      this.#segment = name;
     }
   }
 
@@ -86,8 +81,4 @@ export class LogTail {
       yield row;
     }
   }
-}
-
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
 }

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { PolicyRevocation } from '@hotcell/contract/policy.ts';
-import { PinnedPolicies, type PinnedPolicy, putByDigest, putPolicy } from '@hotcell/record/pinned-policies.ts';
+import { PinnedPolicies, type PinnedPolicy } from '@hotcell/record/pinned-policies.ts';
+import { putImageReport, putPolicy, putRevocation, putSeccomp } from '@hotcell/record/put-policy.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { readSeccomp } from '@hotcell/policies/installation-here.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
@@ -55,15 +55,9 @@ export class PolicyPins implements Disposable {
   async revoke(policy: Digest, by: string, reason: string): Promise<PolicyRevocation> {
     await this.#pinned.get(policy);
     const revocation: PolicyRevocation = { version: 1, policy, reason, by, at: new Date().toISOString() };
-    const first = await this.#store.putIfAbsent(
-      this.#store.record,
-      recordKeys.policyRevoked(policy),
-      canonical(revocation),
-      { contentType: 'application/json' },
-    );
-    const all = await this.#pinned.revocations();
-    const found = first ? revocation : all.find((one) => one.policy === policy);
-    return found ?? revocation;
+    const stands = await putRevocation(this.#store, revocation);
+    await this.#pinned.revocations();
+    return stands;
   }
 
   /** The text comes last: whoever finds it finds what it names. */
@@ -76,7 +70,7 @@ export class PolicyPins implements Disposable {
     const wanted = new Set(Object.values(policy.seccomp));
     return readSeccomp()
       .filter(({ digest }) => wanted.has(digest))
-      .map(({ digest, text }) => putByDigest(this.#store, recordKeys.seccomp(digest), text));
+      .map(({ digest, text }) => putSeccomp(this.#store, digest, text));
   }
 
   async #putPackages({ name, packages }: Image): Promise<void> {
@@ -90,7 +84,7 @@ export class PolicyPins implements Disposable {
         'image_missing',
         `the list of packages of the image ${name} is not the one that images.lock names: build it again (./hotcell up, or ./hotcell image build ${name})`,
       );
-    await putByDigest(this.#store, recordKeys.image(packages), text);
+    await putImageReport(this.#store, packages, text);
   }
 }
 

@@ -2,9 +2,8 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { readResult } from '@hotcell/record/commit.ts';
-import { allShards } from '@hotcell/record/layout.ts';
 import { runsOf, tenantsIn } from '@hotcell/record/recorded-runs.ts';
-import { openRuns, readOpenMarker } from '@hotcell/record/run-marks.ts';
+import { allShards, openRuns, readOpenMarker } from '@hotcell/record/run-marks.ts';
 import { findSpec } from '@hotcell/record/run-spec.ts';
 import type { ReadModel } from './read-model.ts';
 

@@ -1,5 +1,5 @@
+import { allShards } from '@hotcell/record/run-marks.ts';
 import { setTimeout as pause } from 'node:timers/promises';
-import { allShards } from '@hotcell/record/layout.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';

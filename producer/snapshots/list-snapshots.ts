@@ -1,6 +1,7 @@
 import type { SnapshotView } from '@hotcell/contract/api/snapshots.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
-import { SnapshotRecord } from '@hotcell/record/schemas.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { snapshotRecord, snapshotsOf } from '@hotcell/record/snapshot-store.ts';
+import type { SnapshotRecord } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { namesOf } from '@hotcell/record/snapshot-name.ts';
 
@@ -26,22 +27,18 @@ export async function listSnapshots(
   limit: number,
   after: string | undefined,
 ): Promise<{ snapshots: SnapshotView[]; next: string | undefined }> {
-  const prefix = recordKeys.snapshotRecords(tenant);
-  const keys: string[] = [];
-  const from = after === undefined ? {} : { after: `${prefix}${after.slice('sha256:'.length)}.json` };
-  for await (const { key } of store.list(store.record, prefix, from)) {
-    keys.push(key);
-    if (keys.length > limit) break;
+  const ids: Digest[] = [];
+  for await (const id of snapshotsOf(store, tenant, after)) {
+    ids.push(id);
+    if (ids.length > limit) break;
   }
   const names = await namesBySnapshot(store, tenant);
-  const page = keys.slice(0, limit);
+  const page = ids.slice(0, limit);
   const snapshots: SnapshotView[] = [];
   for (let i = 0; i < page.length; i += readAtOnce) {
-    const records = await Promise.all(
-      page.slice(i, i + readAtOnce).map((key) => store.getJson(SnapshotRecord, store.record, key)),
-    );
-    // One that was collected since it was listed is not there any more.
+    const records = await Promise.all(page.slice(i, i + readAtOnce).map((id) => snapshotRecord(store, tenant, id)));
+    // A snapshot that was collected since it was listed is missing.
     for (const record of records) if (record) snapshots.push(viewOf(record, names.get(record.snapshot) ?? []));
   }
-  return { snapshots, next: keys.length > limit ? snapshots.at(-1)?.id : undefined };
+  return { snapshots, next: ids.length > limit ? snapshots.at(-1)?.id : undefined };
 }

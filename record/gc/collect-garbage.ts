@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@hotcell/contract/errors.ts';
-import { recordKeys, workKeys } from '../layout.ts';
-import { freezeLeaseMs } from '../schemas.ts';
+import { recordKeys } from '../layout.ts';
+import { removeUnfinished } from '../unfinished-uploads.ts';
+import { isFreezing } from './freeze-lease.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, garbageGraceMs } from '../keep.ts';
 import type { Buckets } from '../buckets.ts';
@@ -52,22 +53,13 @@ export async function collectGarbage(store: Buckets, options: CollectOptions): P
       if (plan) options.listed?.(plan);
       await sweeping?.renew();
     }
-    if (sweeping) await removeLeftovers(store, before);
+    if (sweeping) await removeUnfinished(store, before);
     const wait = options.wait ?? (() => pause(collectorWaitsMs));
     if (sweeping) await removeAll(store, sweeping, plans, reports, { tell, wait });
     return reports;
   } finally {
     await sweeping?.end();
   }
-}
-
-/** What uploads left that were broken off: parts of objects, and contents that waited for their digest. */
-async function removeLeftovers(store: Buckets, before: Date): Promise<void> {
-  for (const bucket of [store.record, store.work])
-    for (const { key, id, begun } of await store.halfUploads(bucket))
-      if (begun && begun < before) await store.abortUpload(bucket, key, id);
-  for await (const { key, modified } of store.list(store.work, 'uploads/'))
-    if (modified && modified < before) await store.delete(store.work, key);
 }
 
 async function tenantsOf(store: Buckets): Promise<string[]> {
@@ -84,7 +76,7 @@ async function planOrSkip(
 ): Promise<{ plan: Plan | undefined; report: TenantReport }> {
   const nothing = { tenant, snapshots: 0, locations: 0, contents: 0, bytes: 0, protected: 0 };
   const skip = (skipped: string) => ({ plan: undefined, report: { ...nothing, skipped } });
-  if (await freezing(store, tenant)) return skip('somebody is freezing: it is looked at the next time');
+  if (await isFreezing(store, tenant)) return skip('somebody is freezing: it is looked at the next time');
   let plan: Plan;
   try {
     plan = await planFor(store, tenant, before);
@@ -108,16 +100,6 @@ async function planOrSkip(
       skipped: null,
     },
   };
-}
-
-/** Whether a freeze is under way. What was left by one that died long ago goes. */
-async function freezing(store: Buckets, tenant: string): Promise<boolean> {
-  let found = false;
-  for await (const { key, modified } of store.list(store.work, workKeys.freezingOf(tenant))) {
-    if (modified && Date.now() - modified.getTime() > freezeLeaseMs) await store.delete(store.work, key);
-    else found = true;
-  }
-  return found;
 }
 
 async function removeAll(

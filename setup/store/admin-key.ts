@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { apiKeyIdOf, ApiKey } from '@hotcell/contract/apikey.ts';
-import { sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
+import { ApiKey, apiKeyIdOf } from '@hotcell/contract/apikey.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
-import type { ApiKeyRecord } from '@hotcell/record/schemas.ts';
+import { apiKeyRecord, putApiKey, readApiKey } from '@hotcell/record/api-keys.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { type Installation, placesIn } from '../settings/installation.ts';
 
@@ -11,15 +9,8 @@ import { type Installation, placesIn } from '../settings/installation.ts';
 export async function ensureAdminKey(installation: Installation): Promise<void> {
   const path = placesIn(installation.home).credentials;
   const key = parseAs(ApiKey, (await readFile(path, 'utf8')).trim(), path);
-  const record: ApiKeyRecord = {
-    version: 1,
-    id: apiKeyIdOf(key),
-    sha256: sha256(key),
-    tenant: 'default',
-    role: 'admin',
-    label: 'the command line of this installation',
-    createdAt: new Date().toISOString(),
-  };
   using store = new Buckets(installation.store);
-  await store.putIfAbsent(store.record, recordKeys.apiKey(record.id), JSON.stringify(record));
+  if (await readApiKey(store, apiKeyIdOf(key))) return;
+  const label = 'the command line of this installation';
+  await putApiKey(store, apiKeyRecord(key, { tenant: 'default', role: 'admin', label }));
 }

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
-import { AttemptRecord } from '@hotcell/record/schemas.ts';
+import { objects } from '@hotcell/record/objects.ts';
+import { read } from '@hotcell/record/read-write.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -122,10 +122,9 @@ test('runs are spread over both hosts, each stages its own inputs, no uid is lea
     async () => (await cellsOf(at)).length === 0,
   );
   await hosts[at].net.heal();
-  const record = recordKeys.attemptRecord(house.tenant, long, 1);
   const lost = await until(
     'the cut-off host records why its attempt does not count',
-    () => house.store.getJson(AttemptRecord, house.store.record, record),
+    () => read(house.store, objects.attempt, house.tenant, long, 1),
     120_000,
   );
   // It gave up on the store while it was cut off and counts as failed, or it came back and found the other's result.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { apiKeyIdOf } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
+import { readResult } from '@hotcell/record/commit.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { z } from 'zod';
@@ -47,7 +48,7 @@ test('an accepted run is answered with 202 and a Location that shows it', async 
   const result = Result.parse(await shown.json());
   assert.equal(result.outcome, 'succeeded');
   assert.equal(result.run, run);
-  const stored = await house.store.getJson(Result, house.store.record, recordKeys.result(house.tenant, run));
+  const stored = await readResult(house.store, house.tenant, run);
   assert.deepEqual(stored, result);
 });
 

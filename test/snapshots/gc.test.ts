@@ -8,7 +8,7 @@ import type { Source } from '@hotcell/contract/sources.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
 import type { PutResult, PutOptions } from '@hotcell/outside/store/store-put.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
-import { closeLease, openLease } from '@hotcell/producer/freeze/freeze-lease.ts';
+import { closeLease, openLease } from '@hotcell/record/gc/freeze-lease.ts';
 import { freezePrefix } from '@hotcell/producer/freeze/prefix.ts';
 import { type CollectOptions, collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
 import { resolveInput } from '@hotcell/producer/snapshots/resolve.ts';
@@ -250,7 +250,7 @@ test('leftovers of broken uploads are removed', async () => {
   }
   const uploading = assert.rejects(store.upload(store.record, key, endless()), /broken off/);
   await reached.promise;
-  await store.put(store.work, workKeys.upload(tenant, 'x'), 'half');
+  await store.put(store.work, `${workKeys.uploads}${tenant}/x`, 'half');
   await freezeTree(house, tenant, { a: '1' });
   await collect(tenant, { graceMs: -60_000 });
   assert.deepEqual(

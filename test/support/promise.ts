@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { messageOf } from '@hotcell/contract/errors.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
+import { readResult } from '@hotcell/record/commit.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { Result } from '@hotcell/contract/result.ts';
@@ -9,8 +10,7 @@ import { echoQueue } from './echo.ts';
 import type { House } from './house.ts';
 import { until } from './until.ts';
 
-const committed = ({ store, tenant }: House, run: string) =>
-  store.getJson(Result, store.record, recordKeys.result(tenant, run));
+const committed = ({ store, tenant }: House, run: string) => readResult(store, tenant, run);
 
 /** The run's result, as soon as it is there. */
 export function resultOf(house: House, run: string, boundMs?: number): Promise<Result> {

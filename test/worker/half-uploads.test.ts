@@ -52,7 +52,7 @@ test('uploads of dead attempts are removed; those of living attempts, and other 
   const mine = await begin(store.work, workKeys.outputUpload(tenant, alive, 2, 'a'));
   const older = await begin(store.work, workKeys.outputUpload(tenant, next, 1, 'a'));
   const whole = workKeys.outputUpload(tenant, dead, 1, 'b');
-  const foreign = workKeys.upload(tenant, 'another-upload');
+  const foreign = `${workKeys.uploads}${tenant}/by-no-attempt`;
   for (const key of [whole, foreign]) await store.put(store.work, key, 'x');
   const uploads = new HalfUploads(store, live);
   const sweep = async () => {

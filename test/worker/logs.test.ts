@@ -23,8 +23,9 @@ function open(limitBytes: number, publish: (rows: readonly LogRow[]) => Promise<
   const run = newRunId();
   const key = recordKeys.log(bed.tenant(), run, 1);
   const troubles: string[] = [];
+  const put = async (chunks: AsyncIterable<Uint8Array>) => void (await store.upload(store.record, key, chunks));
   const live = new LogFeed({ store, run, attempt: 1, publish, onError: (what) => troubles.push(what) });
-  return { run, key, troubles, recorder: new LogRecorder({ store, key, limitBytes, live }) };
+  return { run, key, troubles, recorder: new LogRecorder({ put, limitBytes, live }) };
 }
 async function stored(key: string) {
   const bytes = await store.getBytes(store.record, key);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { digestOf } from '@hotcell/contract/digest.ts';
-import { forgetOldKeys } from '@hotcell/notary/forget.ts';
+import { forgetOldKeys } from '@hotcell/record/forget-keys.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { accept } from '@hotcell/producer/accept.ts';
 import { waitingOf } from '@hotcell/producer/waiting.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
-import type { Contents } from '@hotcell/record/contents.ts';
+import { recordKeys } from './layout.ts';
+import type { Contents } from './contents.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
+import type { Buckets } from './buckets.ts';
 
 export interface ContentDeps {
   store: Buckets;
@@ -40,6 +40,11 @@ export async function putStream(
     // Somebody else brought the same bytes meanwhile.
     if (!(error instanceof PreconditionFailed)) throw error;
   }
+}
+
+/** The bytes under a digest, which their reader has to check. */
+export function openContent(store: Buckets, tenant: string, digest: Digest, signal: AbortSignal) {
+  return store.get(store.record, recordKeys.cas(tenant, digest), { signal });
 }
 
 /** Passes on what comes and ends in an error, before the last of it is sent, if it was not what it should be. */

@@ -1,8 +1,8 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
-import type { Contents } from '@hotcell/record/contents.ts';
-import { youngEnough } from '@hotcell/record/keep.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
+import { recordKeys } from './layout.ts';
+import type { Contents } from './contents.ts';
+import { youngEnough } from './keep.ts';
+import type { Buckets } from './buckets.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 
 const headsAtOnce = 32;

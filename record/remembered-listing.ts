@@ -1,7 +1,7 @@
 import { Digest, sha256 } from '@hotcell/contract/digest.ts';
-import { workKeys } from '@hotcell/record/layout.ts';
+import { workKeys } from './layout.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
+import type { Buckets } from './buckets.ts';
 import { z } from 'zod';
 
 const Heading = z.object({ version: z.literal(1) });

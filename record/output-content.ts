@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
-import { youngEnough } from '@hotcell/record/keep.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
+import { recordKeys, workKeys } from './layout.ts';
+import { youngEnough } from './keep.ts';
+import type { Buckets } from './buckets.ts';
 
 /** A file up to this size is held in memory while it is hashed; a larger one is uploaded meanwhile. */
 const heldBytes = 4 * 1024 * 1024;

@@ -1,0 +1,14 @@
+import type { Result } from '@hotcell/contract/result.ts';
+import { recordKeys } from './layout.ts';
+
+/** Under which keys of the record a run's objects are, for a person who looks with other tools. */
+export function placesOf({ tenant, run, inputs, outputs, attempts }: Result): [what: string, key: string][] {
+  const attempt = attempts.findLast((one) => one.outcome !== undefined)?.attempt ?? 1;
+  return [
+    ['what was asked', recordKeys.spec(tenant, run)],
+    ['its log', recordKeys.log(tenant, run, attempt)],
+    ['its result', recordKeys.result(tenant, run)],
+    ...inputs.map(({ name, snapshot }): [string, string] => [`input ${name}`, recordKeys.manifest(tenant, snapshot)]),
+    ...outputs.files.map(({ path, sha256 }): [string, string] => [path, recordKeys.cas(tenant, sha256)]),
+  ];
+}
