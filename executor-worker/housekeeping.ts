@@ -48,7 +48,7 @@ export async function keepHouse({ live, log, reap, uploads }: House, ends: Abort
   while (!ends.aborted) {
     sayAlive('executor-worker');
     const rounds = [
-      live.workers().then((workers) => {
+      live.workers.all().then((workers) => {
         if (heard.hear(workers.map((worker) => worker.name))) uploads.suspect();
         return reap(isAlive);
       }),

@@ -52,7 +52,7 @@ export class Reconciler implements AsyncDisposable {
     this.#ends.abort();
     this.#reconnected[Symbol.dispose]();
     await this.#working;
-    await this.#deps.live.resign('reconciler', this.#me).catch((error: unknown) => {
+    await this.#deps.live.leadership.resign('reconciler', this.#me).catch((error: unknown) => {
       this.#deps.log.info({ error }, 'failed to give up the lead of recovery; it lapses by itself');
     });
   }
@@ -90,7 +90,7 @@ export class Reconciler implements AsyncDisposable {
   /** A new leader can't know what its predecessor left unfinished, so it checks everything. */
   async #lead(): Promise<boolean> {
     const led = this.#leads;
-    this.#leads = await this.#deps.live.lead('reconciler', this.#me, leadMs);
+    this.#leads = await this.#deps.live.leadership.lead('reconciler', this.#me, leadMs);
     if (this.#leads && !led) this.#everything = true;
     return this.#leads;
   }
@@ -108,7 +108,7 @@ export class Reconciler implements AsyncDisposable {
       if (this.#ends.signal.aborted) return;
       await this.#sweep(shard, Number.POSITIVE_INFINITY);
       // Long lists take longer than a lead lasts.
-      await this.#deps.live.lead('reconciler', this.#me, leadMs);
+      await this.#deps.live.leadership.lead('reconciler', this.#me, leadMs);
     }
   }
 

@@ -25,7 +25,7 @@ export async function waitingsOf({ queues, live }: Deps, asked: readonly Asked[]
   if (asked.length === 0) return [];
   // Heartbeats first: where Valkey does not answer, this fails sooner than the queues.
   const [workers, beats] = await Promise.all([
-    live.workers(),
+    live.workers.all(),
     live.statusesOf(asked.map(({ run }) => RunId.parse(run))),
   ]);
   const places = new Map<string, Place>();

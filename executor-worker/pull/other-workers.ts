@@ -28,7 +28,7 @@ type Run = Pick<Ticketed, 'ticket' | 'history'>;
 /** Whether a worker other than this one may have better cells for the run. */
 export async function anotherMayFit({ live, name }: Worker, { ticket, history }: Run): Promise<boolean> {
   // If the workers can't be listed the run is tried again: the number of failures is bounded.
-  const workers = await live.workers().catch(() => undefined);
+  const workers = await live.workers.all().catch(() => undefined);
   const unfit = unfitWorkers(history.attempts).add(name);
   return workers === undefined || fitWorkers(workers, ticket.queue, unfit).length > 0;
 }
@@ -62,7 +62,7 @@ export async function othersHaveRoom(
     });
     if (over.aborted) return false;
     try {
-      const workers = await live.workers();
+      const workers = await live.workers.all();
       if (workers.some((worker) => worker.name !== name && hasRoom(worker, queue, needs))) return true;
     } catch (error) {
       log.debug({ error }, 'failed to list the other workers; trying again');

@@ -36,7 +36,7 @@ export function register(
       at: new Date().toISOString(),
     };
     try {
-      if (await live.workerBeat(beat)) about.askedToDrain();
+      if (await live.workers.beat(beat)) about.askedToDrain();
     } catch (error) {
       log.debug({ error }, 'failed to report this worker to Valkey');
     }
@@ -47,7 +47,7 @@ export function register(
     say,
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
-      await live.workerGone(name).catch((error: unknown) => {
+      await live.workers.gone(name).catch((error: unknown) => {
         log.debug({ error }, 'failed to remove the entry of this worker; it expires by itself');
       });
     },

@@ -80,7 +80,7 @@ export async function serve(
     for (const pull of pulls) void pull.stop();
   };
   // An order to drain does not outlive a restart.
-  await live.undrainWorker(worker.name).catch((error: unknown) => log.warn({ error }, 'Valkey is not ready yet'));
+  await live.workers.undrain(worker.name).catch((error: unknown) => log.warn({ error }, 'Valkey is not ready yet'));
   await using registered = register(worker, {
     queues: settings.HOTCELL_QUEUES,
     state: () => (state === 'draining' && worker.runs.size === 0 ? 'drained' : state),
@@ -137,8 +137,8 @@ async function serveTicket(worker: Worker, queue: string, pulled: Pulled): Promi
     worker.log.warn({ queue, id: pulled.id, error }, refused ? 'refused a ticket' : 'failed to serve a ticket');
     if (!refused) return { kind: 'later', afterMs: 5_000 };
     const why = messageOf(error);
-    await worker.live
-      .refusedTicket({ at: new Date().toISOString(), queue, id: pulled.id.slice(0, 128), why })
+    await worker.live.refused
+      .add({ at: new Date().toISOString(), queue, id: pulled.id.slice(0, 128), why })
       .catch((lost: unknown) => worker.log.warn({ error: lost }, 'failed to count the refusal'));
     return { kind: 'refused', why };
   }

@@ -1,10 +1,13 @@
-import { type LiveEvent, RefusedTicket, RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
+import { type LiveEvent, RunBeat } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { CancelMark } from '@hotcell/contract/heartbeats.ts';
-import { type ChainableCommander, Redis } from 'ioredis';
-import { all, LiveDoor, read } from './live-door.ts';
-import { LiveEvents } from './live-events.ts';
-import { LiveLogs } from './live-logs.ts';
+import { Redis } from 'ioredis';
+import { Leadership } from './leadership.ts';
+import { RefusedTickets } from './refused-tickets.ts';
+import { WorkerHeartbeats } from './worker-heartbeats.ts';
+import { all, ValkeyConnection, read } from './valkey-connection.ts';
+import { Notifications, publish } from './notifications.ts';
+import { LogTails } from './log-tails.ts';
 
 export interface LiveSettings {
   url: string;
@@ -13,29 +16,31 @@ export interface LiveSettings {
 
 /** Shorter than a ticket's lock: the worker that is given a dead worker's ticket finds its heartbeat gone already. */
 const beatMs = 4_000;
-const workerBeatMs = 10_000;
 const finishedSeconds = 3600;
 const cancelSeconds = 86_400;
-const refusedKept = 100;
-/** A list that grows no more expires. */
-const listSeconds = 7 * 86_400;
 
 /**
  * What Valkey holds besides tickets: heartbeats, notifications, tails of logs. All of it can be lost. Every call answers
  * soon or throws `queue_unavailable`; none waits for Valkey to come back.
  */
 export class Live implements AsyncDisposable {
-  readonly events: LiveEvents;
-  readonly logs: LiveLogs;
+  readonly events: Notifications;
+  readonly logs: LogTails;
+  readonly workers: WorkerHeartbeats;
+  readonly refused: RefusedTickets;
+  readonly leadership: Leadership;
   readonly #redis: Redis;
-  readonly #door: LiveDoor;
+  readonly #door: ValkeyConnection;
   readonly #closed = new AbortController();
 
   private constructor(redis: Redis, subscriber: Redis, installation: string) {
     this.#redis = redis;
-    this.#door = new LiveDoor(redis, `hotcell:${installation}:`);
-    this.events = new LiveEvents(subscriber);
-    this.logs = new LiveLogs(this.#door, this.events, this.#closed.signal);
+    this.#door = new ValkeyConnection(redis, `hotcell:${installation}:`);
+    this.events = new Notifications(subscriber);
+    this.logs = new LogTails(this.#door, this.events, this.#closed.signal);
+    this.workers = new WorkerHeartbeats(this.#door);
+    this.refused = new RefusedTickets(this.#door);
+    this.leadership = new Leadership(this.#door);
   }
 
   /** Tries to connect for a few seconds. A process that starts without Valkey connects when it is there. */
@@ -106,7 +111,7 @@ export class Live implements AsyncDisposable {
     const { run, tenant, status } = beat;
     return this.#door.ask(async (redis) => {
       const pipe = redis.pipeline().set(this.#door.key('run', run), JSON.stringify(beat), 'PX', beatMs);
-      this.#publish(pipe, { type: 'status', run, tenant, status, at: new Date().toISOString() });
+      publish(this.#door, pipe, { type: 'status', run, tenant, status, at: new Date().toISOString() });
       return (await all(pipe.exists(this.#door.key('cancel', run)))).at(-1) === 1;
     });
   }
@@ -118,7 +123,7 @@ export class Live implements AsyncDisposable {
         .pipeline()
         .del(this.#door.key('run', event.run), this.#door.key('cancel', event.run))
         .set(this.#door.key('finished', event.run), '1', 'EX', finishedSeconds);
-      return all(this.#publish(pipe, event));
+      return all(publish(this.#door, pipe, event));
     });
   }
 
@@ -146,7 +151,7 @@ export class Live implements AsyncDisposable {
   async cancel(mark: CancelMark): Promise<void> {
     await this.#door.ask((redis) => {
       const pipe = redis.pipeline().set(this.#door.key('cancel', mark.run), JSON.stringify(mark), 'EX', cancelSeconds);
-      return all(this.#publish(pipe, { type: 'cancel', run: mark.run }));
+      return all(publish(this.#door, pipe, { type: 'cancel', run: mark.run }));
     });
   }
 
@@ -156,96 +161,5 @@ export class Live implements AsyncDisposable {
 
   onReconnected(listener: () => void): Disposable {
     return this.events.onReconnected(listener);
-  }
-
-  /** True if this worker was asked to drain. */
-  async workerBeat(beat: WorkerBeat): Promise<boolean> {
-    return this.#door.ask(async (redis) => {
-      const pipe = redis
-        .pipeline()
-        .set(this.#door.key('worker', beat.name), JSON.stringify(beat), 'PX', workerBeatMs)
-        .sadd(this.#door.key('workers'), beat.name)
-        .expire(this.#door.key('workers'), listSeconds)
-        .exists(this.#door.key('drain', beat.name));
-      return (await all(pipe)).at(-1) === 1;
-    });
-  }
-
-  async workers(): Promise<WorkerBeat[]> {
-    return this.#door.ask(async (redis) => {
-      const names = (await redis.smembers(this.#door.key('workers'))).toSorted();
-      if (names.length === 0) return [];
-      const texts = await redis.mget(names.map((name) => this.#door.key('worker', name)));
-      const gone = names.filter((_, i) => texts[i] === null);
-      if (gone.length > 0) await redis.srem(this.#door.key('workers'), ...gone);
-      return texts.flatMap((text) => read(WorkerBeat, text ?? null) ?? []);
-    });
-  }
-
-  async workerGone(name: string): Promise<void> {
-    await this.#door.ask((redis) =>
-      all(redis.pipeline().del(this.#door.key('worker', name)).srem(this.#door.key('workers'), name)),
-    );
-  }
-
-  /** Asks a worker to take no more runs, until it is started again. */
-  async drainWorker(name: string): Promise<void> {
-    await this.#door.ask((redis) =>
-      all(
-        this.#publish(redis.pipeline().set(this.#door.key('drain', name), '1', 'EX', listSeconds), {
-          type: 'drain',
-          worker: name,
-        }),
-      ),
-    );
-  }
-
-  async undrainWorker(name: string): Promise<void> {
-    await this.#door.ask((redis) => redis.del(this.#door.key('drain', name)));
-  }
-
-  async refusedTicket(ticket: RefusedTicket): Promise<void> {
-    await this.#door.ask((redis) =>
-      all(
-        redis
-          .pipeline()
-          .incr(this.#door.key('refused', 'count'))
-          .lpush(this.#door.key('refused'), JSON.stringify(ticket))
-          .ltrim(this.#door.key('refused'), 0, refusedKept - 1)
-          .expire(this.#door.key('refused'), listSeconds)
-          .expire(this.#door.key('refused', 'count'), listSeconds),
-      ),
-    );
-  }
-
-  async refusedTickets(): Promise<{ count: number; last: RefusedTicket[] }> {
-    return this.#door.ask(async (redis) => {
-      const [count, texts] = await Promise.all([
-        redis.get(this.#door.key('refused', 'count')),
-        redis.lrange(this.#door.key('refused'), 0, -1),
-      ]);
-      return { count: Number(count ?? 0), last: texts.flatMap((text) => read(RefusedTicket, text) ?? []) };
-    });
-  }
-
-  /** True while `who` leads: no other does, until it resigns or has not led again for so long. */
-  async lead(task: string, who: string, forMs: number): Promise<boolean> {
-    const script = `
-      local leader = redis.call('GET', KEYS[1])
-      if leader and leader ~= ARGV[1] then return 0 end
-      redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-      return 1`;
-    return this.#door.ask(
-      async (redis) => (await redis.eval(script, 1, this.#door.key('leader', task), who, forMs)) === 1,
-    );
-  }
-
-  async resign(task: string, who: string): Promise<void> {
-    const script = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`;
-    await this.#door.ask((redis) => redis.eval(script, 1, this.#door.key('leader', task), who));
-  }
-
-  #publish(pipe: ChainableCommander, event: LiveEvent): ChainableCommander {
-    return pipe.publish(this.#door.key('events'), JSON.stringify(event));
   }
 }

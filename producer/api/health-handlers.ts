@@ -44,7 +44,7 @@ async function reachBucket({ store }: Producer): Promise<void> {
 }
 
 async function gauges(producer: Producer): Promise<Gauge[]> {
-  const workers = await producer.live.workers().catch(() => []);
+  const workers = await producer.live.workers.all().catch(() => []);
   const queues = [...new Set(['runc', ...workers.flatMap((worker) => worker.queues)])];
   const depths = await Promise.all(
     // A queue that cannot be read has no row: no figure is better than a wrong one.

@@ -9,14 +9,14 @@ export function workerHandlers(producer: Producer) {
   const { live } = producer;
   return {
     async listWorkers() {
-      const [workers, refusedTickets] = await Promise.all([live.workers(), live.refusedTickets()]);
+      const [workers, refusedTickets] = await Promise.all([live.workers.all(), live.refused.all()]);
       return { workers, refusedTickets };
     },
 
     async drainWorker({ params: { name }, reply }) {
-      if (!(await live.workers()).some((worker) => worker.name === name))
+      if (!(await live.workers.all()).some((worker) => worker.name === name))
         throw new HotcellError('not_found', `worker ${name} not found: see ./hotcell workers ls`);
-      await live.drainWorker(name);
+      await live.workers.drain(name);
       reply.code(202);
       return { worker: name, state: 'draining' as const };
     },

@@ -50,7 +50,7 @@ describe('clocks', { concurrency: 3 }, () => {
       // If its clock is behind by more than the tolerance, every ticket is from the future, and it refuses them all.
       if (ms < -5 * minute) {
         await until('the worker refuses every ticket', async (note) => {
-          const { count } = note(await house.producer.live.refusedTickets());
+          const { count } = note(await house.producer.live.refused.all());
           return count >= codes.length;
         });
         await wrong.stop();

@@ -89,7 +89,7 @@ test('status names a cell that its worker cannot remove, and its run still gets 
   const spec = { ...real.spec, blocks: [{ language: 'python', code: 'print(1)' }] };
   const { run } = await house.submit('', { spec, queue: real.queue });
   assert.equal((await resultOf(house, run, 120_000)).outcome, 'succeeded');
-  const cells = async () => (await house.producer.live.workers()).flatMap((one) => one.cells);
+  const cells = async () => (await house.producer.live.workers.all()).flatMap((one) => one.cells);
   const told = await until('the worker reports the cell that is left', async () =>
     (await cells()).find(({ problem }) => problem),
   );

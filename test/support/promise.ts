@@ -37,7 +37,7 @@ async function whereabouts({ producer, store }: House, run: string): Promise<str
   );
   const beats = await producer.live.statusesOf([run]);
   const keys = (await keysOf(store, store.work)).filter((key) => key.includes(run));
-  return JSON.stringify({ places, beats, keys, refused: await producer.live.refusedTickets() });
+  return JSON.stringify({ places, beats, keys, refused: await producer.live.refused.all() });
 }
 
 /** Everything in a bucket under a prefix. */

@@ -37,7 +37,7 @@ async function worker({ kind, submitSome }: Theatre, env: Readonly<Record<string
 }
 
 const isRegistered = async ({ house }: Theatre, who: string) =>
-  (await house.producer.live.workers()).some((worker) => worker.name === who);
+  (await house.producer.live.workers.all()).some((worker) => worker.name === who);
 
 /** Stops a worker until its heartbeat has expired, and so every lock it held. */
 async function sleepsLong(theatre: Theatre, child: Child, who: string): Promise<void> {

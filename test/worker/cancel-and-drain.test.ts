@@ -143,7 +143,7 @@ test('a draining worker finishes its runs and takes no more', async () => {
   await running(house, run);
   const stopped = first.stop();
   await until('the worker says that it drains', async () => {
-    const workers = await house.producer.live.workers();
+    const workers = await house.producer.live.workers.all();
     return workers.some((worker) => worker.name === 'first' && worker.state === 'draining');
   });
   const later = await house.submit('print hello');
@@ -181,9 +181,9 @@ test('a worker can be drained remotely', async () => {
   await house.worker('first');
   const before = await house.submit('print hello');
   await resultOf(house, before.run);
-  await house.producer.live.drainWorker('first');
+  await house.producer.live.workers.drain('first');
   await until('the worker is drained', async () => {
-    const workers = await house.producer.live.workers();
+    const workers = await house.producer.live.workers.all();
     return workers.some((worker) => worker.name === 'first' && worker.state === 'drained');
   });
   const { run } = await house.submit('print hello');

@@ -19,7 +19,7 @@ after(async () => {
 });
 
 const workers = async (house: House) =>
-  new Map((await house.producer.live.workers()).map((worker) => [worker.name, worker]));
+  new Map((await house.producer.live.workers.all()).map((worker) => [worker.name, worker]));
 
 test('a pool’s workers take only runs for the pool, and other workers take none of them', async () => {
   await using house = await openHouse(bed);

@@ -64,7 +64,7 @@ test('forged, altered and foreign tickets are refused and counted, and the queue
   assert.equal((await resultOf(house, run)).outcome, 'succeeded');
   const count = Object.keys(bad).length;
   const refused = await until('all bad tickets are refused', async () => {
-    const seen = await live.refusedTickets();
+    const seen = await live.refused.all();
     return seen.count >= count ? seen : undefined;
   });
   assert.equal(refused.count, count);

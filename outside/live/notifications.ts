@@ -1,5 +1,6 @@
 import { LiveEvent } from '@hotcell/contract/heartbeats.ts';
-import type { Redis } from 'ioredis';
+import type { ChainableCommander, Redis } from 'ioredis';
+import type { ValkeyConnection } from './valkey-connection.ts';
 
 type Listener = (message: string) => void;
 
@@ -9,7 +10,7 @@ const pingEveryMs = 5_000;
  * The one subscribed connection of a process. Notifications only say where to look: those lost while the connection was
  * down are made up for by `reconnected`, after which every listener looks for itself.
  */
-export class LiveEvents implements Disposable {
+export class Notifications implements Disposable {
   readonly #redis: Redis;
   readonly #channels = new Map<string, Set<Listener>>();
   readonly #reconnected = new Set<() => void>();
@@ -86,4 +87,9 @@ function parseEvent(message: string): LiveEvent | undefined {
     // Not even JSON.
     return undefined;
   }
+}
+
+/** To all processes of the installation, with the last command of a pipeline. */
+export function publish(door: ValkeyConnection, pipe: ChainableCommander, event: LiveEvent): ChainableCommander {
+  return pipe.publish(door.key('events'), JSON.stringify(event));
 }

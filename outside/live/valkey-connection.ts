@@ -2,8 +2,11 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { ChainableCommander, Redis } from 'ioredis';
 import type { z } from 'zod';
 
+/** A list that grows no more expires. */
+export const listSeconds = 7 * 86_400;
+
 /** One connection with our keys, and one error for every failure. */
-export class LiveDoor {
+export class ValkeyConnection {
   readonly #redis: Redis;
   readonly #prefix: string;
 

@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { all, type LiveDoor, read } from './live-door.ts';
-import type { LiveEvents } from './live-events.ts';
+import { all, type ValkeyConnection, read } from './valkey-connection.ts';
+import type { Notifications } from './notifications.ts';
 
 const logSeconds = 3600;
 const logRows = 2000;
 
 /** The tails of logs, for clients that follow them. The whole log is in the buckets. */
-export class LiveLogs {
-  readonly #door: LiveDoor;
-  readonly #events: LiveEvents;
+export class LogTails {
+  readonly #door: ValkeyConnection;
+  readonly #events: Notifications;
   readonly #closed: AbortSignal;
 
-  constructor(door: LiveDoor, events: LiveEvents, closed: AbortSignal) {
+  constructor(door: ValkeyConnection, events: Notifications, closed: AbortSignal) {
     this.#door = door;
     this.#events = events;
     this.#closed = closed;
