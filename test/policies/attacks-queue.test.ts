@@ -94,7 +94,7 @@ describe('a forged spec is rejected before there is a cell, if it asks', () => {
       { blocks: [{ language: 'sh', code: '# filename: ../../x\n' }] },
       'blocks[0].code',
     ],
-    ['with a key that only reads', { requester: { key: 'x', role: 'reader' } }, '(caller)'],
+    ['with a key that only reads', { requester: { key: 'x', role: 'reader' } }, 'a reader key'],
   ];
   for (const [what, spec, path] of asked)
     test(what, async () => {
