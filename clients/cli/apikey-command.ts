@@ -1,13 +1,11 @@
-import { ApiKeyView, Role } from '@hotcell/contract/apikey.ts';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import { type ApiKeyView, Role } from '@hotcell/contract/apikey.ts';
 import { type Command, Option } from 'commander';
-import { z } from 'zod';
 import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { aNumber } from './run-options.ts';
 import { reporterFor } from './reporter.ts';
-
-const Shown = ApiKeyView.loose();
 
 interface NewKey {
   role: Role;
@@ -30,7 +28,7 @@ export function define(command: Command): void {
     const { http } = await openClient(globals);
     const expiresAt = options.expires === undefined ? {} : { expiresAt: daysFromNow(options.expires) };
     const json = { role: options.role, label: options.label ?? '', ...expiresAt };
-    const made = await http.json(Shown.extend({ key: z.string() }), 'POST', '/v1/apikeys', { json });
+    const made = await http.call(routes.createApiKey, { json });
     if (globals.json) return printJson(made);
     reporterFor(globals).note(`a ${made.role} key of the tenant ${made.tenant}, ${made.id}; it is not shown again:`);
     process.stdout.write(`${made.key}\n`);
@@ -40,7 +38,7 @@ export function define(command: Command): void {
   examples(ls, ['apikey ls', 'apikey ls --json']);
   ls.action(async () => {
     const { http } = await openClient(globalsOf(ls));
-    const { keys } = await http.json(z.looseObject({ keys: z.array(Shown) }), 'GET', '/v1/apikeys');
+    const { keys } = await http.call(routes.listApiKeys, {});
     if (globalsOf(ls).json) return keys.forEach(printJson);
     process.stdout.write(
       columns(
@@ -56,7 +54,7 @@ export function define(command: Command): void {
   revoke.action(async (id: string) => {
     const globals = globalsOf(revoke);
     const { http } = await openClient(globals);
-    const revoked = await http.json(Shown, 'DELETE', `/v1/apikeys/${encodeURIComponent(id)}`);
+    const revoked = await http.call(routes.revokeApiKey, { params: { id } });
     if (globals.json) printJson(revoked);
     else reporterFor(globals).note(`the key ${id} is revoked`);
   });
@@ -66,7 +64,7 @@ function daysFromNow(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString();
 }
 
-function stateOf({ revokedAt, expiresAt }: z.output<typeof Shown>): string {
+function stateOf({ revokedAt, expiresAt }: ApiKeyView): string {
   if (revokedAt) return `revoked ${revokedAt}`;
   if (!expiresAt) return 'in use';
   return Date.parse(expiresAt) <= Date.now() ? `expired ${expiresAt}` : `until ${expiresAt}`;

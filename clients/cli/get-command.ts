@@ -3,7 +3,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
 import type { Command } from 'commander';
 import type { Run } from '@hotcell/client/index.ts';
-import { isFinished } from '@hotcell/client/views.ts';
+import { isFinished } from '@hotcell/contract/api/runs.ts';
 import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';

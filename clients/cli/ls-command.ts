@@ -1,32 +1,21 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { Outcome } from '@hotcell/contract/outcomes.ts';
 import { RunStatus } from '@hotcell/contract/result.ts';
-import { Waiting } from '@hotcell/contract/api/runs.ts';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import type { ListedRun } from '@hotcell/contract/api/runs.ts';
 import { type Command, Option } from 'commander';
-import { z } from 'zod';
 import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { aNumber, type Pair, pairOption } from './run-options.ts';
 
 interface Options {
-  status?: string;
+  status?: RunStatus | Outcome;
   label?: Pair[];
   since?: string;
   limit: number;
 }
 
-const Row = z.looseObject({
-  run: z.string(),
-  status: z.string(),
-  outcome: z.string().nullable(),
-  policy: z.string().nullable(),
-  acceptedAt: z.string(),
-  labels: z.record(z.string(), z.string()),
-  reason: z.string(),
-  waiting: Waiting.loose().optional(),
-});
-const Page = z.looseObject({ runs: z.array(Row), next: z.string().nullable() });
 const pageSize = 200;
 
 export function define(command: Command): void {
@@ -41,10 +30,12 @@ export function define(command: Command): void {
   command.action(async (options: Options) => {
     const globals = globalsOf(command);
     const { http } = await openClient(globals);
-    const rows: z.output<typeof Row>[] = [];
-    for (let cursor: string | null = ''; cursor !== null && rows.length < options.limit; ) {
-      const query = queryOf(options, Math.min(pageSize, options.limit - rows.length), cursor);
-      const page: z.output<typeof Page> = await http.json(Page, 'GET', `/v1/runs?${query.toString()}`);
+    const rows: ListedRun[] = [];
+    for (let cursor: string | null | undefined; cursor !== null && rows.length < options.limit; ) {
+      const limit = Math.min(pageSize, options.limit - rows.length);
+      const page: { runs: ListedRun[]; next: string | null } = await http.call(routes.listRuns, {
+        query: { ...queryOf(options), limit, cursor },
+      });
       if (globals.json) page.runs.forEach(printJson);
       rows.push(...page.runs);
       cursor = page.next;
@@ -53,7 +44,7 @@ export function define(command: Command): void {
   });
 }
 
-function table(rows: readonly z.output<typeof Row>[]): string {
+function table(rows: readonly ListedRun[]): string {
   return columns(
     ['RUN', 'STATUS', 'ACCEPTED', 'POLICY', 'LABELS', 'REASON'],
     rows.map((row) => [
@@ -71,13 +62,12 @@ function table(rows: readonly z.output<typeof Row>[]): string {
 
 const shortened = (text: string) => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
-function queryOf(options: Options, limit: number, cursor: string): URLSearchParams {
-  const query = new URLSearchParams({ limit: String(limit) });
-  if (cursor !== '') query.set('cursor', cursor);
-  if (options.status !== undefined) query.set('status', options.status);
-  for (const [name, value] of options.label ?? []) query.append('label', `${name}=${value}`);
-  if (options.since !== undefined) query.set('since', sinceOf(options.since).toISOString());
-  return query;
+function queryOf({ status, label, since }: Options) {
+  return {
+    status,
+    label: label?.map(([name, value]) => `${name}=${value}`),
+    since: since === undefined ? undefined : sinceOf(since).toISOString(),
+  };
 }
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -1,20 +1,19 @@
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { Command } from 'commander';
-import { z } from 'zod';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import { Rebuilt } from '@hotcell/contract/api/workers.ts';
+import { parseTolerantly } from '@hotcell/client/call.ts';
 import { linesOf } from '@hotcell/client/lines.ts';
 import { openClient } from './client.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
-
-const Rebuilt = z.looseObject({ runs: z.number() });
 
 export function define(command: Command): void {
   examples(command, ['rebuild', 'rebuild --json']);
   command.action(async () => {
     const globals = globalsOf(command);
     const { http } = await openClient(globals);
-    for await (const line of linesOf(await http.stream('POST', '/v1/rebuild'))) {
-      const rebuilt = parseJsonAs(Rebuilt, line, 'the answer to POST /v1/rebuild', 'internal');
+    for await (const line of linesOf(await http.open(routes.rebuild, {}))) {
+      const rebuilt = parseTolerantly(Rebuilt, line, 'the answer to POST /v1/rebuild');
       if (globals.json) printJson(rebuilt);
       else reporterFor(globals).note(`${rebuilt.runs} runs are listed again, and what is open has its ticket`);
     }

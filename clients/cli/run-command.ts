@@ -1,7 +1,7 @@
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Command } from 'commander';
 import type { Hotcell } from '@hotcell/client/index.ts';
-import { isFinished } from '@hotcell/client/views.ts';
+import { isFinished } from '@hotcell/contract/api/runs.ts';
 import { openClient } from './client.ts';
 import { exitCodeOf, exitCodeOfFailure, interrupted } from './exit-code.ts';
 import { followRun } from './follow-run.ts';

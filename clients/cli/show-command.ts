@@ -2,7 +2,7 @@ import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { RunView } from '@hotcell/contract/api/runs.ts';
 import type { Command } from 'commander';
-import { isFinished } from '@hotcell/client/views.ts';
+import { isFinished } from '@hotcell/contract/api/runs.ts';
 import { openClient } from './client.ts';
 import { columns, pairs } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';

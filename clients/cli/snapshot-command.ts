@@ -1,50 +1,11 @@
-import { Digest } from '@hotcell/contract/digest.ts';
 import { counted, formatBytes } from '@hotcell/contract/format.ts';
-import { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
-import { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { type Command, Option } from 'commander';
-import { z } from 'zod';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import type { SnapshotView } from '@hotcell/contract/api/snapshots.ts';
 import { openClient } from './client.ts';
 import { columns, pairs } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { defineCreate } from './snapshot-create-command.ts';
-
-const View = z.looseObject({
-  id: Digest,
-  names: z.array(z.string()),
-  files: z.number(),
-  bytes: z.number(),
-  mode: SnapshotMode,
-  source: z.string(),
-  by: z.string(),
-  at: z.string(),
-});
-const Page = z.looseObject({ snapshots: z.array(View), next: z.string().nullish() });
-const Shown = View.extend({ entries: z.array(SnapshotEntry) });
-const Verdict = z.looseObject({
-  id: Digest,
-  verified: z.boolean(),
-  files: z.number(),
-  bytes: z.number(),
-  problems: z.array(z.object({ path: z.string(), message: z.string() })),
-});
-const Diff = z.looseObject({
-  added: z.array(SnapshotEntry),
-  removed: z.array(SnapshotEntry),
-  changed: z.array(z.object({ path: z.string(), before: SnapshotEntry, after: SnapshotEntry })),
-  same: z.number(),
-});
-const Names = z.looseObject({
-  names: z.array(
-    z.looseObject({
-      name: z.string(),
-      snapshot: Digest,
-      at: z.string(),
-      by: z.string(),
-      history: z.array(z.looseObject({ snapshot: Digest, at: z.string(), by: z.string() })),
-    }),
-  ),
-});
 
 export function define(command: Command): void {
   defineCreate(
@@ -59,21 +20,21 @@ export function define(command: Command): void {
   defineNames(command.command('names').description('the names, where they point and where they pointed before'));
 }
 
-const at = (which: string) => `/v1/snapshots/${encodeURIComponent(which)}`;
-
 function defineLs(command: Command): void {
   examples(command, ['snapshot ls', 'snapshot ls --json']);
   command.action(async () => {
     const globals = globalsOf(command);
     const { http } = await openClient(globals);
-    const all: z.output<typeof View>[] = [];
-    for (let next: string | null | undefined = ''; next !== undefined && next !== null; ) {
-      const cursor: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;
-      const page: z.output<typeof Page> = await http.json(Page, 'GET', `/v1/snapshots?limit=500${cursor}`);
+    const all: SnapshotView[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: { snapshots: SnapshotView[]; next?: string | undefined } = await http.call(routes.listSnapshots, {
+        query: { limit: 500, cursor },
+      });
       if (globals.json) page.snapshots.forEach(printJson);
       all.push(...page.snapshots);
-      next = page.next;
-    }
+      cursor = page.next;
+    } while (cursor !== undefined);
     if (globals.json) return;
     const rows = all
       .toSorted((a, b) => b.at.localeCompare(a.at))
@@ -96,7 +57,7 @@ function defineShow(command: Command): void {
   command.action(async (which: string) => {
     const globals = globalsOf(command);
     const { http } = await openClient(globals);
-    const shown = await http.json(Shown, 'GET', at(which));
+    const shown = await http.call(routes.getSnapshot, { params: { snapshot: which } });
     if (globals.json) return printJson(shown);
     process.stdout.write(
       pairs([
@@ -120,7 +81,7 @@ function defineVerify(command: Command): void {
   command.action(async (which: string) => {
     const globals = globalsOf(command);
     const { http } = await openClient(globals);
-    const verdict = await http.json(Verdict, 'POST', `${at(which)}/verify`);
+    const verdict = await http.call(routes.verifySnapshot, { params: { snapshot: which } });
     if (!verdict.verified) process.exitCode = 3;
     if (globals.json) return printJson(verdict);
     const { id, files, bytes, problems } = verdict;
@@ -142,7 +103,7 @@ function defineDiff(command: Command): void {
   command.action(async (before: string, after: string) => {
     const globals = globalsOf(command);
     const { http } = await openClient(globals);
-    const diff = await http.json(Diff, 'GET', `${at(before)}/diff/${encodeURIComponent(after)}`);
+    const diff = await http.call(routes.diffSnapshots, { params: { snapshot: before, other: after } });
     if (globals.json) return printJson(diff);
     const rows = [
       ...diff.added.map((entry) => ['added', entry.path, String(entry.size)]),
@@ -160,7 +121,7 @@ function defineNames(command: Command): void {
   command.action(async ({ history }: { history?: true }) => {
     const globals = globalsOf(command);
     const { http } = await openClient(globals);
-    const { names } = await http.json(Names, 'GET', '/v1/snapshot-names');
+    const { names } = await http.call(routes.listSnapshotNames, {});
     if (globals.json) return names.forEach(printJson);
     const rows = names.flatMap((name) =>
       (history ? name.history.toReversed() : [name]).map((entry) => [name.name, entry.snapshot, entry.at, entry.by]),

@@ -1,11 +1,12 @@
-import { Digest } from '@hotcell/contract/digest.ts';
 import { type ErrorCode, errorCodes, HotcellError } from '@hotcell/contract/errors.ts';
 import { counted, formatBytes } from '@hotcell/contract/format.ts';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { SnapshotName } from '@hotcell/contract/names.ts';
 import { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { z } from 'zod';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import { type CreatedSnapshot, FreezeEvent } from '@hotcell/contract/api/snapshots.ts';
+import { ndjson } from '@hotcell/contract/api/route.ts';
+import { parseTolerantly } from '@hotcell/client/call.ts';
 import type { Http } from '@hotcell/client/http.ts';
 import { linesOf } from '@hotcell/client/lines.ts';
 import { uploadSnapshot } from '@hotcell/client/upload.ts';
@@ -14,19 +15,6 @@ import { memoryOf } from './hash-memory.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
 import { isLocal, progressTo } from './upload-sources.ts';
-
-const Created = z.looseObject({ id: Digest, name: z.string().optional(), files: z.number(), bytes: z.number() });
-type Created = z.infer<typeof Created>;
-const Line = z.union([
-  z.looseObject({ type: z.literal('progress'), files: z.number(), filesDone: z.number(), bytesDone: z.number() }),
-  Created.extend({ type: z.literal('snapshot') }),
-  z.looseObject({
-    type: z.literal('error'),
-    code: z.string(),
-    detail: z.string(),
-    errors: z.array(z.object({ path: z.string(), message: z.string() })),
-  }),
-]);
 
 interface Options {
   name?: string;
@@ -83,7 +71,7 @@ async function uploadLocal(
   source: string,
   options: Options,
   note: (line: string) => void,
-): Promise<Created> {
+): Promise<CreatedSnapshot> {
   if (options.mode === 'reference')
     throw new HotcellError('invalid', '--mode reference needs a bucket that keeps versions: what lies here is copied');
   const memory = memoryOf(source);
@@ -96,19 +84,19 @@ async function freezeThere(
   source: string,
   { name, mode, rehash }: Options,
   note: (line: string) => void,
-): Promise<Created> {
+): Promise<CreatedSnapshot> {
   if (rehash)
     throw new HotcellError(
       'invalid',
       '--rehash is for a folder or file of this machine: what is elsewhere is read there',
     );
-  const answer = await http.stream('POST', '/v1/snapshots', {
+  const answer = await http.open(routes.createSnapshot, {
     json: { source, ...(name !== undefined && { name }), ...(mode && { mode }) },
-    headers: { accept: 'application/x-ndjson' },
+    headers: { accept: ndjson },
   });
   const tell = progressTo(note);
   for await (const text of linesOf(answer)) {
-    const line = parseJsonAs(Line, text, 'a line of the freeze', 'internal');
+    const line = parseTolerantly(FreezeEvent, text, 'a line of the freeze');
     if (line.type === 'snapshot') return line;
     if (line.type === 'error') throw new HotcellError(codeOf(line.code), line.detail, { issues: line.errors });
     tell({ step: 'reading', done: line.filesDone, of: line.files, bytes: line.bytesDone });

@@ -1,23 +1,17 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { CellBeat, RefusedTicket, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import type { Workers } from '@hotcell/contract/api/workers.ts';
 import { type InstallationStatus, installationStatus } from '@hotcell/setup/status.ts';
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, type Globals, globalsOf, printJson } from './globals.ts';
-
-const Workers = z.object({
-  workers: z.array(z.object({ ...WorkerBeat.shape, cells: z.array(CellBeat) })),
-  refusedTickets: z.object({ count: z.number(), last: z.array(RefusedTicket) }),
-});
-type Workers = z.infer<typeof Workers>;
 
 /** What only the API knows. When it does not answer, the services are shown all the same, and why the rest is not. */
 async function askApi(globals: Globals): Promise<{ known?: Workers; reason?: string }> {
   try {
     const client = await openClient(globals);
-    return { known: await client.http.json(Workers, 'GET', '/v1/workers', {}) };
+    return { known: await client.http.call(routes.listWorkers, {}) };
   } catch (error) {
     return { reason: messageOf(error) };
   }

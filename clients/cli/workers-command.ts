@@ -1,20 +1,17 @@
 import { formatBytes } from '@hotcell/contract/format.ts';
-import { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Command } from 'commander';
-import { z } from 'zod';
+import { routes } from '@hotcell/contract/api/routes.ts';
 import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
-
-const Workers = z.looseObject({ workers: z.array(WorkerBeat.loose()) });
 
 export function define(command: Command): void {
   const ls = command.command('ls').description('the workers that live, what they have and what they could have');
   examples(ls, ['workers ls', 'workers ls --json']);
   ls.action(async () => {
     const globals = globalsOf(ls);
-    const { workers } = await (await openClient(globals)).http.json(Workers, 'GET', '/v1/workers');
+    const { workers } = await (await openClient(globals)).http.call(routes.listWorkers, {});
     if (globals.json) return workers.forEach(printJson);
     process.stdout.write(
       columns(
@@ -37,8 +34,7 @@ export function define(command: Command): void {
   examples(drain, ['workers drain host-1']);
   drain.action(async (name: string) => {
     const globals = globalsOf(drain);
-    const path = `/v1/workers/${encodeURIComponent(name)}/drain`;
-    const drained = await (await openClient(globals)).http.json(z.looseObject({}), 'POST', path);
+    const drained = await (await openClient(globals)).http.call(routes.drainWorker, { params: { name } });
     if (globals.json) printJson(drained);
     else reporterFor(globals).note(`${name} takes nothing more; it takes again when it is started anew`);
   });

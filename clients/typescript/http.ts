@@ -1,12 +1,13 @@
-import { type ErrorCode, errorCodes, HotcellError, type Issue, messageOf } from '@hotcell/contract/errors.ts';
-import { parseAs } from '@hotcell/contract/parse.ts';
-import { z } from 'zod';
+import { type ErrorCode, errorCodes, HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { Problem } from '@hotcell/contract/api/problem.ts';
+import type { JsonAnswer, Route } from '@hotcell/contract/api/route.ts';
+import { addressOf, type Call, readAnswer } from './call.ts';
 
 export interface ClientSettings {
   /** Where the API is, for example http://127.0.0.1:7411 */
   url: string;
   apiKey: string;
-  /** Another tenant than the key's: the operator's right alone. */
+  /** Another tenant than the key's: for the operator only. */
   tenant?: string | undefined;
 }
 
@@ -17,14 +18,7 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-const ProblemBody = z.looseObject({
-  code: z.string().default('internal'),
-  detail: z.string().default(''),
-  title: z.string().default(''),
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).default([]),
-});
-
-/** One request, its answer or its error, with the codes and reasons of the API. */
+/** One request, and its answer, or its error with the code and the reasons of the API. */
 export class Http {
   readonly #settings: ClientSettings;
 
@@ -32,20 +26,17 @@ export class Http {
     this.#settings = { ...settings, url: settings.url.replace(/\/+$/, '') };
   }
 
-  async json<S extends z.ZodType>(
-    schema: S,
-    method: string,
-    path: string,
-    options: RequestOptions = {},
-  ): Promise<z.output<S>> {
-    const answer = await this.stream(method, path, options);
-    const text = await answer.text();
-    const value: unknown = text === '' ? undefined : JSON.parse(text);
-    return parseAs(schema, value, `the answer to ${method} ${path}`, 'internal');
+  /** Calls a route of the table, and parses what it answers by the table's schema. */
+  async call<R extends Route>(route: R, call: Call<R>): Promise<JsonAnswer<R>> {
+    return await readAnswer(route, await this.open(route, call));
   }
 
-  /** The answer as it comes, for those that are long; the caller reads it or cancels it. */
-  async stream(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+  /** The same for a long answer: it is given as it comes, and the caller reads it to its end or cancels it. */
+  async open<R extends Route>(route: R, call: Call<R>): Promise<Response> {
+    return await this.send(route.method, addressOf(route, call), call);
+  }
+
+  async send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
     const { url, apiKey, tenant } = this.#settings;
     const headers: Record<string, string> = { authorization: `Bearer ${apiKey}`, ...options.headers };
     if (tenant !== undefined) headers['hotcell-tenant'] = tenant;
@@ -73,7 +64,7 @@ function unreachable(url: string, cause: unknown): HotcellError {
   const why = cause instanceof Error && cause.cause !== undefined ? messageOf(cause.cause) : messageOf(cause);
   return new HotcellError(
     'api_unreachable',
-    `nobody answers at ${url} (${why || 'no connection'}): start the services with ./hotcell up, or set HOTCELL_URL`,
+    `no answer from ${url} (${why || 'no connection'}): start the services with ./hotcell up, or set HOTCELL_URL`,
     { cause },
   );
 }
@@ -83,9 +74,8 @@ function isCode(code: string): code is ErrorCode {
 }
 
 async function refusalOf(answer: Response): Promise<HotcellError> {
-  const said = ProblemBody.safeParse(await answer.json().catch(() => undefined));
-  if (!said.success) return new HotcellError('internal', `the API answered ${answer.status} and no reason`);
-  const { code, detail, title, errors, ...extra } = said.data;
-  const issues: Issue[] = errors;
-  return new HotcellError(isCode(code) ? code : 'internal', detail || title, { issues, extra });
+  const parsed = Problem.safeParse(await answer.json().catch(() => undefined));
+  if (!parsed.success) return new HotcellError('internal', `the API answered ${answer.status} without a reason`);
+  const { code, detail, errors: issues, ...extra } = parsed.data;
+  return new HotcellError(isCode(code) ? code : 'internal', detail, { issues, extra });
 }

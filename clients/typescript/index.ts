@@ -1,8 +1,8 @@
+import { routes } from '@hotcell/contract/api/routes.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import { type ClientSettings, Http } from './http.ts';
 import { Run } from './run-handle.ts';
-import { Accepted } from './views.ts';
 
 export interface Submitting {
   /** The same key and the same request again give the same run. */
@@ -26,7 +26,7 @@ export class Hotcell {
   async submit(request: RunRequest, options: Submitting = {}): Promise<Run> {
     const headers: Record<string, string> =
       options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
-    const { run, warnings } = await this.http.json(Accepted, 'POST', '/v1/runs', {
+    const { run, warnings } = await this.http.call(routes.submitRun, {
       json: request,
       headers,
       signal: options.signal,

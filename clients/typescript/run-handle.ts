@@ -1,14 +1,14 @@
+import { LogRow, RunEvent } from '@hotcell/contract/api/events.ts';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import { isFinished, type RunView } from '@hotcell/contract/api/runs.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { LogRow } from '@hotcell/contract/log-rows.ts';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
-import type { RunView } from '@hotcell/contract/api/runs.ts';
+import { parseTolerantly } from './call.ts';
+import { Patience } from './client-patience.ts';
 import type { Http } from './http.ts';
 import { linesOf } from './lines.ts';
-import { Patience } from './client-patience.ts';
-import { Accepted, AnyView, isFinished, RunEvent } from './views.ts';
 
-/** One request waits at most this long; waiting goes on with the next. */
+/** One request waits this long at most; the next one continues. */
 const waitSeconds = 60;
 
 export interface Reading {
@@ -30,12 +30,8 @@ export class Run {
     this.warnings = warnings;
   }
 
-  get path(): string {
-    return `/v1/runs/${encodeURIComponent(this.id)}`;
-  }
-
   async show(signal?: AbortSignal): Promise<RunView> {
-    return await this.#http.json(AnyView, 'GET', this.path, { signal });
+    return await this.#http.call(routes.getRun, { params: { run: this.id }, signal });
   }
 
   /** The result, whatever the outcome: a program that failed is an answer, not an error. */
@@ -44,7 +40,8 @@ export class Run {
     for (;;) {
       try {
         const headers = { prefer: `wait=${waitSeconds}` };
-        const view = await this.#http.json(AnyView, 'GET', this.path, { headers, signal: options.signal });
+        const params = { run: this.id };
+        const view = await this.#http.call(routes.getRun, { params, headers, signal: options.signal });
         if (isFinished(view)) return view;
         patience.succeeded();
       } catch (error) {
@@ -53,55 +50,59 @@ export class Run {
     }
   }
 
-  /** What the job wrote, from the start (or after a row), and then as it comes, until the run is finished. */
+  /** What the job wrote, from the start or after a row, then as it comes until the run is finished. */
   async *logs(options: Reading & { follow?: boolean } = {}): AsyncGenerator<LogRow> {
     const follow = options.follow ?? true;
-    yield* this.#resume(options.after ?? -1, options.signal, async function* (after, http, path) {
-      const answer = await http.stream('GET', `${path}/logs?after=${after}&follow=${follow}`, options);
-      for await (const line of linesOf(answer)) yield parseJsonAs(LogRow, line, 'a row of the log', 'internal');
+    const { signal } = options;
+    yield* this.#resume(options.after ?? -1, signal, async function* (after, http, params) {
+      const query = { after, follow: follow ? ('true' as const) : ('false' as const) };
+      const answer = await http.open(routes.readLog, { params, query, signal });
+      for await (const line of linesOf(answer)) yield parseTolerantly(LogRow, line, 'a row of the log');
     });
   }
 
-  /** Status, log rows, and at the end the result: everything that happens to the run. */
+  /** Everything that happens to the run: its status, its log rows and, last, its result. */
   async *events(options: Reading = {}): AsyncGenerator<RunEvent> {
-    yield* this.#resume(options.after ?? -1, options.signal, async function* (after, http, path) {
-      const answer = await http.stream('GET', `${path}/events?after=${after}`, { signal: options.signal });
+    const { signal } = options;
+    yield* this.#resume(options.after ?? -1, signal, async function* (after, http, params) {
+      const answer = await http.open(routes.followRun, { params, query: { after }, signal });
       for await (const line of linesOf(answer)) {
-        const event = parseJsonAs(RunEvent, line, 'an event of the run', 'internal');
+        const event = parseTolerantly(RunEvent, line, 'an event of the run');
         yield event;
         if (event.type === 'result') return;
       }
-      // The API ends a stream early when it is restarted: whoever follows goes on at the next.
+      // An API that is restarted ends its streams early: the next one continues.
       throw new HotcellError('api_unreachable', 'the API ended the stream before the run was finished');
     });
   }
 
   async cancel(reason?: string): Promise<void> {
-    await this.#http.json(AnyView, 'POST', `${this.path}/cancel`, { json: reason === undefined ? {} : { reason } });
+    const json = reason === undefined ? {} : { reason };
+    await this.#http.call(routes.cancelRun, { params: { run: this.id }, json });
   }
 
   async rerun(options: { latestInputs?: boolean } = {}): Promise<Run> {
-    const { run, warnings } = await this.#http.json(Accepted, 'POST', `${this.path}/rerun`, { json: options });
+    const params = { run: this.id };
+    const { run, warnings } = await this.#http.call(routes.rerunRun, { params, json: options });
     return new Run(this.#http, run, warnings);
   }
 
-  /** A file that the run left, as it comes. Whoever keeps it checks its digest. */
+  /** An output as it comes. A caller that keeps it checks its digest. */
   async output(path: string, signal?: AbortSignal): Promise<Response> {
-    const encoded = path.split('/').map(encodeURIComponent).join('/');
-    return await this.#http.stream('GET', `${this.path}/outputs/${encoded}`, { signal });
+    return await this.#http.open(routes.getOutput, { params: { run: this.id, path }, signal });
   }
 
-  /** A stream that breaks is taken up again behind the last row that came: nothing twice, nothing missing. */
+  /** A stream that breaks is resumed behind the last row that came: nothing twice, nothing missing. */
   async *#resume<T extends object>(
     from: number,
     signal: AbortSignal | undefined,
-    open: (after: number, http: Http, path: string) => AsyncIterable<T>,
+    open: (after: number, http: Http, params: { run: string }) => AsyncIterable<T>,
   ): AsyncGenerator<T> {
     const patience = new Patience();
     let after = from;
     for (;;) {
       try {
-        for await (const item of open(after, this.#http, this.path)) {
+        for await (const item of open(after, this.#http, { run: this.id })) {
           patience.succeeded();
           if ('seq' in item && typeof item.seq === 'number') after = item.seq;
           yield item;

@@ -2,24 +2,16 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Digest } from '@hotcell/contract/digest.ts';
+import { octets } from '@hotcell/contract/api/route.ts';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { z } from 'zod';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { type Hashed, hashFiles, smallBytes } from './hash-files.ts';
 import type { HashMemory } from './hashes/memory.ts';
 import type { Http } from './http.ts';
 import { walk } from './walk.ts';
-
-const Began = z.object({ upload: z.string(), missing: z.array(Digest) });
-const Created = z.object({
-  id: Digest,
-  name: z.string().optional(),
-  files: z.number(),
-  bytes: z.number(),
-  locations: Digest,
-});
-export type CreatedSnapshot = z.infer<typeof Created>;
 
 const sentAtOnce = 12;
 const tries = 6;
@@ -32,18 +24,18 @@ interface UploadProgress {
 }
 export interface UploadOptions {
   name?: string | undefined;
-  /** What is known of the files from the last time; without it every byte is read. */
+  /** Digests remembered from the last time; without them every byte is read. */
   memory?: HashMemory | undefined;
   signal?: AbortSignal | undefined;
   progress?: (progress: UploadProgress) => void;
 }
 
-/** A remembered digest was not that of the bytes. */
+/** The remembered digest is not the digest of the bytes. */
 class Misremembered extends Error {}
 
 /**
- * Freeze a folder or a file of ours: say what it holds, send what the other side does not have, have the snapshot made.
- * Doing it again after an interruption sends only what is left.
+ * Freezes a local folder or file: says what it holds, sends what the API does not have, and has the snapshot made.
+ * Doing it again after an interruption sends only the rest.
  */
 export async function uploadSnapshot(
   http: Http,
@@ -63,24 +55,25 @@ async function freeze(http: Http, source: string, options: UploadOptions): Promi
   const files = await hashFiles(walk(source), options);
   const entries = files.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
   const { signal } = options;
-  const began = await http.json(Began, 'POST', '/v1/uploads', { json: { files: entries }, signal });
-  await sendAll(http, began, files, options);
-  const asked = { upload: began.upload, files: entries, ...(options.name === undefined ? {} : { name: options.name }) };
-  return http.json(Created, 'POST', '/v1/snapshots', { json: asked, signal });
+  const { upload, missing } = await http.call(routes.beginUpload, { json: { files: entries }, signal });
+  await sendAll(http, upload, missing, files, options);
+  const json = { upload, files: entries, ...(options.name !== undefined && { name: options.name }) };
+  return await http.call(routes.createSnapshot, { json, signal });
 }
 
 async function sendAll(
   http: Http,
-  began: z.infer<typeof Began>,
+  upload: string,
+  missing: readonly Digest[],
   files: readonly Hashed[],
   { signal, progress }: UploadOptions,
 ): Promise<void> {
   const byDigest = new Map(files.map((file) => [file.sha256, file]));
-  const wanted = began.missing.flatMap((digest) => byDigest.get(digest) ?? []);
+  const wanted = missing.flatMap((digest) => byDigest.get(digest) ?? []);
   let done = 0;
   let bytes = 0;
   await inLanes(sentAtOnce, wanted, async (file) => {
-    await send(http, began.upload, file, signal);
+    await send(http, upload, file, signal);
     done += 1;
     bytes += file.size;
     progress?.({ step: 'sending', done, of: wanted.length, bytes });
@@ -92,9 +85,10 @@ async function send(http: Http, upload: string, file: Hashed, signal: AbortSigna
     try {
       const small = file.size <= smallBytes;
       const body = small ? new Uint8Array(await readFile(file.from)) : Readable.toWeb(createReadStream(file.from));
-      const answer = await http.stream('PUT', `/v1/uploads/${upload}/${file.sha256}`, {
+      const answer = await http.open(routes.uploadContent, {
+        params: { upload, sha256: file.sha256 },
         body: body as Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
-        headers: { 'content-type': 'application/octet-stream' },
+        headers: { 'content-type': octets },
         signal,
       });
       await answer.body?.cancel();
@@ -111,12 +105,10 @@ async function send(http: Http, upload: string, file: Hashed, signal: AbortSigna
 
 async function changed(file: Hashed, cause: HotcellError): Promise<HotcellError> {
   const { size } = await stat(file.from);
-  const how = size === file.size ? 'its bytes are others now' : `it had ${file.size} bytes and has ${size} now`;
+  const how = size === file.size ? 'its bytes differ now' : `it had ${file.size} bytes and has ${size} now`;
   return new HotcellError(
     'snapshot_refused',
     `${file.from} changed while it was frozen (${how}): try again when it is at rest`,
-    {
-      cause,
-    },
+    { cause },
   );
 }

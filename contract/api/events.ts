@@ -51,7 +51,12 @@ export const eventRoutes = {
         .describe('only the first and the last so many bytes'),
     }),
     headers: z.object({
-      'last-event-id': inDigits(z.number().int().min(0)).optional().describe('of server-sent events: as "after"'),
+      'last-event-id': z
+        .string()
+        .regex(/^\d{1,16}$/, 'must be a sequence number')
+        .transform(Number)
+        .optional()
+        .describe('of server-sent events: as "after"'),
     }),
     answers: {
       200: { description: 'rows as they come', content: { [ndjson]: LogRow, [eventStream]: LogRow } },

@@ -79,5 +79,5 @@ export type JsonAnswer<R extends Route> = { [S in keyof R['answers']]: JsonOf<R[
 
 /** A number in a query or header: digits, and nothing else that JavaScript would take for a number. */
 export function inDigits<S extends z.ZodNumber>(schema: S) {
-  return z.preprocess((text) => (typeof text === 'string' && /^-?\d{1,15}$/.test(text) ? Number(text) : text), schema);
+  return z.preprocess((text) => (typeof text === 'string' && /^-?\d{1,16}$/.test(text) ? Number(text) : text), schema);
 }

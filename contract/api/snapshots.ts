@@ -108,7 +108,13 @@ const SnapshotNames = answerSchema(
 );
 
 const SnapshotParams = z.strictObject({
-  snapshot: z.string().min(1).max(256).describe('an id, a name or RUN:outputs'),
+  snapshot: z
+    .string()
+    .regex(
+      /^(sha256:[0-9a-f]{64}|[a-z0-9][a-z0-9._-]{0,127}|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:outputs)$/,
+      'must be an id, a name or RUN:outputs',
+    )
+    .describe('an id, a name or RUN:outputs'),
 });
 const toSnapshot = { Location: 'where the snapshot is' };
 

@@ -11,6 +11,8 @@ const Workers = answerSchema(
   }),
 );
 
+export type Workers = z.infer<typeof Workers>;
+
 /** How many runs the record has. */
 export const Rebuilt = answerSchema('Rebuilt', z.strictObject({ runs: z.number().int() }));
 export type Rebuilt = z.infer<typeof Rebuilt>;

@@ -7,7 +7,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Producer } from '../producer.ts';
 import { problemOf } from './problem-of.ts';
 import { readPast } from './read-past.ts';
-import { notFound } from './register-routes.ts';
 
 export function answerProblems(app: FastifyInstance, producer: Producer): void {
   app.setErrorHandler(async (error, request, reply) => {
@@ -16,9 +15,6 @@ export function answerProblems(app: FastifyInstance, producer: Producer): void {
       producer.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
     if (problem.status === 413) await readPast(request.raw);
     return sendProblem(problem, reply);
-  });
-  app.setNotFoundHandler(({ method, url }) => {
-    throw notFound(method, url);
   });
 }
 

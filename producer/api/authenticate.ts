@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { notFound } from './not-found.ts';
 import { type Caller, callerFrom, requireRole } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
 
@@ -12,7 +13,9 @@ export function authenticate(app: FastifyInstance, producer: Producer): void {
     const record = await producer.keys.recognise(request.headers.authorization);
     const tenant = request.headers['hotcell-tenant'];
     const caller = callerFrom(record, typeof tenant === 'string' ? tenant : undefined);
-    if (route) requireRole(caller, route.role);
+    // Of an unknown address or method nothing is read either.
+    if (!route) throw notFound(request.method, request.url);
+    requireRole(caller, route.role);
     callers.set(request.raw, caller);
   });
 }

@@ -1,7 +1,6 @@
 import type { Parsed, JsonAnswer, Route } from '@hotcell/contract/api/route.ts';
 import { octets } from '@hotcell/contract/api/route.ts';
 import { type OperationId, type Routes, routes } from '@hotcell/contract/api/routes.ts';
-import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.ts';
@@ -61,26 +60,4 @@ function bodyOf({ body }: Route, value: unknown): unknown {
   if (!body || body.parsedBy === 'handler') return value;
   if (body.optional && (value === undefined || value === null)) return undefined;
   return parseAs(body.schema, value, 'the body');
-}
-
-/** Of an address that exists, but not with this method: the methods that it takes. */
-export function methodsAt(url: string): string[] {
-  const [address = ''] = url.split('?', 1);
-  return Object.values<Route>(routes)
-    .filter(({ path }) => pattern(path).test(address))
-    .map(({ method }) => method);
-}
-
-function pattern(path: string): RegExp {
-  return new RegExp(`^${path.replace('{path}', '.+').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-}
-
-export function notFound(method: string, url: string): HotcellError {
-  const [address = ''] = url.split('?', 1);
-  const allow = methodsAt(url);
-  return allow.length === 0
-    ? new HotcellError('not_found', `${address} does not exist: see /openapi.json`)
-    : new HotcellError('method_not_allowed', `${address} does not take ${method}: use ${allow.join(' or ')}`, {
-        extra: { allow },
-      });
 }

@@ -6,6 +6,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { diffOf } from '@hotcell/contract/snapshot-diff.ts';
 import { namesOf, publishName } from '@hotcell/record/snapshot-name.ts';
+import type { SnapshotRecord } from '@hotcell/record/schemas.ts';
 import { type KeptSnapshot, manifestAt, snapshotRecord, useSnapshot } from '@hotcell/record/snapshot-store.ts';
 import type { FastifyReply } from 'fastify';
 import { freezeOutputs } from '../freeze/freeze-outputs.ts';
@@ -54,35 +55,38 @@ export function snapshotHandlers(producer: Producer) {
     listSnapshots: async ({ caller, query }) => await listSnapshots(store, caller.tenant, query.limit, query.cursor),
 
     async getSnapshot({ caller: { tenant }, params: { snapshot } }) {
-      const id = await idOf(producer, tenant, snapshot);
-      const record = await snapshotRecord(store, tenant, id);
-      if (!record) throw notThere(snapshot, id);
+      const record = await recordOf(producer, tenant, snapshot);
+      const id = record.snapshot;
       const [entries, names] = await Promise.all([manifestAt(store, tenant, id), namesBySnapshot(store, tenant)]);
       return { ...viewOf(record, names.get(id) ?? []), entries };
     },
 
     async verifySnapshot({ caller: { tenant }, params: { snapshot } }) {
-      const id = await idOf(producer, tenant, snapshot);
-      if (!(await snapshotRecord(store, tenant, id))) throw notThere(snapshot, id);
-      return await verifySnapshot(producer, tenant, id);
+      return await verifySnapshot(producer, tenant, (await recordOf(producer, tenant, snapshot)).snapshot);
     },
 
     async diffSnapshots({ caller: { tenant }, params }) {
       const [before, after] = await Promise.all([
-        idOf(producer, tenant, params.snapshot),
-        idOf(producer, tenant, params.other),
+        recordOf(producer, tenant, params.snapshot),
+        recordOf(producer, tenant, params.other),
       ]);
-      const manifests = await Promise.all([manifestAt(store, tenant, before), manifestAt(store, tenant, after)]);
-      return { before, after, ...diffOf(...manifests) };
+      const manifests = await Promise.all([
+        manifestAt(store, tenant, before.snapshot),
+        manifestAt(store, tenant, after.snapshot),
+      ]);
+      return { before: before.snapshot, after: after.snapshot, ...diffOf(...manifests) };
     },
 
     listSnapshotNames: async ({ caller }) => ({ names: await Array.fromAsync(namesOf(store, caller.tenant)) }),
   } satisfies Partial<Handlers>;
 }
 
-function notThere(named: string, id: Digest): HotcellError {
-  if (named === id) return new HotcellError('not_found', `snapshot ${id} not found: see ./hotcell snapshot ls`);
-  return new HotcellError(
+async function recordOf(deps: ResolveDeps, tenant: string, named: string): Promise<SnapshotRecord> {
+  const id = await idOf(deps, tenant, named);
+  const record = await snapshotRecord(deps.store, tenant, id);
+  if (record) return record;
+  if (named === id) throw new HotcellError('not_found', `snapshot ${id} not found: see ./hotcell snapshot ls`);
+  throw new HotcellError(
     'not_found',
     `${named} points to ${id}, which was collected as garbage: freeze its source again with ./hotcell snapshot create`,
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { bytesOf, LogRow } from '@hotcell/contract/log-rows.ts';
 import type { Run } from '@hotcell/client/index.ts';
-import type { RunEvent } from '@hotcell/client/views.ts';
+import type { RunEvent } from '@hotcell/contract/api/events.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
 import { type House, openHouse } from '../support/house.ts';

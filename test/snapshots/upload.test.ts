@@ -78,7 +78,7 @@ test('an interrupted upload continues with the rest', async () => {
   assert.ok(sent >= 8 && sent < 40, String(sent));
   const answer = await producer.ask('GET', `/v1/snapshots/${idOf(tree)}`);
   assert.equal(answer.status, 404, 'no part of it is a snapshot');
-  const begun = await http.stream('POST', '/v1/uploads', {
+  const begun = await http.send('POST', '/v1/uploads', {
     json: { files: Object.entries(tree).map(([path, c]) => ({ path, size: c.length, sha256: sha256(c) })) },
   });
   const { missing } = (await begun.json()) as { missing: string[] };
@@ -125,17 +125,17 @@ test('bytes that do not match the digest are refused and not kept', async () => 
   const { http } = await producer.client();
   for (const bytes of [Buffer.from('other bytes'), Buffer.alloc(17 * 2 ** 20, 1)]) {
     const digest = sha256(`not these ${bytes.length}`);
-    const begun = await http.stream('POST', '/v1/uploads', {
+    const begun = await http.send('POST', '/v1/uploads', {
       json: { files: [{ path: 'x', size: bytes.length, sha256: digest }] },
     });
     const { upload } = (await begun.json()) as { upload: string };
-    const put = http.stream('PUT', `/v1/uploads/${upload}/${digest}`, {
+    const put = http.send('PUT', `/v1/uploads/${upload}/${digest}`, {
       body: new Uint8Array(bytes),
       headers: { 'content-type': 'application/octet-stream' },
     });
     await assert.rejects(put, (error: unknown) => error instanceof HotcellError && error.code === 'snapshot_refused');
     assert.equal(await house.store.head(house.store.record, recordKeys.cas(house.tenant, digest)), undefined);
-    const finish = http.stream('POST', '/v1/snapshots', {
+    const finish = http.send('POST', '/v1/snapshots', {
       json: { upload, files: [{ path: 'x', size: bytes.length, sha256: digest }] },
     });
     await assert.rejects(finish, (error: unknown) => error instanceof HotcellError && error.code === 'conflict');
@@ -146,8 +146,8 @@ test('a size that does not match the bytes is refused', async () => {
   const { http } = await producer.client();
   await uploadSnapshot(http, await folderOf({ x: 'five!' }));
   const files = [{ path: 'x', size: 6, sha256: sha256('five!') }];
-  const begun = (await (await http.stream('POST', '/v1/uploads', { json: { files } })).json()) as { upload: string };
-  await assert.rejects(http.stream('POST', '/v1/snapshots', { json: { upload: begun.upload, files } }), /5|has not/);
+  const begun = (await (await http.send('POST', '/v1/uploads', { json: { files } })).json()) as { upload: string };
+  await assert.rejects(http.send('POST', '/v1/snapshots', { json: { upload: begun.upload, files } }), /5|has not/);
 });
 
 test('exactly the absent contents of thousands are reported as missing', async () => {
@@ -157,7 +157,7 @@ test('exactly the absent contents of thousands are reported as missing', async (
   const entry = (path: string, text: string) => ({ path, size: text.length, sha256: sha256(text) });
   const absent = Array.from({ length: 5000 }, (_, i) => entry(`absent/${i}`, `absent ${i}`));
   const files = [...absent, ...Object.entries(there).map(([path, text]) => entry(path, text))];
-  const begun = await http.stream('POST', '/v1/uploads', { json: { files } });
+  const begun = await http.send('POST', '/v1/uploads', { json: { files } });
   const { missing } = (await begun.json()) as { missing: string[] };
   assert.deepEqual(missing.toSorted(), absent.map((file) => file.sha256).toSorted());
 });
@@ -168,10 +168,10 @@ test('a tenant never learns what another has', async () => {
   const other = bed.tenant();
   const { http } = await producer.client('submitter', other);
   const files = [{ path: 'x', size: 11, sha256: sha256(tree.x) }];
-  const begun = (await (await http.stream('POST', '/v1/uploads', { json: { files } })).json()) as { missing: string[] };
+  const begun = (await (await http.send('POST', '/v1/uploads', { json: { files } })).json()) as { missing: string[] };
   assert.deepEqual(begun.missing, [sha256(tree.x)]);
   await assert.rejects(
-    http.stream('GET', `/v1/snapshots/${idOf(tree)}`),
+    http.send('GET', `/v1/snapshots/${idOf(tree)}`),
     (error: unknown) => error instanceof HotcellError && error.code === 'not_found',
   );
 });

@@ -1,37 +1,14 @@
-import { limitNames, showLimit } from '@hotcell/contract/limits.ts';
+import { showLimit } from '@hotcell/contract/limits.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
-import { z } from 'zod';
+import { routes } from '@hotcell/contract/api/routes.ts';
 import { openClient } from '../client.ts';
 import { columns, pairs } from '../columns.ts';
 import { type Globals, printJson } from '../globals.ts';
 import { visible } from '../visible.ts';
 
-const Explanation = z.looseObject({
-  run: z.string(),
-  policy: z.looseObject({ name: z.string(), digest: z.string() }).nullable(),
-  revoked: z.looseObject({ at: z.string(), reason: z.string() }).nullable(),
-  admitted: z.boolean(),
-  reasons: z.array(z.looseObject({ path: z.string(), message: z.string() })),
-  warnings: z.array(z.string()),
-  runtime: z.string().nullable(),
-  queue: z.string().nullable(),
-  image: z.looseObject({ ref: z.string(), digest: z.string() }).nullable(),
-  env: z.array(z.string()),
-  limits: z.array(
-    z.looseObject({
-      name: z.enum(limitNames),
-      asked: z.number().nullable(),
-      min: z.number(),
-      default: z.number(),
-      max: z.number(),
-      effective: z.number().nullable(),
-    }),
-  ),
-});
-
 export async function explain(run: string, globals: Globals): Promise<void> {
   const { http } = await openClient(globals);
-  const said = await http.json(Explanation, 'GET', `/v1/runs/${encodeURIComponent(run)}/policy`);
+  const said = await http.call(routes.explainRun, { params: { run } });
   if (globals.json) return printJson(said);
   process.stdout.write(
     pairs([

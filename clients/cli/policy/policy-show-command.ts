@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { routes } from '@hotcell/contract/api/routes.ts';
 import { openClient } from '../client.ts';
 import { columns } from '../columns.ts';
 import { type Globals, printJson } from '../globals.ts';
@@ -6,24 +6,9 @@ import { reporterFor } from '../reporter.ts';
 import { policyOf } from './fetch-policy.ts';
 import { readable } from './policy-yaml.ts';
 
-const Listed = z.looseObject({
-  policies: z.array(
-    z.looseObject({
-      name: z.string(),
-      digest: z.string(),
-      description: z.string(),
-      runtime: z.string(),
-      images: z.array(z.string()),
-      languages: z.array(z.string()),
-      revoked: z.boolean(),
-    }),
-  ),
-  problems: z.array(z.looseObject({ file: z.string(), line: z.number(), column: z.number(), message: z.string() })),
-});
-
 export async function list(globals: Globals): Promise<void> {
   const { http } = await openClient(globals);
-  const { policies, problems } = await http.json(Listed, 'GET', '/v1/policies');
+  const { policies, problems } = await http.call(routes.listPolicies, {});
   if (globals.json) policies.forEach(printJson);
   else
     process.stdout.write(

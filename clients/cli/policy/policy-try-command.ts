@@ -1,18 +1,13 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
-import { z } from 'zod';
+import type { PolicyTrial } from '@hotcell/contract/api/policies.ts';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import type { Policy } from '@hotcell/contract/policy.ts';
 import { openClient } from '../client.ts';
 import { type Globals, printJson } from '../globals.ts';
 import { visible } from '../visible.ts';
 import { loadFile } from './local-policy.ts';
 import { readable } from './policy-yaml.ts';
-
-const Past = z.looseObject({
-  looked: z.number(),
-  refused: z.array(
-    z.looseObject({ run: z.string(), reasons: z.array(z.looseObject({ path: z.string(), message: z.string() })) }),
-  ),
-});
 
 export async function tryFile(file: string, since: string | undefined, globals: Globals): Promise<void> {
   const { policy, digest } = loadFile(file);
@@ -27,9 +22,9 @@ export async function tryFile(file: string, since: string | undefined, globals: 
     for (const reason of reasons) process.stdout.write(`${run}  ${visible(showIssue(reason))}\n`);
 }
 
-async function pastUnder(policy: { name: string }, since: string, globals: Globals): Promise<z.infer<typeof Past>> {
+async function pastUnder(policy: Policy, since: string, globals: Globals): Promise<PolicyTrial> {
   const { http } = await openClient(globals);
-  return await http.json(Past, 'POST', '/v1/policies/try', { json: { name: policy.name, policy, since } });
+  return await http.call(routes.tryPolicy, { json: { name: policy.name, policy, since } });
 }
 
 function timeOf(since: string): string {

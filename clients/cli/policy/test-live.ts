@@ -9,20 +9,19 @@ import { openClient } from '../client.ts';
 import { type Globals, printJson } from '../globals.ts';
 import { uploadSource } from '../upload-sources.ts';
 import { visible } from '../visible.ts';
-import { PolicyView } from './fetch-policy.ts';
+import { routes } from '@hotcell/contract/api/routes.ts';
 import { inputText, type Probe, probesOf } from './probes.ts';
 
-const Names = z.looseObject({ policies: z.array(z.looseObject({ name: z.string() })) });
 const longestSeconds = 180;
 
 /** Real cells under each policy of the installation, and whether what programs find there is what the policy says. */
 export async function testLive(only: readonly string[], globals: Globals): Promise<void> {
   const client = await openClient(globals);
-  const { policies } = await client.http.json(Names, 'GET', '/v1/policies');
+  const { policies } = await client.http.call(routes.listPolicies, {});
   const names = policies.map(({ name }) => name).filter((name) => only.length === 0 || only.includes(name));
   const snapshot = await uploadInput(client);
   for (const name of names) {
-    const { policy } = await client.http.json(PolicyView, 'GET', `/v1/policies/${encodeURIComponent(name)}`);
+    const { policy } = await client.http.call(routes.getPolicy, { params: { policy: name } });
     const why = whyNotProbed(policy);
     if (why) {
       tell(globals, { policy: name, probe: null, ok: true, difference: why });

@@ -1,0 +1,74 @@
+import { type JsonAnswer, json, type Route } from '@hotcell/contract/api/route.ts';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { parseAs } from '@hotcell/contract/parse.ts';
+import { z } from 'zod';
+
+type Input<S> = S extends z.ZodType ? z.input<S> : never;
+
+/** What a caller gives for a route of the table: its variable parts, its query, its body. */
+export type Call<R extends Route> = {
+  query?: R extends { query: infer S } ? Partial<Input<S>> : never;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal | undefined;
+} & (R extends { params: infer S } ? { params: Input<S> } : unknown) &
+  (R extends { body: { schema: infer S; optional: true } }
+    ? { json?: Input<S> }
+    : R extends { body: { schema: infer S; type: typeof json } }
+      ? { json: Input<S> }
+      : R extends { body: unknown }
+        ? { body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> }
+        : unknown);
+
+export function addressOf({ path }: Route, { params = {}, query = {} }: { params?: object; query?: object }): string {
+  const values = new Map(Object.entries(params));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    String(values.get(name))
+      .split('/')
+      .map(encodeURIComponent)
+      .join(name === 'path' ? '/' : '%2F'),
+  );
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));
+  return search.size > 0 ? `${filled}?${search}` : filled;
+}
+
+export async function readAnswer<R extends Route>(route: R, answer: Response): Promise<JsonAnswer<R>> {
+  const schema = route.answers[answer.status]?.content?.[json];
+  if (!schema) throw new HotcellError('internal', `the API answered ${answer.status} to ${route.method} ${route.path}`);
+  return parseTolerantly(schema, await answer.text(), `the answer to ${route.method} ${route.path}`) as JsonAnswer<R>;
+}
+
+/** With the schemas of the API itself, but for members that a newer API adds: they are left out. */
+export function parseTolerantly<S extends z.ZodType>(schema: S, text: string, what: string): z.output<S> {
+  const value = jsonIn(text, what);
+  const { error, data } = schema.safeParse(value);
+  if (!error) return data;
+  for (const { path, keys } of unknownMembers(error.issues)) leaveOut(value, path, keys);
+  return parseAs(schema, value, what, 'internal');
+}
+
+type Issue = z.core.$ZodIssue;
+
+function unknownMembers(issues: readonly Issue[]): { path: PropertyKey[]; keys: string[] }[] {
+  return issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') return [issue];
+    if (issue.code !== 'invalid_union') return [];
+    // Of several shapes, the one that only has members too many.
+    const meant = issue.errors.find((errors) => errors.every(({ code }) => code === 'unrecognized_keys')) ?? [];
+    return unknownMembers(meant).map(({ path, keys }) => ({ path: [...issue.path, ...path], keys }));
+  });
+}
+
+function jsonIn(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new HotcellError('internal', `${what} is not JSON: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function leaveOut(value: unknown, path: readonly PropertyKey[], keys: readonly string[]): void {
+  const inner = path.reduce((outer: unknown, step) => Object(outer)[step], value);
+  for (const key of keys) Reflect.deleteProperty(Object(inner), key);
+}
