@@ -13,7 +13,7 @@ export interface Listing {
   cursor?: string | undefined;
 }
 
-/** A page of runs. Those that were only told to be finished are read once, so that list and detail say the same. */
+/** A page of runs. Those known to be finished from a message alone are read once, so that list and detail agree. */
 export async function listRuns(
   producer: Producer,
   tenant: string,

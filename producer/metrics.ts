@@ -1,4 +1,4 @@
-/** Counters of this process, in the text form that Prometheus reads. */
+/** Counters of this process, in the text format of Prometheus. */
 type LabelValues = Readonly<Record<string, string>>;
 
 interface Family {

@@ -9,13 +9,13 @@ import type { ReadModel } from './readmodel/read-model.ts';
 
 type StatusEvent = Extract<LiveEvent, { type: 'status' }>;
 
-/** However a message gets lost, nobody waits longer than this for something that has happened. */
+/** If a message is lost, a waiting caller learns of the event within this time. */
 const lookEveryMs = 2_000;
 const lookAtOnce = 32;
 const mostTold = 32;
 
-/** What one who waits has been told and not yet taken: an empty list when woken means "look for yourself". */
-class Watch implements Disposable {
+/** Events that a waiting caller has not taken yet. Woken with an empty list, it reads the bucket itself. */
+class Listener implements Disposable {
   #told: StatusEvent[] = [];
   #woken = Promise.withResolvers<void>();
   readonly #leave: () => void;
@@ -26,7 +26,7 @@ class Watch implements Disposable {
 
   wake(event?: StatusEvent): void {
     if (event) this.#told.push(event);
-    // Who does not come to take them needs the newest; what came and went before is no loss.
+    // A slow listener needs the newest; statuses that came and went are no loss.
     if (this.#told.length > mostTold) this.#told.shift();
     this.#woken.resolve();
   }
@@ -54,12 +54,12 @@ interface NewsDeps {
 }
 
 /**
- * What happens to runs, heard once per process and spread to whoever waits for it. Messages are nudges: what counts is
- * read from the bucket, and it is read again after every reconnection and, a few at a time, every two seconds.
+ * What happens to runs: heard once per process, and passed on to every caller that waits for it. Messages are only
+ * nudges: the bucket decides, and is read again after every reconnection and, a few runs at a time, every two seconds.
  */
 export class News implements Disposable {
   readonly #deps: NewsDeps;
-  readonly #watches = new Map<string, Set<Watch>>();
+  readonly #listeners = new Map<string, Set<Listener>>();
   readonly #subscriptions = new DisposableStack();
 
   private constructor(deps: NewsDeps) {
@@ -86,29 +86,29 @@ export class News implements Disposable {
     return await readResult(store, tenant, run);
   }
 
-  /** The result as soon as there is one, or nothing when the signal ends the waiting. */
+  /** The result as soon as there is one; undefined when the signal ends the wait. */
   async waitForResult(tenant: string, run: RunId, signal: AbortSignal): Promise<Result | undefined> {
-    // Watching begins before looking: what happens in between is not missed.
-    using watch = this.watch(run);
+    // Listening begins before reading: nothing in between is missed.
+    using listener = this.listen(run);
     for (;;) {
       const result = await this.resultOf(tenant, run);
       if (result || signal.aborted) return result;
-      // Only an end, or not having been told anything, is worth a look into the bucket.
+      // Only an end, or a wake without an event, is worth reading the bucket.
       for (;;) {
-        const told = await watch.next(signal);
+        const told = await listener.next(signal);
         if (told.length === 0 || told.some((event) => event.status === 'finished')) break;
       }
     }
   }
 
-  watch(run: RunId): Watch {
-    const all = this.#watches.get(run) ?? new Set();
-    const watch: Watch = new Watch(() => {
-      all.delete(watch);
-      if (all.size === 0 && this.#watches.get(run) === all) this.#watches.delete(run);
+  listen(run: RunId): Listener {
+    const all = this.#listeners.get(run) ?? new Set();
+    const listener: Listener = new Listener(() => {
+      all.delete(listener);
+      if (all.size === 0 && this.#listeners.get(run) === all) this.#listeners.delete(run);
     });
-    this.#watches.set(run, all.add(watch));
-    return watch;
+    this.#listeners.set(run, all.add(listener));
+    return listener;
   }
 
   #heard(event: StatusEvent): void {
@@ -117,22 +117,22 @@ export class News implements Disposable {
       if (event.status !== 'finished') model.progressed(event.run, event.status);
       else if (event.outcome) model.ended(event.run, event.outcome, event.at);
     } catch (error) {
-      // Lists may lag; nobody who waits for this run may.
-      log.warn({ err: error, run: event.run }, 'the read model did not take a status');
+      // Lists may lag; callers that wait for this run must not.
+      log.warn({ err: error, run: event.run }, 'failed to write a status to the read model; the next comparison will');
     }
-    for (const watch of this.#watches.get(event.run) ?? []) watch.wake(event);
+    for (const listener of this.#listeners.get(event.run) ?? []) listener.wake(event);
   }
 
   #wakeAll(): void {
-    for (const watches of this.#watches.values()) for (const watch of watches) watch.wake();
+    for (const listeners of this.#listeners.values()) for (const listener of listeners) listener.wake();
   }
 
-  /** Round and round, a few at a time: those that were woken go to the end. */
+  /** A few at a time, in turn: those that were woken go to the end. */
   #wakeSome(): void {
-    for (const [run, watches] of [...this.#watches.entries()].slice(0, lookAtOnce)) {
-      this.#watches.delete(run);
-      this.#watches.set(run, watches);
-      for (const watch of watches) watch.wake();
+    for (const [run, listeners] of [...this.#listeners.entries()].slice(0, lookAtOnce)) {
+      this.#listeners.delete(run);
+      this.#listeners.set(run, listeners);
+      for (const listener of listeners) listener.wake();
     }
   }
 }

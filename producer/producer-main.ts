@@ -23,10 +23,10 @@ import { keepReadModel } from './readmodel/keep-read-model.ts';
 import { ReadModel } from './readmodel/read-model.ts';
 import { Reconciler } from './reconcile.ts';
 
-/** What runs when we are asked to end is given so long; what was accepted is in the bucket anyway. */
+/** How long requests may still take when we are asked to end; accepted runs are in the bucket in any case. */
 const drainMs = 10_000;
 const lameMs = 1_000;
-/** Then everything is let go, and the process is over by then, whoever does not answer. */
+/** The process has ended by then, even if a part does not answer. */
 const endMs = 15_000;
 
 const settings = readProducerSettings(process.env);
@@ -44,8 +44,8 @@ async function main(settings: ProducerSettings, log: Logger, draining: AbortSign
   stack.use(keepReadModel(producer));
   producer.log.info({ address }, 'the producer answers');
   await ended(draining);
-  producer.log.info('draining: waits are answered with what there is, nothing new is taken');
-  // Whoever balances load is told by /readyz before connections are refused.
+  producer.log.info('draining: waiting callers get what is known, and no new requests are taken');
+  // A load balancer learns from /readyz before connections are refused.
   await pause(lameMs);
   await Promise.race([server.close(), pause(drainMs, undefined, { ref: false })]);
 }

@@ -2,7 +2,7 @@ import type { Rebuilt } from '@hotcell/contract/api/workers.ts';
 import type { Producer } from './producer.ts';
 import { compareAll, fillFromRecord } from './readmodel/fill.ts';
 
-/** Tickets of what is open, and lists of what there is, from the buckets alone. */
+/** Tickets of all open runs, and the lists, from the buckets alone. */
 export async function rebuild(producer: Producer, signal: AbortSignal): Promise<Rebuilt> {
   await producer.reconciler.sweepAll();
   const work = { store: producer.store, model: producer.model, signal };

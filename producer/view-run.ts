@@ -9,7 +9,7 @@ import type { RunView, Waiting } from '@hotcell/contract/api/runs.ts';
 import type { Producer } from './producer.ts';
 import { unknown, waitingOf } from './waiting.ts';
 
-/** An id as somebody said it; what is none names no run, whatever it is. */
+/** A malformed id is an unknown run. */
 export function runIdOf(said: string): RunId {
   const parsed = RunId.safeParse(said);
   if (!parsed.success) throw noSuchRun(said);
@@ -17,15 +17,15 @@ export function runIdOf(said: string): RunId {
 }
 
 export function noSuchRun(run: string): HotcellError {
-  return new HotcellError('not_found', `there is no run ${run} here: ./hotcell ls lists those there are`);
+  return new HotcellError('not_found', `run ${run} not found: see ./hotcell ls`);
 }
 
-/** What is known of a run: its result if it has one, else what was asked and how far it is. */
+/** A run's result if it has one, else its spec and how far it is. */
 export async function viewOf(producer: Producer, tenant: string, run: RunId): Promise<RunView> {
   const result = await producer.news.resultOf(tenant, run);
   if (result) return result;
   const marker = await readOpenMarker(producer.store, tenant, run);
-  // It may have been committed, and its marker removed, between the two looks.
+  // It may have been committed, and its marker removed, between the two reads.
   if (!marker) return (await producer.news.resultOf(tenant, run)) ?? throwIt(noSuchRun(run));
   const spec = await readSpec(producer.store, tenant, run, marker.spec);
   const { acceptedAt, policy, image, runtime, labels, requester, warnings } = spec;
@@ -61,7 +61,7 @@ export interface Progress {
   waiting?: Waiting | undefined;
 }
 
-/** How far an open run is. Whatever Valkey cannot say, it is accepted, and waits. */
+/** How far an open run is. Without Valkey it counts as queued: it is accepted in any case. */
 async function progressOf(producer: Producer, marker: OpenMarker): Promise<Progress> {
   try {
     const [beat] = await producer.live.statusesOf([marker.run]);
@@ -73,7 +73,7 @@ async function progressOf(producer: Producer, marker: OpenMarker): Promise<Progr
   }
 }
 
-/** The same for one who follows it: undefined when there is nothing more to follow. */
+/** The same for a follower: undefined when there is nothing more to follow. */
 export async function progressNow(producer: Producer, tenant: string, run: RunId): Promise<Progress | undefined> {
   if (await producer.news.resultOf(tenant, run)) return undefined;
   const marker = await readOpenMarker(producer.store, tenant, run);

@@ -5,7 +5,7 @@ import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Place } from '@hotcell/outside/queue/queue.ts';
 import type { Queues } from '@hotcell/outside/queue/queues.ts';
 
-interface Asked {
+interface QueuedRun {
   run: string;
   queue: string;
 }
@@ -15,13 +15,13 @@ interface Deps {
 }
 
 /** Why a run has not begun, how many runs are before it, and what would help. */
-export async function waitingOf(deps: Deps, asked: Asked): Promise<Waiting> {
+export async function waitingOf(deps: Deps, asked: QueuedRun): Promise<Waiting> {
   const [waiting] = await waitingsOf(deps, [asked]);
   return waiting ?? unknown;
 }
 
 /** The same for many runs, in their order, with one call to each queue. */
-export async function waitingsOf({ queues, live }: Deps, asked: readonly Asked[]): Promise<Waiting[]> {
+export async function waitingsOf({ queues, live }: Deps, asked: readonly QueuedRun[]): Promise<Waiting[]> {
   if (asked.length === 0) return [];
   // Heartbeats first: where Valkey does not answer, this fails sooner than the queues.
   const [workers, beats] = await Promise.all([

@@ -30,7 +30,7 @@ export function addressOf({ path }: Route, { params = {}, query = {} }: { params
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));
-  return search.size > 0 ? `${filled}?${search}` : filled;
+  return search.size > 0 ? `${filled}?${search.toString()}` : filled;
 }
 
 export async function readAnswer<R extends Route>(route: R, answer: Response): Promise<JsonAnswer<R>> {

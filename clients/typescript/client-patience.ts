@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 
-/** How long an API may be away (a restart, a rolling update) before waiting for it is given up. */
+/** How long the API may be away (a restart, a rolling update) before the client gives up. */
 const patienceMs = 120_000;
 
 function mayPass(error: unknown): boolean {
   return error instanceof HotcellError && error.status === 503;
 }
 
-/** For how long it has failed in a row, and how long to pause before the next try. */
+/** How long calls have failed in a row, and how long to pause before the next try. */
 export class Patience {
   #failingSince: number | undefined;
   #pauseMs = 100;
@@ -18,7 +18,7 @@ export class Patience {
     this.#pauseMs = 100;
   }
 
-  /** Returns when it may be tried again; rethrows what will not pass, or has not passed for long. */
+  /** Returns when the call may be tried again; rethrows an error that will not pass or has lasted too long. */
   async failed(error: unknown, signal: AbortSignal | undefined): Promise<void> {
     if (!mayPass(error)) throw error;
     const now = performance.now();

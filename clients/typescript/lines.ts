@@ -1,8 +1,8 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 
 /**
- * The lines of a body, without the empty ones that only say that the connection lives. A connection that ends in the
- * middle of a line is an error: half a line is never taken for a whole one.
+ * The lines of a body, without the empty ones that keep the connection alive. A connection that ends in the middle of a
+ * line is an error: half a line is never taken for a whole one.
  */
 export async function* linesOf(answer: Response): AsyncGenerator<string> {
   if (!answer.body) return;

@@ -6,7 +6,7 @@ import { refuseNames, snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { type NameProblem, nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import type { FileState } from './hashes/file-state.ts';
 
-/** A file of the client's, and what it is going to be called in the snapshot. */
+/** A local file, and its path in the snapshot. */
 export interface WalkedFile {
   path: string;
   from: string;
@@ -14,8 +14,8 @@ export interface WalkedFile {
 }
 
 /**
- * The files of a folder, or the one file, that a path names. What a snapshot cannot hold refuses all of it: links lead
- * elsewhere, and pipes, sockets and devices have no bytes that could be frozen.
+ * The files of a folder, or the one file, that a path names. Anything that a snapshot cannot hold refuses all of it: links
+ * point elsewhere, and pipes, sockets and devices have no bytes to freeze.
  */
 export function walk(source: string): WalkedFile[] {
   const files: WalkedFile[] = [];
@@ -29,7 +29,7 @@ export function walk(source: string): WalkedFile[] {
   return files;
 }
 
-/** The path itself may be a link: whoever names it means what it leads to. */
+/** The path itself may be a link, and means its target. */
 function statOf(source: string) {
   try {
     return statSync(source);

@@ -18,7 +18,7 @@ export const Waiting = answerSchema(
 export type Waiting = z.infer<typeof Waiting>;
 
 /** A run that has no result yet: what its spec says, and how far it is. */
-export const UnfinishedRun = answerSchema(
+const UnfinishedRun = answerSchema(
   'UnfinishedRun',
   z.strictObject({
     run: RunId,
@@ -36,7 +36,6 @@ export const UnfinishedRun = answerSchema(
     warnings: z.array(z.string()),
   }),
 );
-export type UnfinishedRun = z.infer<typeof UnfinishedRun>;
 
 /** What the API and `show` say of a run. */
 export const RunView = answerSchema('RunView', z.discriminatedUnion('status', [Result, UnfinishedRun]));

@@ -22,8 +22,8 @@ function endOfString(bytes: Buffer, from: number): number {
 }
 
 /**
- * Before anything builds objects from it: a body of a few megabytes can nest a million deep or hold ten million
- * values, and would keep the one thread of this process busy for everybody else.
+ * Comes before parsing: a body of a few megabytes can nest a million levels deep or hold ten million values, and would
+ * block the one thread of this process for all callers.
  */
 function checkShape(bytes: Buffer): void {
   let depth = 0;
@@ -46,8 +46,8 @@ function checkShape(bytes: Buffer): void {
 }
 
 /**
- * What JSON can say and nothing else here can keep: a key that is JavaScript's own (it would silently vanish), and half
- * characters, which have no bytes (what runs would not be what was asked).
+ * JSON that cannot be kept faithfully: the key __proto__, which would silently vanish, and lone surrogates, which have no
+ * bytes in UTF-8, so that other code would run than was submitted.
  */
 function refuseUnfaithful(key: string, value: unknown): unknown {
   if (key === '__proto__') throw new HotcellError('invalid', 'the body has a key __proto__, which is not allowed');

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whoever sends more than this after a refusal is cut off, and may not hear why. */
+/** A sender of more than this is cut off, and may not see why. */
 const mostBytes = 256 * 1024 * 1024;
 const withinMs = 30_000;
 
 /**
- * Read a refused body to its end and keep nothing of it. A sender that is cut off in the middle of sending sees a broken
- * connection instead of the answer that says why.
+ * Reads a refused body to its end and keeps nothing of it: a sender that is cut off sees a broken connection instead of
+ * the answer that says why.
  */
 export async function readPast(request: IncomingMessage): Promise<void> {
   if (request.readableEnded || request.destroyed) return;

@@ -5,7 +5,7 @@ import type { Producer } from '../producer.ts';
 
 const beatMs = 15_000;
 
-/** Ends when the client has gone away, or this process is asked to end. */
+/** Aborted when the client has gone away or this process is asked to end. */
 export function endsWith(reply: FastifyReply, producer: Producer): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
@@ -13,9 +13,9 @@ export function endsWith(reply: FastifyReply, producer: Producer): AbortSignal {
 }
 
 /**
- * An answer that is sent as it comes. It begins at once and says now and then that it lives, so that neither a proxy
- * nor a reader takes silence for death. When we are drained the connection is broken, not ended: a client that saw a
- * proper end would take half a log for the whole.
+ * An answer that is sent as it comes. It begins at once and has a heartbeat, so that neither a proxy nor a reader takes
+ * silence for death. When we are drained the connection is broken, not ended: a client that saw a proper end would take
+ * half a log for the whole.
  */
 export function streamed(
   reply: FastifyReply,
@@ -46,12 +46,13 @@ async function* alive(producer: Producer, beat: string, texts: AsyncIterable<str
       yield step.value;
       next = iterator.next();
     }
-    if (producer.draining.aborted) throw new HotcellError('internal', 'the stream was ended: this process is stopping');
+    if (producer.draining.aborted)
+      throw new HotcellError('internal', 'this process is stopping: ask again behind the last row');
   } catch (error) {
-    if (!producer.draining.aborted) producer.log.error({ err: error }, 'a stream broke');
+    if (!producer.draining.aborted) producer.log.error({ err: error }, 'a stream failed');
     throw error;
   } finally {
-    // It ends by its own signal; nobody waits for it here.
+    // It ends by its own signal and is not awaited here.
     iterator.return?.(undefined).catch(() => undefined);
   }
 }

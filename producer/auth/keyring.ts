@@ -6,10 +6,10 @@ import { readApiKey } from '@hotcell/record/api-keys.ts';
 import type { ApiKeyRecord } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 
-/** How long a revoked key may still be believed; one that is in use is looked up again before, beside the asking. */
-const believedMs = 2_000;
+/** How long a revoked key may still be accepted; one in use is looked up again earlier, beside the request. */
+const acceptedMs = 2_000;
 const freshMs = 1_000;
-/** Whoever tries keys at random must not be able to fill our memory. */
+/** A caller that tries keys at random must not fill our memory. */
 const remembered = 4_096;
 
 interface Known {
@@ -19,13 +19,10 @@ interface Known {
 }
 
 function refuse(why: string): HotcellError {
-  return new HotcellError(
-    'unauthenticated',
-    `${why}: send "Authorization: Bearer <API key>" with a key that is in use`,
-  );
+  return new HotcellError('unauthenticated', `${why}: send "Authorization: Bearer <API key>" with a valid key`);
 }
 
-/** Recognises keys by their hash; the bucket is asked at most once in two seconds for each. */
+/** Recognises keys by their hash; reads the bucket at most once in two seconds for each. */
 export class KeyRing {
   readonly #store: Buckets;
   readonly #known = new Map<string, Known>();
@@ -35,19 +32,19 @@ export class KeyRing {
   }
 
   async recognise(authorization: string | undefined, now: number = Date.now()): Promise<ApiKeyRecord> {
-    if (authorization === undefined) throw refuse('there is no API key');
+    if (authorization === undefined) throw refuse('no API key given');
     const key = ApiKey.safeParse(/^Bearer +(\S+)$/i.exec(authorization)?.[1]);
-    if (!key.success) throw refuse('this is no API key');
+    if (!key.success) throw refuse('API key malformed');
     const record = await this.#recordOf(apiKeyIdOf(key.data), now);
     if (!record || !timingSafeEqual(Buffer.from(record.sha256), Buffer.from(sha256(key.data))))
-      throw refuse('nobody has this API key');
-    if (record.revokedAt !== undefined) throw refuse(`the API key ${record.id} was revoked`);
+      throw refuse('API key not recognised');
+    if (record.revokedAt !== undefined) throw refuse(`API key ${record.id} is revoked`);
     if (record.expiresAt !== undefined && Date.parse(record.expiresAt) <= now)
-      throw refuse(`the API key ${record.id} has expired`);
+      throw refuse(`API key ${record.id} has expired`);
     return record;
   }
 
-  /** What was changed here is in force here at once. */
+  /** A change made by this process takes effect in it at once. */
   forget(id: string): void {
     this.#known.delete(id);
   }
@@ -61,10 +58,10 @@ export class KeyRing {
 
   #lookUp(id: string, now: number): Known {
     const record = readApiKey(this.#store, id);
-    const known = { record, until: now + believedMs };
+    const known = { record, until: now + acceptedMs };
     this.#known.delete(id);
     this.#known.set(id, known);
-    // A store that fails once must not be remembered as an answer.
+    // A failure of the store is not an answer to remember.
     record.catch(() => this.#known.delete(id));
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= remembered) break;
@@ -73,17 +70,17 @@ export class KeyRing {
     return known;
   }
 
-  /** The old answer is good until its time is over, and no longer, however long the new one takes. */
+  /** The old answer is good until its time is over, however long the new one takes. */
   #renew(id: string, old: Known, now: number): void {
     if (old.renewing) return;
     old.renewing = true;
     const record = readApiKey(this.#store, id);
     record.then(
       () => {
-        if (this.#known.get(id) === old) this.#known.set(id, { record, until: now + believedMs });
+        if (this.#known.get(id) === old) this.#known.set(id, { record, until: now + acceptedMs });
       },
       () => {
-        // Whoever comes when the old answer is over asks again, and is told.
+        // The first request after the old answer expires asks again, and sees the error.
       },
     );
   }

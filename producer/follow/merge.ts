@@ -1,4 +1,4 @@
-/** Items of all as they come; over when all are over. If one fails, the others are ended. */
+/** Items of all sources as they come, until all have ended. If one fails, the others are ended. */
 export async function* merge<T>(...sources: AsyncIterable<T>[]): AsyncGenerator<T> {
   const iterators = sources.map((source) => source[Symbol.asyncIterator]());
   const pending = new Map<number, Promise<{ at: number; step: IteratorResult<T> }>>();
@@ -20,7 +20,7 @@ export async function* merge<T>(...sources: AsyncIterable<T>[]): AsyncGenerator<
       ask(at);
     }
   } finally {
-    // One that is in the middle of waiting ends by the signal it was given, not by us: nobody waits for it here.
+    // A source in the middle of a wait ends by its own signal; it is not awaited here.
     for (const at of pending.keys()) iterators[at]?.return?.(undefined).catch(() => undefined);
     for (const one of pending.values()) one.catch(() => undefined);
   }

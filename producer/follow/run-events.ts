@@ -13,7 +13,7 @@ export interface Followed {
   signal: AbortSignal;
 }
 
-/** Everything that happens to a run, as it happens, and its result at the end; less than that if the signal ends it. */
+/** Everything that happens to a run, as it happens, and last its result; less if the signal ends it. */
 export async function* eventsOf(producer: Producer, followed: Followed): AsyncGenerator<RunEvent> {
   const { tenant, run, signal } = followed;
   yield* merge<RunEvent>(statuses(producer, followed), logs(producer, followed));
@@ -26,9 +26,9 @@ async function* logs(producer: Producer, { tenant, run, after, signal }: Followe
     yield { type: 'log', ...row };
 }
 
-/** Each change once. A status that came and went between two looks is told if its message arrived, and is no loss. */
+/** Each change once. A status that came and went between two reads shows if its message arrived, and is no loss. */
 async function* statuses(producer: Producer, { tenant, run, signal }: Followed): AsyncGenerator<RunEvent> {
-  using watch = producer.news.watch(run);
+  using listener = producer.news.listen(run);
   let said = '';
   const changed = (status: RunStatus, reason?: string): RunEvent | undefined => {
     const text = `${status} ${reason ?? ''}`;
@@ -41,14 +41,14 @@ async function* statuses(producer: Producer, { tenant, run, signal }: Followed):
     const news = changed(now?.status ?? 'finished', now?.waiting?.message);
     if (news) yield news;
     if (!now) return;
-    for (let told = await watch.next(signal); ; told = await watch.next(signal)) {
+    for (let told = await listener.next(signal); ; told = await listener.next(signal)) {
       for (const { status } of told) {
-        // Why it still waits was said with more words by the look before.
+        // The read before said in more detail why it still waits.
         const known = status === 'finished' || (status === 'queued' && said.startsWith('queued'));
         const step = known ? undefined : changed(status);
         if (step) yield step;
       }
-      // Only an end, or not having been told anything, is worth a look for oneself.
+      // Only an end, or a wake without an event, is worth a read.
       if (told.length === 0 || told.at(-1)?.status === 'finished') break;
     }
   }

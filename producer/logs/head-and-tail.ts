@@ -1,7 +1,7 @@
 import type { LogRow as ShownRow } from '@hotcell/contract/api/events.ts';
 import { bytesOf, chunkOf, type LogRow } from '@hotcell/contract/log-rows.ts';
 
-/** The first and the last `bytes` of a log; a row between them says how much is left out. Memory: twice `bytes`. */
+/** The first and the last `bytes` of a log; a row between them counts the bytes left out. Memory: twice `bytes`. */
 export async function* headAndTail(rows: AsyncIterable<LogRow>, bytes: number): AsyncGenerator<ShownRow> {
   let room = bytes;
   const tail: { row: LogRow; content: Buffer }[] = [];

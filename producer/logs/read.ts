@@ -18,19 +18,19 @@ interface LogDeps {
 export interface ReadLogOptions {
   /** Only rows after this one; -1 for all. */
   after?: number;
-  /** Stay until the run is finished; otherwise what there is now. */
+  /** Stay until the run is finished; otherwise end with what is there now. */
   follow?: boolean;
   signal: AbortSignal;
 }
 
-/** A run's log from the start, in order and exactly once; while the run goes on, what comes is given as it comes. */
+/** A run's log from the start, in order and exactly once; while the run goes on, rows are given as they come. */
 export async function* readLog(
   deps: LogDeps,
   of: { tenant: string; run: RunId },
   options: ReadLogOptions,
 ): AsyncGenerator<LogRow> {
   const tail = new LogTail(deps, of.run, options.after ?? -1);
-  // Watching begins before the first look: nothing that happens in between is missed.
+  // Listening begins before the first read: nothing in between is missed.
   for await (const perhapsFinished of wakes(deps, of.run, options.signal)) {
     const result = perhapsFinished ? await deps.news.resultOf(of.tenant, of.run) : undefined;
     if (result) {
@@ -40,14 +40,14 @@ export async function* readLog(
     try {
       yield* tail.rows();
     } catch (error) {
-      // Without Valkey there is no tail to read; the log itself is not lost, and shows when the run is finished.
+      // Without Valkey the tail cannot be read; the log is not lost, and shows when the run is finished.
       if (!(error instanceof HotcellError && error.code === 'queue_unavailable' && options.follow)) throw error;
     }
     if (!options.follow) return;
   }
 }
 
-/** The rest of the log from the record: all of it, if what was followed was an attempt that did not commit. */
+/** The rest of the log from the record: all of it, if the attempt that was followed did not commit. */
 async function* committedRows(store: Buckets, result: Result, tail: LogTail): AsyncGenerator<LogRow> {
   if (result.logs.sha256 === null) return;
   const attempt = result.attempts.findLast((one) => one.outcome !== undefined)?.attempt;
@@ -56,7 +56,7 @@ async function* committedRows(store: Buckets, result: Result, tail: LogTail): As
   for await (const row of storedRows(store, result.tenant, result.run, attempt)) if (row.seq > after) yield row;
 }
 
-/** Wakes at once, then whenever there may be more; true when the run may be finished, so that the record is worth a look. */
+/** Wakes at once, then whenever there may be more; true when the run may be finished and the record is worth a read. */
 async function* wakes(deps: LogDeps, run: RunId, signal: AbortSignal): AsyncGenerator<boolean> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
@@ -68,10 +68,10 @@ async function* wakes(deps: LogDeps, run: RunId, signal: AbortSignal): AsyncGene
 }
 
 async function* ends(news: News, run: RunId, signal: AbortSignal): AsyncGenerator<boolean> {
-  using watch = news.watch(run);
+  using listener = news.listen(run);
   yield true;
   while (!signal.aborted) {
-    const told = await watch.next(signal);
+    const told = await listener.next(signal);
     if (told.length === 0 || told.some((event) => event.status === 'finished')) yield true;
   }
 }

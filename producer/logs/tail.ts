@@ -4,17 +4,17 @@ import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { segmentsOf } from '@hotcell/record/run-logs.ts';
 
-/** So many rows are asked for at once. */
+/** Rows read at once. */
 const most = 500;
-/** As often as a worker writes a segment: what never got into the stream shows there. */
+/** As often as a worker writes a segment: rows that never reached the stream show there. */
 const segmentMs = 5_000;
-/** While rows are missing that a segment will have. */
+/** While rows are missing that the next segment will have. */
 const holeMs = 1_000;
 
 /**
- * The log of a run that goes on: from the capped stream in Valkey, and what fell out of it (or never got in) from the
- * segments. Rows are given in order without a hole; where there is one, the next look finds it filled. Segments are
- * looked through when they are needed, not at every wake: a look there costs a listing.
+ * The log of a run that goes on: from the capped stream in Valkey, and rows that fell out of it or never reached it from
+ * the segments. Rows are given in order without a gap; a gap is filled by a later read. Segments are read when they are
+ * needed, not at every wake: it costs a listing.
  */
 export class LogTail {
   readonly #deps: { store: Buckets; live: Live };
@@ -35,7 +35,7 @@ export class LogTail {
     return this.#attempt;
   }
 
-  /** Everything that is new and follows on what was given. */
+  /** Every new row that directly follows those already given. */
   async *rows(): AsyncGenerator<LogRow> {
     await this.#findAttempt();
     if (this.#attempt === 0) return;
@@ -53,7 +53,7 @@ export class LogTail {
     }
   }
 
-  /** A later attempt writes its own log from the start; what an earlier one wrote ended with it. */
+  /** A later attempt writes its own log from the start; the log of an earlier one ended with it. */
   async #findAttempt(): Promise<void> {
     const [beat] = await this.#deps.live.statusesOf([this.#run]);
     const attempt = beat?.attempt ?? 0;

@@ -15,7 +15,7 @@ interface FillDeps {
   signal: AbortSignal;
 }
 
-/** Every run of the record from a day on (`2026/11/18`, or all). What is known to be finished is not read again. */
+/** Every run of the record from a day on (`2026/11/18`, or all). Runs known to be finished are not read again. */
 export async function fillFromRecord(deps: FillDeps, fromDay = ''): Promise<number> {
   const { store, model, signal } = deps;
   let runs = 0;
@@ -30,8 +30,8 @@ export async function fillFromRecord(deps: FillDeps, fromDay = ''): Promise<numb
 }
 
 /**
- * What the buckets say of a run. The marker goes only after the result has come, so whoever finds neither looks once
- * more at the result; and what then has neither is a spec that nobody was promised anything about.
+ * The marker is removed only after the result is there, so finding neither calls for one more look at the result. A run
+ * that then has neither was never accepted.
  */
 async function takeRun({ store, model }: FillDeps, tenant: string, run: RunId): Promise<void> {
   const resultNow = () => readResult(store, tenant, run);
@@ -45,8 +45,8 @@ async function takeRun({ store, model }: FillDeps, tenant: string, run: RunId): 
 }
 
 /**
- * What is open, compared with what is believed to be: a nudge that was lost, a run that another producer accepted, a
- * spec that was never accepted. Both are read side by side in one order, so that nothing is held of what they agree in.
+ * Compares the open markers with the runs that the model believes open. They differ by lost messages, runs that another
+ * producer accepted, and specs that were never accepted. Both are read side by side in one order, to hold little.
  */
 export async function compareShard(deps: FillDeps, shard: string): Promise<void> {
   const differing = differences(deps, shard);

@@ -6,7 +6,7 @@ import type { Buckets } from '@hotcell/record/buckets.ts';
 import { compareAll, compareShard, fillFromRecord } from './fill.ts';
 import type { ReadModel } from './read-model.ts';
 
-/** Round all shards in four minutes: nudges keep it fresh, this only finds what they lost. */
+/** All shards in four minutes: messages keep it fresh, this only finds what they lost. */
 const shardEveryMs = 15_000;
 
 export interface KeepDeps {
@@ -16,7 +16,7 @@ export interface KeepDeps {
   log: Logger;
 }
 
-/** Catches up when the producer starts and whenever nudges may have been lost, and compares a shard now and then. */
+/** Catches up at start and whenever messages may have been lost, and compares one shard at a time. */
 export function keepReadModel(deps: KeepDeps): AsyncDisposable {
   const stop = new AbortController();
   const work = { ...deps, signal: stop.signal };
@@ -38,7 +38,7 @@ export function keepReadModel(deps: KeepDeps): AsyncDisposable {
   };
 }
 
-/** From the day before the newest run on: another producer may have accepted some while this one was away. */
+/** From the day before the newest known run: another producer may have accepted runs while this one was down. */
 async function catchUp(deps: KeepDeps & { signal: AbortSignal }): Promise<void> {
   const newest = deps.model.newest();
   const from = newest === undefined ? undefined : new Date(Date.parse(newest) - 86_400_000).toISOString().slice(0, 10);
@@ -46,11 +46,12 @@ async function catchUp(deps: KeepDeps & { signal: AbortSignal }): Promise<void> 
   await compareAll(deps);
 }
 
-/** Lists may lag behind; they must not take the producer down with them. */
+/** Lists may lag; they must not take the producer down. */
 async function attempt(log: Logger, signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (!signal.aborted) log.warn({ err: error }, 'the read model is behind the buckets; it is tried again');
+    if (!signal.aborted)
+      log.warn({ err: error }, 'the read model is behind the buckets; the next comparison tries again');
   }
 }

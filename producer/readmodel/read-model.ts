@@ -10,7 +10,7 @@ export interface Wanted {
   status?: RunStatus | Outcome | undefined;
   labels: readonly (readonly [name: string, value: string])[];
   since?: Date | undefined;
-  /** The last run of the page before: pages go from the newest to the oldest. */
+  /** The last run of the page before; pages go from newest to oldest. */
   before?: string | undefined;
   limit: number;
 }
@@ -23,17 +23,17 @@ const unfinishedAfter = `select tenant || '/' || run as place from runs
   order by tenant || '/' || run limit ?`;
 const page = 200;
 
-/** Lists and filters. It can be thrown away: it is filled again from the buckets. */
+/** Lists and filters runs. It can be deleted: it is filled again from the buckets. */
 export class ReadModel implements Disposable {
   readonly #db: DatabaseSync;
-  /** Those whose text is always the same: to compile one takes longer than to execute it. */
+  /** Statements whose text never changes: compiling one takes longer than executing it. */
   readonly #compiled = new Map<string, StatementSync>();
 
   private constructor(db: DatabaseSync) {
     this.#db = db;
   }
 
-  /** A file that cannot be read, or is of another version, is replaced by an empty one. */
+  /** A file that cannot be read, or has another version, is replaced by an empty one. */
   static open(file: string): ReadModel {
     try {
       return new ReadModel(openFile(file));
@@ -92,12 +92,12 @@ export class ReadModel implements Disposable {
     });
   }
 
-  /** How far an unfinished run is; what is finished stays finished, whatever arrives late. */
+  /** How far an unfinished run is. A finished run stays finished, whatever arrives late. */
   progressed(run: string, status: Exclude<RunStatus, 'finished'>): void {
     this.#of(`update runs set status = ? where run = ? and status <> 'finished'`).run(status, run);
   }
 
-  /** Told by a nudge alone: why it ended is read from its result when somebody asks for it. */
+  /** Known from a message alone: the reason is read from the result when a list shows the run. */
   ended(run: string, outcome: Outcome, at: string): void {
     const set = `status = 'finished', outcome = ?, finished_at = ?, queue = null`;
     this.#of(`update runs set ${set} where run = ? and status <> 'finished'`).run(outcome, at, run);
@@ -126,7 +126,7 @@ export class ReadModel implements Disposable {
       .map(rowOf);
   }
 
-  /** Those of a shard that are not known to be finished, as `<tenant>/<run>` and in that order. */
+  /** The runs of a shard that are not known to be finished, as `<tenant>/<run>` and in that order. */
   *unfinished(shard: string): Generator<string> {
     for (let after = ''; ; ) {
       const rows = this.#of(unfinishedAfter).all(shard, after, page);
@@ -144,13 +144,13 @@ export class ReadModel implements Disposable {
     return this.#of(`select 1 from runs where run = ? and status = 'finished'`).get(run) !== undefined;
   }
 
-  /** A spec that nobody was promised anything about: it was never accepted. */
+  /** A spec without an open marker: it was never accepted. */
   forget(run: string): void {
     this.#of(`delete from runs where run = ? and status <> 'finished'`).run(run);
     this.#of('delete from labels where run = ? and run not in (select run from runs)').run(run);
   }
 
-  /** The day of the newest run it knows: what came after that may be missing. */
+  /** When the newest known run was accepted: later ones may be missing. */
   newest(): string | undefined {
     const row = this.#of('select max(accepted_at) as at from runs').get();
     return typeof row?.['at'] === 'string' ? row['at'] : undefined;
@@ -192,7 +192,7 @@ export class ReadModel implements Disposable {
 function openFile(file: string): DatabaseSync {
   const db = new DatabaseSync(file);
   try {
-    // What a power cut takes away is filled in again from the buckets.
+    // What a power cut loses is filled in again from the buckets.
     db.exec('pragma journal_mode = wal; pragma synchronous = off; pragma busy_timeout = 5000;');
     const version = db.prepare('pragma user_version').get()?.['user_version'];
     if (version !== schemaVersion)

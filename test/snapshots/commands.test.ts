@@ -88,7 +88,7 @@ test('the snapshot commands need only a URL and an API key', async () => {
   const { store } = house;
   await store.put(store.record, recordKeys.manifest(house.tenant, id), '{"path":"../evil"}');
   assert.equal((await cli('verify', id)).code, 3);
-  assert.match((await cli('show', id)).stderr, /not what its digest says.*freeze the source again/);
+  assert.match((await cli('show', id)).stderr, /does not match its digest.*Freeze the source again/);
   writeFileSync(join(folder, 'b.csv'), '2');
   assert.equal((await cli('create', folder)).stdout, `${id}\n`);
   assert.equal((await cli('verify', id)).code, 0, 'freezing again helps');
