@@ -69,7 +69,7 @@ test('forged, altered and foreign tickets are refused and counted, and the queue
   });
   assert.equal(refused.count, count);
   const why = refused.last.map((ticket) => ticket.why).join('\n');
-  for (const word of ['signature', 'expired', 'still to come', 'installation other', 'queue other', 'another id'])
+  for (const word of ['signature', 'expired', 'in the future', 'installation other', 'queue other', 'another id'])
     assert.match(why, new RegExp(word));
   await settled(house, [run]);
 });
