@@ -31,18 +31,8 @@ const rights: Readonly<Record<Account, Rights>> = {
     work: {
       get: everything,
       // A run that is refused, or cancelled before a worker takes it, is finished by the producer.
-      put: [
-        'open/*',
-        'done/*',
-        'idempotency/*',
-        'cancel/*',
-        'uploads/*',
-        'freezing/*',
-        'remembered/*',
-        'schedules/*',
-        'probe/*',
-      ],
-      delete: ['open/*', 'uploads/*', 'idempotency/*', 'freezing/*', 'probe/*'],
+      put: ['open/*', 'done/*', 'idempotency/*', 'cancel/*', 'freezing/*', 'remembered/*', 'schedules/*', 'probe/*'],
+      delete: ['open/*', 'idempotency/*', 'freezing/*', 'probe/*'],
     },
   },
   worker: {

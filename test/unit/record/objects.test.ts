@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
+import { objects } from '@hotcell/record/objects.ts';
+import { bucketPolicy } from '@hotcell/setup/store/rights.ts';
+
+const run = newRunId();
+const digest = sha256('x');
+const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[name]['key']> } = {
+  spec: ['tenant', run],
+  result: ['tenant', run],
+  attempt: ['tenant', run, 1],
+  log: ['tenant', run, 1],
+  content: ['tenant', digest],
+  manifest: ['tenant', digest],
+  locations: ['tenant', digest],
+  snapshot: ['tenant', digest],
+  name: ['tenant', 'name'],
+  policy: [digest],
+  revocation: [digest],
+  seccomp: [digest],
+  imageReport: [digest],
+  apiKey: ['id'],
+  open: ['tenant', run],
+  claim: [run, 1],
+  segment: [run, 1, 0],
+  cancel: [run],
+  done: ['tenant', run],
+  idempotency: ['tenant', 'key'],
+  upload: ['tenant', run, 1, 'id'],
+  freezing: ['tenant', 'id'],
+  sweeping: [],
+  remembered: ['tenant', digest],
+};
+const keyOf = (name: keyof typeof objects) => Reflect.apply(objects[name].key, undefined, samples[name]);
+const names = Object.keys(objects) as (keyof typeof objects)[];
+const accounts = ['producer', 'worker', 'notary'] as const;
+const keys = { producer: 'producer', worker: 'worker', notary: 'notary' };
+
+function mayPut(account: string, bucket: 'record' | 'work', key: string): boolean {
+  return bucketPolicy('b', bucket, keys).Statement.some(
+    ({ Principal, Action, Resource }) =>
+      Principal.AWS.includes(account) &&
+      Action.includes('s3:PutObject') &&
+      Resource.some((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(`arn:aws:s3:::b/${key}`)),
+  );
+}
+
+test('the table of objects shows each key as it is built', () => {
+  for (const name of names)
+    assert.match(keyOf(name), new RegExp(`^${objects[name].at.replaceAll(/<[a-z]+>/g, '[^/]+')}$`), name);
+});
+
+test('an account may put exactly the objects of which the table says that it writes them', () => {
+  for (const name of names) {
+    const { bucket, writers } = objects[name];
+    const may = accounts.filter((account) => mayPut(account, bucket, keyOf(name)));
+    assert.deepEqual(
+      may,
+      accounts.filter((account) => writers.some((writer) => writer === account)),
+      name,
+    );
+  }
+});
