@@ -23,7 +23,7 @@ export interface Asked {
 
 export interface Answered {
   run: RunId;
-  /** Advice about the code, for whoever submitted it to have early. */
+  /** Advice about the code, early for its submitter. */
   warnings: readonly string[];
 }
 
@@ -37,8 +37,8 @@ interface ResolvedInput {
 }
 
 /**
- * From what somebody asks to a run that is accepted: parse, resolve names to digests, judge, and only then promise.
- * A refusal of somebody known is recorded under an id too, and names every reason at once.
+ * From a request to an accepted run: parse, resolve names to digests, judge, and only then promise. The refusal of a
+ * known caller is recorded under an id too, and names every reason at once.
  */
 export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   const request = parseRunRequest(asked.body);

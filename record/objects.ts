@@ -65,7 +65,7 @@ function kind<At extends readonly unknown[], S extends z.ZodType, C extends Cond
 
 const run = 'runs/<tenant>/<yyyy>/<mm>/<dd>/<run>';
 
-/** Every object of ours. Rights in the store and the page for operators are derived from this table. */
+/** Every object of ours. A test compares the rights of the accounts in the store with this table. */
 export const objects = {
   spec: kind('record', `${run}/spec.json`, recordKeys.spec, Spec, 'first', ['producer'], 'forever'),
   result: kind('record', `${run}/result.json`, recordKeys.result, Result, 'first', ['producer', 'worker'], 'forever'),

@@ -19,7 +19,7 @@ const mostTexts = 256;
 
 /**
  * The policies of the record, by digest. A text never changes and is fetched once; what was revoked is asked for on a
- * clock of its own, so that no run waits for it, and a process that cannot ask lets nobody through.
+ * clock of its own, so that no run waits for it, and a process that cannot ask lets no run through.
  */
 export class PinnedPolicies implements Disposable {
   readonly #store: Buckets;
@@ -87,5 +87,5 @@ export class PinnedPolicies implements Disposable {
   }
 }
 
-/** Whoever asks next asks the store again, and is told then what is wrong with it. */
+/** The next call asks the store again, and fails with the reason. */
 function askedAgainWhenNeeded(): void {}

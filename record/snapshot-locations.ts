@@ -13,7 +13,7 @@ export interface LocatedEntry extends SnapshotEntry {
 
 /**
  * Where bytes lie that were copied into the tenant's content-addressed store. Without a version: the key is the digest,
- * whoever reads compares the bytes with it, and what was collected and came again is the same.
+ * the reader compares the bytes with it, and content that was collected and put again is the same.
  */
 export function casLocation(record: string, tenant: string, digest: Digest): Location {
   return { bucket: record, key: recordKeys.cas(tenant, digest) };

@@ -30,8 +30,8 @@ export interface KeptSnapshot {
 }
 
 /**
- * Write a snapshot whose contents are in place. The map of locations first, then the manifest, then the record: whoever
- * sees one of them finds what it names, also when we die in between.
+ * Write a snapshot whose contents are in place. The map of locations first, then the manifest, then the record: a reader
+ * that sees one of them finds what it names, also when we die in between.
  */
 export async function putSnapshot(
   store: Buckets,
@@ -68,7 +68,7 @@ export async function putSnapshot(
 }
 
 /**
- * Which locations a run is given that names this snapshot. Bytes of our own outlive bytes of somebody else's bucket: a
+ * Which locations a run is given that names this snapshot. Our own bytes outlive those in a foreign bucket: a
  * reference never takes the place of a copy, everything else does.
  */
 async function putSnapshotRecord(store: Buckets, tenant: string, record: SnapshotRecord): Promise<void> {
@@ -93,8 +93,8 @@ export async function* snapshotsOf(store: Buckets, tenant: string, after?: strin
 
 /**
  * The snapshot as something new is going to use it. A record that is old is put again, unchanged: the collector, which
- * takes what nobody has used for long, sees that somebody does now. It looks twice, and waits longer in between than we
- * take here.
+ * removes what has long been unused, sees that it is used again. It looks twice, and waits longer in between than this
+ * takes.
  */
 export async function useSnapshot(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
   const begun = Date.now();

@@ -4,7 +4,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 
-/** A run's outputs lie in the tenant's contents already: they are a snapshot as soon as somebody calls them so. */
+/** A run's outputs lie in the tenant's contents already: they become a snapshot when a caller names them as one. */
 export async function freezeOutputs(store: Buckets, tenant: string, run: RunId): Promise<KeptSnapshot> {
   const result = await readResult(store, tenant, run);
   if (!result)

@@ -24,9 +24,9 @@ export interface TenantReport {
 
 export interface CollectOptions {
   dryRun: boolean;
-  /** What is younger stays, whoever points to it. */
+  /** Nothing younger is removed. */
   graceMs?: number;
-  /** Until whoever was just taking hold of a snapshot has put its record back. */
+  /** Waits until a run that was just taking hold of a snapshot has put its record back. */
   wait?: () => Promise<unknown>;
   tell?: (line: string) => void;
   /** Handed every plan before anything is removed. */
@@ -34,9 +34,9 @@ export interface CollectOptions {
 }
 
 /**
- * Remove what nobody points to. Safe beside freezes (they say that they are at work, and a tenant who freezes is left
- * alone), beside runs (what they are pinned to is marked, what they are about to be pinned to is put back in time), and
- * after a death at any step: everything goes in an order in which nothing points to what is gone.
+ * Removes what nothing points to. It is safe beside freezes (they put a lease, and a tenant with one is left alone),
+ * beside runs (what they are pinned to is marked, what they are about to be pinned to is put back in time), and after a
+ * death at any step: things go in an order in which nothing that stays points to what is gone.
  */
 export async function collectGarbage(store: Buckets, options: CollectOptions): Promise<TenantReport[]> {
   const tell = options.tell ?? (() => undefined);
@@ -118,7 +118,7 @@ async function removeAll(
   for (const plan of plans) for (const snapshot of plan.snapshots) await remove(plan, snapshot.record);
   crashPoint('gc-records-removed');
   if (plans.some((plan) => plan.snapshots.length > 0)) {
-    tell(`waiting ${collectorWaitsMs / 1000} s for whoever is just about to use one of these snapshots`);
+    tell(`waiting ${collectorWaitsMs / 1000} s for runs that are about to use one of these snapshots`);
     await wait();
   }
   for (const plan of plans) {

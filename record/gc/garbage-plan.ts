@@ -10,7 +10,7 @@ export interface DoomedVersion {
   versionId: string;
   size: number;
 }
-/** A snapshot nobody points to: its record goes first and the rest only if nobody has put the record back meanwhile. */
+/** A snapshot that nothing points to. Its record goes first; the rest only if no run has put the record back by then. */
 interface DoomedSnapshot {
   id: Digest;
   record: DoomedVersion[];
@@ -31,8 +31,8 @@ interface Versions {
 }
 
 /**
- * What nobody points to and has not been touched for the grace period. Made as a whole before anything is removed, and
- * it names versions: what comes under the same key later is not meant.
+ * Everything that nothing points to and that is older than the grace period. The whole plan is made before anything is
+ * removed. It names versions, so what is put under the same key later stays.
  */
 export async function planFor(store: Buckets, tenant: string, before: Date): Promise<Plan> {
   const marks = await marksOf(store, tenant);
@@ -46,7 +46,7 @@ export async function planFor(store: Buckets, tenant: string, before: Date): Pro
       await markSnapshot(store, tenant, id, marks);
     else snapshots.push({ id, record: doomed(record), manifest: doomed(versions) });
   }
-  // Put back too late by somebody who was told so: all else of these is gone.
+  // Records that a run put back too late, and was told so: the rest of these snapshots is gone.
   const whole = new Set(manifests.map(({ name }) => name));
   for (const { name: id, versions } of records)
     if (!whole.has(id) && allOld(versions, before)) snapshots.push({ id, record: doomed(versions), manifest: [] });
@@ -61,7 +61,7 @@ export async function planFor(store: Buckets, tenant: string, before: Date): Pro
   };
 }
 
-/** A snapshot that stays keeps all it needs. If it cannot be read nobody can say what that is, and nothing is removed. */
+/** A snapshot that stays keeps all it needs. If it cannot be read, what it needs is unknown, and nothing is removed. */
 export async function markSnapshot(store: Buckets, tenant: string, id: Digest, marks: Marks): Promise<void> {
   const record = await snapshotRecord(store, tenant, id);
   if (record) marks.locations.add(record.locations);

@@ -9,7 +9,7 @@ import { findSpec } from '../run-spec.ts';
 
 const readsAtOnce = 24;
 
-/** What somebody still points to. */
+/** What a name or a run still points to. */
 export interface Marks {
   snapshots: Set<Digest>;
   locations: Set<Digest>;

@@ -50,7 +50,10 @@ function resultFor(run: RunId, reason: string): Result {
 test('two workers that claim a run at once have different attempts', async () => {
   const of = { tenant: house.tenant, run: newRunId() };
   const claimed = await Promise.all(['a', 'b'].map((worker) => claimNext(house.store, of, worker)));
-  assert.deepEqual(claimed.map(({ claim }) => claim.attempt).toSorted(), [1, 2]);
+  assert.deepEqual(
+    claimed.map(({ claim }) => claim.attempt).toSorted((a, b) => a - b),
+    [1, 2],
+  );
 });
 
 describe('a commit', () => {
