@@ -159,7 +159,7 @@ test('an API key works once it is made, its listing holds no secret, and a revok
   assert.equal((await producer.ask('GET', '/v1/runs', { key: admin })).status, 200);
   const refused = await problemOf(await producer.ask('GET', '/v1/runs', { key }));
   assert.equal(refused.code, 'unauthenticated');
-  assert.match(refused.detail, new RegExp(`${id} was revoked`));
+  assert.match(refused.detail, new RegExp(`${id} is revoked`));
 });
 
 test('outputs are downloaded byte for byte, and damaged ones are refused', async () => {
