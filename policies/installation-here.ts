@@ -7,7 +7,7 @@ import { ImagesLock } from '@hotcell/contract/images-lock.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { Installation } from '@hotcell/contract/policy-merge.ts';
 
-/** The profiles that this version ships, beside the images. */
+/** The seccomp profiles of this version. */
 const seccompFolder = join(import.meta.dirname, '../images/seccomp');
 
 export interface Profile {
@@ -30,9 +30,9 @@ export function readImagesLock(file: string): ImagesLock {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    // Before the first build there is none: then no image is known, which every policy's message says.
+    // Before the first build the lock does not exist, and no image is known.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
-    throw new HotcellError('internal', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new HotcellError('internal', `Failed to read ${file}: ${messageOf(error)}`, { cause: error });
   }
   return parseJsonAs(ImagesLock, text, file, 'internal');
 }

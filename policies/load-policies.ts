@@ -16,7 +16,7 @@ export interface LoadedPolicy {
   file: string;
 }
 
-/** What a folder of policies says here. A policy with a problem is not there; the others are. */
+/** The policies of a folder. One with a problem is missing; the others are usable. */
 export interface Folder {
   policies: ReadonlyMap<string, LoadedPolicy>;
   problems: ReadonlyMap<string, readonly Problem[]>;
@@ -47,7 +47,7 @@ function problemAt(file: string, yaml: Yaml, at: readonly PropertyKey[], message
 
 const mostExtends = 8;
 
-/** The policy and all that it stands on, itself first. */
+/** A policy and all that it extends, itself first. */
 function chainOf(
   leaf: ParsedPolicy,
   read: ReadonlyMap<string, ParsedPolicy>,
@@ -61,16 +61,16 @@ function chainOf(
     const base = at.content.extends;
     const names = [...chain.map((link) => link.name), base];
     if (chain.some((link) => link.name === base))
-      return fail(at, `extends: ${names.join(' → ')} goes in a circle: remove one of these lines`);
+      return fail(at, `extends: ${names.join(' → ')} is a circle. Remove one of these lines.`);
     if (chain.length >= mostExtends)
-      return fail(at, `extends: ${names.join(' → ')} is more than ${mostExtends} policies deep: make it flatter`);
-    if (broken.has(base)) return fail(at, `extends: policy ${base} has a problem of its own: repair that first`);
+      return fail(at, `extends: ${names.join(' → ')} is more than ${mostExtends} policies deep. Make it flatter.`);
+    if (broken.has(base)) return fail(at, `extends: policy ${base} has a problem. Fix that first.`);
     const next = read.get(base);
     if (!next) {
       const near = nearest(base, [...read.keys()]);
       return fail(
         at,
-        `extends: there is no policy ${base}${near ? `; did you mean ${near}?` : ''} (there are: ${[...read.keys()].join(', ')})`,
+        `extends: Policy not found: ${base}. ${near ? `Did you mean ${near}? ` : ''}Policies: ${[...read.keys()].join(', ')}.`,
       );
     }
     chain.push(next);
@@ -79,7 +79,7 @@ function chainOf(
   return chain;
 }
 
-/** The file that says it: the first of the chain, itself first, in which the place exists. */
+/** The file to blame: the first of the chain in which the place exists. */
 function blame(chain: readonly ParsedPolicy[], path: string): Problem | undefined {
   const steps = [...path.matchAll(/[^.[\]]+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step));
   for (let length = steps.length; length > 0; length--)
@@ -101,7 +101,7 @@ function resolveChain(chain: readonly ParsedPolicy[], here: Installation): Loade
   };
 }
 
-/** All policies of a set of texts, by name: the pure half, for files, for tests and for a file that is only tried. */
+/** The policies in a set of texts, by name. Pure, for folders, tests and single files. */
 export function loadTexts(texts: ReadonlyMap<string, { file: string; text: string }>, here: Installation): Folder {
   const read = new Map<string, ParsedPolicy>();
   const problems = new Map<string, readonly Problem[]>();
@@ -137,7 +137,7 @@ export function loadFolder(folder: string, here: Installation): Folder {
   try {
     texts = readTexts(folder);
   } catch (error) {
-    const message = `the folder of policies cannot be read: ${messageOf(error)}`;
+    const message = `Failed to read the folder of policies: ${messageOf(error)}`;
     return { policies: new Map(), problems: new Map([['(folder)', [{ file: folder, line: 1, column: 1, message }]]]) };
   }
   const loaded = loadTexts(texts, here);
@@ -146,7 +146,7 @@ export function loadFolder(folder: string, here: Installation): Folder {
   const problems = new Map(loaded.problems);
   const policies = new Map(loaded.policies);
   for (const [name, { file }] of misnamed) {
-    const message = 'the file’s name is the policy’s: 1 to 63 of a-z, 0-9 and -; rename it';
+    const message = 'A policy is named by its file: 1 to 63 of a-z, 0-9 and -. Rename the file.';
     problems.set(name, [{ file, line: 1, column: 1, message }]);
     policies.delete(name);
   }

@@ -1,7 +1,7 @@
 import { PolicyFile } from '@hotcell/contract/policy-file.ts';
 import { z } from 'zod';
 
-/** policies/policy.schema.json: what an editor needs to complete and check a policy while it is written. */
+/** policies/policy.schema.json, with which editors complete and check policies. */
 export function policySchemaText(): string {
   const schema = z.toJSONSchema(PolicyFile, { io: 'input', reused: 'ref' });
   return `${JSON.stringify({ title: 'A policy of Hotcell', ...schema }, null, 2)}\n`;

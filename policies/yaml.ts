@@ -1,7 +1,7 @@
 import { messageOf } from '@hotcell/contract/errors.ts';
 import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
-/** One thing that is wrong in a file of a policy, where a person finds it. */
+/** A problem in a policy file, and its place. */
 export interface Problem {
   file: string;
   line: number;
@@ -15,14 +15,14 @@ export function problemLine(problem: Problem): string {
 
 export interface Yaml {
   value: unknown;
-  /** Where a path stands in the file; of a path that is not there, the nearest thing around it. */
+  /** The place of a path in the file; for a missing path, its nearest parent. */
   placeOf(path: readonly PropertyKey[]): { line: number; column: number; exact: boolean };
 }
 
 const mostBytes = 64 * 1024;
-const hint = 'write it out, or put what is shared into a policy of its own and extend that';
+const hint = 'Write it out, or put the shared part into a policy of its own and extend that.';
 
-/** Strict YAML: no duplicate keys, no anchors and aliases (nothing that grows), no tags, one document, bounded. */
+/** Strict, bounded YAML: one document without duplicate keys, anchors, aliases (which could grow) and tags. */
 export function readYaml(text: string, file: string): Yaml | { problems: Problem[] } {
   const lines = new LineCounter();
   const at = (offset: number) => {
@@ -31,7 +31,7 @@ export function readYaml(text: string, file: string): Yaml | { problems: Problem
   };
   const fail = (message: string, line = 1, column = 1) => ({ problems: [{ file, line, column, message }] });
   if (Buffer.byteLength(text) > mostBytes)
-    return fail(`the file is longer than ${mostBytes / 1024} KiB: split it with extends`);
+    return fail(`The file is longer than ${mostBytes / 1024} KiB. Split it with extends.`);
   let doc: Document.Parsed;
   try {
     doc = parseDocument(text, {
@@ -42,25 +42,25 @@ export function readYaml(text: string, file: string): Yaml | { problems: Problem
       logLevel: 'error',
     });
   } catch (error) {
-    // A parser that recurses ends here when somebody nests brackets by the thousand.
-    return fail(`the file cannot be read as YAML (${messageOf(error)}): make it flatter`);
+    // The parser recurses: thousands of nested brackets end here.
+    return fail(`The file can't be parsed as YAML (${messageOf(error)}). Make it flatter.`);
   }
-  // After the first slip a parser stumbles over all that follows: only the first helps.
+  // Errors after the first are often its consequences: report only the first.
   const [slip] = [...doc.errors, ...doc.warnings];
   const problems: Problem[] = slip ? [{ file, ...at(slip.pos[0]), message: said(slip.code, slip.message) }] : [];
   const refuse = (offset: number | undefined, message: string) => problems.push({ file, ...at(offset ?? 0), message });
   if (problems.length > 0) return { problems };
   visit(doc, {
     Pair: (_key, pair) => {
-      if (isCollection(pair.key)) refuse(pair.key.range?.[0], 'a key is a word, not a list or a map');
+      if (isCollection(pair.key)) refuse(pair.key.range?.[0], 'A key must be a word, not a list or a map.');
     },
     Alias: (_key, node) => {
-      refuse(node.range?.[0], `an alias (*${node.source}) is not allowed: ${hint}`);
+      refuse(node.range?.[0], `Aliases (*${node.source}) are not allowed. ${hint}`);
     },
     Node: (_key, node) => {
       if ('anchor' in node && node.anchor)
-        refuse(node.range?.[0], `an anchor (&${node.anchor}) is not allowed: ${hint}`);
-      if (node.tag) refuse(node.range?.[0], `a tag (${node.tag}) is not allowed: write plain values`);
+        refuse(node.range?.[0], `Anchors (&${node.anchor}) are not allowed. ${hint}`);
+      if (node.tag) refuse(node.range?.[0], `Tags (${node.tag}) are not allowed. Write plain values.`);
     },
   });
   if (problems.length > 0) return { problems };
@@ -72,12 +72,11 @@ export function readYaml(text: string, file: string): Yaml | { problems: Problem
 }
 
 function said(code: string, message: string): string {
-  if (code === 'DUPLICATE_KEY') return 'the key stands here twice: keep one of the two';
-  if (code === 'MULTIPLE_DOCS')
-    return 'the file has several documents: a policy is one, remove the --- and what follows';
-  if (code === 'TAB_AS_INDENT') return 'a tab cannot indent: use spaces';
-  if (message.includes('call stack')) return 'lists and maps are nested by the thousand here: make it flatter';
-  return `this is not valid YAML: ${message}`;
+  if (code === 'DUPLICATE_KEY') return 'The key appears twice. Keep one of the two.';
+  if (code === 'MULTIPLE_DOCS') return 'The file has several documents. Remove the --- and what follows.';
+  if (code === 'TAB_AS_INDENT') return 'Tabs can’t indent. Use spaces.';
+  if (message.includes('call stack')) return 'Lists and maps are nested too deeply. Make the file flatter.';
+  return `This is not valid YAML: ${message}`;
 }
 
 function offsetOf(doc: Document.Parsed, path: readonly PropertyKey[]): { offset: number; exact: boolean } {

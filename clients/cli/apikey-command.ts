@@ -14,11 +14,11 @@ interface NewKey {
 }
 
 export function define(command: Command): void {
-  const create = command.command('create').description('make a key; it is shown this once');
+  const create = command.command('create').description('create a key and show it once');
   create
-    .addOption(new Option('--role <role>', 'what it may do').choices(Role.options).default('submitter'))
-    .option('--label <text>', 'whose it is, or what for')
-    .option('--expires <days>', 'good for so many days (default: until it is revoked)', aNumber);
+    .addOption(new Option('--role <role>', 'what the key may do').choices(Role.options).default('submitter'))
+    .option('--label <text>', 'who or what uses the key')
+    .option('--expires <days>', 'valid for so many days (default: until revoked)', aNumber);
   examples(create, [
     'apikey create --role reader --label dashboard',
     'apikey create --tenant finance --label "CI" --expires 90',
@@ -30,11 +30,13 @@ export function define(command: Command): void {
     const json = { role: options.role, label: options.label ?? '', ...expiresAt };
     const made = await http.call(routes.createApiKey, { json });
     if (globals.json) return printJson(made);
-    reporterFor(globals).note(`a ${made.role} key of the tenant ${made.tenant}, ${made.id}; it is not shown again:`);
+    reporterFor(globals).note(
+      `Created ${made.role} key ${made.id} for tenant ${made.tenant}. Copy it now, it is not shown again:`,
+    );
     process.stdout.write(`${made.key}\n`);
   });
 
-  const ls = command.command('ls').description('the keys there are');
+  const ls = command.command('ls').description('list the keys');
   examples(ls, ['apikey ls', 'apikey ls --json']);
   ls.action(async () => {
     const { http } = await openClient(globalsOf(ls));
@@ -48,15 +50,15 @@ export function define(command: Command): void {
     );
   });
 
-  const revoke = command.command('revoke').description('end a key, within two seconds');
-  revoke.argument('<key>', 'its id, as ls shows it');
+  const revoke = command.command('revoke').description('revoke a key; it stops working within two seconds');
+  revoke.argument('<key>', 'its id, as shown by ls');
   examples(revoke, ['apikey revoke 0123456789abcdef']);
   revoke.action(async (id: string) => {
     const globals = globalsOf(revoke);
     const { http } = await openClient(globals);
     const revoked = await http.call(routes.revokeApiKey, { params: { id } });
     if (globals.json) printJson(revoked);
-    else reporterFor(globals).note(`the key ${id} is revoked`);
+    else reporterFor(globals).note(`Revoked key ${id}.`);
   });
 }
 

@@ -1,21 +1,22 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, isAbsolute, normalize } from 'node:path';
+import { basename, extname, isAbsolute, normalize } from 'node:path';
 import { filenameIn } from '@hotcell/contract/blocks.ts';
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { languageOfFile, languages } from '@hotcell/contract/languages.ts';
 import { chunkOf } from '@hotcell/contract/log-rows.ts';
 import { InputName } from '@hotcell/contract/names.ts';
 import { type AskedLimits, limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { type Block, type BundledFile, type RunRequest, WorkPath } from '@hotcell/contract/spec.ts';
+import { unreadable } from './unreadable.ts';
+import { isLocal } from './is-local.ts';
 import type { Pair, RunOptions } from './run-options.ts';
 
 const defaultLanguage = 'python';
 
-/** Turns a folder or file into a snapshot, through the API, and says which. */
+/** Uploads a folder or file as a snapshot and returns its id. */
 export type Freeze = (path: string) => Promise<string>;
 
-/** From the command line to what the API is asked; everything that is read here is read before anything is sent. */
+/** Builds the request of a command line. It reads every file before it uploads anything. */
 export async function buildRequest(files: readonly string[], options: RunOptions, freeze: Freeze): Promise<RunRequest> {
   const { file = [], param = [], input = [], env = [], label = [] } = options;
   const blocks = await blocksOf(files, options);
@@ -41,9 +42,9 @@ function wrong(message: string, cause?: unknown): HotcellError {
 }
 
 async function blocksOf(files: readonly string[], options: RunOptions): Promise<Block[]> {
-  if (options.eval !== undefined && files.length > 0) throw wrong('-e and FILE exclude each other: leave one away');
+  if (options.eval !== undefined && files.length > 0) throw wrong('-e and FILE exclude each other. Omit one of them.');
   if (options.eval !== undefined) return [{ language: options.lang ?? defaultLanguage, code: options.eval }];
-  if (files.length === 0) throw wrong('there is nothing to run: name a FILE, - for stdin, or -e CODE');
+  if (files.length === 0) throw wrong('Nothing to run. Name a FILE, - for stdin, or -e CODE.');
   const blocks: Block[] = [];
   for (const file of files) blocks.push(await blockOf(file, options.lang));
   return blocks;
@@ -53,8 +54,8 @@ async function blockOf(path: string, lang: string | undefined): Promise<Block> {
   const code = textOf(path === '-' ? await readStdin() : await read(path), path);
   const language = lang ?? (path === '-' ? defaultLanguage : languageOfFile(languages, path)?.name);
   if (language === undefined)
-    throw wrong(`the ending of ${path} is no language's that is known here: say it with --lang`);
-  // A traceback then names the file as its author knows it; a name given in the code itself comes first.
+    throw wrong(`Unknown file type ${extname(path) || basename(path)}. Name the language with --lang.`);
+  // So that a traceback names the file as its author does; a name in the code itself has precedence.
   const file = path === '-' || filenameIn(code) !== undefined ? undefined : basename(path);
   return { language, code, ...(WorkPath.safeParse(file).success && file !== undefined && { file }) };
 }
@@ -63,7 +64,7 @@ async function read(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (cause) {
-    throw wrong(`${path} cannot be read: ${messageOf(cause)}`, cause);
+    throw unreadable(path, cause, `${path} is a folder. To pass data, use --input ${basename(path)}=${path}`);
   }
 }
 
@@ -74,10 +75,10 @@ async function readStdin(): Promise<Buffer> {
 function textOf(bytes: Buffer, path: string): string {
   const chunk = chunkOf(bytes);
   if ('text' in chunk) return chunk.text;
-  throw wrong(`${path} is not UTF-8 text: code has to be`);
+  throw wrong(`${path} is not UTF-8 text. Code must be; pass data with --input.`);
 }
 
-/** It lies in /work as it is named here; a path that leads out of here keeps only its last part. */
+/** The file keeps its relative path in /work; a path that leads out of this folder keeps only its last part. */
 async function bundle(path: string): Promise<BundledFile> {
   const plain = normalize(path);
   const inside = !isAbsolute(plain) && !plain.startsWith('..');
@@ -88,22 +89,19 @@ function typed([name, value]: Pair): [string, NonNullable<RunRequest['params']>]
   try {
     return [name, JSON.parse(value)];
   } catch {
-    // Not JSON: then it is a text, as it stands.
+    // Not JSON: take it as text.
     return [name, value];
   }
 }
 
-const elsewhere = /^(?:sha256:|s3:\/\/)|:outputs$/;
-
 async function inputsOf(inputs: readonly Pair[], freeze: Freeze): Promise<Record<string, string>> {
   const sources: Record<string, string> = {};
   for (const [name, source] of inputs) {
-    if (Object.hasOwn(sources, name)) throw wrong(`--input ${name} is given twice`);
-    // Before a folder goes up for nothing.
+    if (Object.hasOwn(sources, name)) throw wrong(`--input ${name} is given twice. Choose another name.`);
+    // Before a folder is uploaded for nothing.
     const named = InputName.safeParse(name);
-    if (!named.success) throw wrong(`--input ${name}: ${named.error.issues[0]?.message ?? 'is no name of an input'}`);
-    const isPath = !elsewhere.test(source) && (/^[./~]/.test(source) || source.includes('/') || existsSync(source));
-    sources[name] = isPath ? await freeze(source) : source;
+    if (!named.success) throw wrong(`--input ${name}: ${named.error.issues[0]?.message ?? 'is not a valid name'}`);
+    sources[name] = isLocal(source) ? await freeze(source) : source;
   }
   return sources;
 }

@@ -1,7 +1,7 @@
 import { failureOf } from './fail.ts';
 import { buildProgram, wordsOf } from './program.ts';
 
-// Whoever reads may stop reading (`| head`): that ends us, and is no failure.
+// A reader like `| head` may stop reading: end without failing.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

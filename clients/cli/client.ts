@@ -4,12 +4,12 @@ import { defaultPortBase, loopback, placesIn, settingsOf } from '@hotcell/setup/
 import { Hotcell } from '@hotcell/client/index.ts';
 import type { Globals } from './globals.ts';
 
-/** The way to the API: an address and a key, and no credential of the store, the queue or the engine. */
+/** A client needs only an address and a key: no credentials of the store, the queue or the engine. */
 export async function openClient(globals: Globals, env: NodeJS.ProcessEnv = process.env): Promise<Hotcell> {
   const { home, settings } = await settingsOf(env);
   const url = globals.url ?? settings.HOTCELL_URL ?? loopback(settings.HOTCELL_PORT_BASE ?? defaultPortBase);
   if (!URL.canParse(url))
-    throw new HotcellError('invalid', `${url} is no address: say for example http://127.0.0.1:7411`);
+    throw new HotcellError('invalid', `${url} is not an address. Write it like http://127.0.0.1:7411.`);
   const apiKey = env['HOTCELL_API_KEY'] || (await keptKey(placesIn(home).credentials));
   return new Hotcell({ url, apiKey, tenant: globals.tenant });
 }
@@ -18,8 +18,8 @@ async function keptKey(path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? `${path} is not there` : `${path} cannot be read`;
-    const what = 'start the services with ./hotcell up, which makes one, or set HOTCELL_API_KEY';
-    throw new HotcellError('unauthenticated', `there is no API key (${why}): ${what}`, { cause });
+    const why = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'is not readable';
+    const what = 'Run ./hotcell up, which creates a key, or set HOTCELL_API_KEY.';
+    throw new HotcellError('unauthenticated', `No API key: ${path} ${why}. ${what}`, { cause });
   }
 }

@@ -1,6 +1,6 @@
 import { visibleLine } from './visible.ts';
 
-/** Rows under their heads, aligned; whatever a stranger put into a cell stays in its cell. */
+/** Aligned rows under their heads. A stranger's text stays inside its cell. */
 export function columns(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [heads, ...rows.map((row) => row.map(visibleLine))];
   const widths = heads.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
@@ -12,7 +12,7 @@ export function columns(heads: readonly string[], rows: readonly (readonly strin
   return `${all.map(line).join('\n')}\n`;
 }
 
-/** Names and what they stand for, one pair a line; pairs without a value are left out. */
+/** One pair of name and value a line; pairs without a value are omitted. */
 export function pairs(rows: readonly (readonly [string, string | null | undefined])[]): string {
   const kept = rows.filter((row): row is [string, string] => row[1] !== undefined && row[1] !== null && row[1] !== '');
   const width = Math.max(...kept.map(([name]) => name.length));

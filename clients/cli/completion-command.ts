@@ -4,7 +4,7 @@ import { examples } from './globals.ts';
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
-/** Words of the commands alone: what they take, `--help` says. */
+/** Only the names of the commands; `--help` shows their options. */
 const scripts: Readonly<Record<Shell, (names: string) => string>> = {
   bash: (names) => `_hotcell() {
   if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${names}" -- "\${COMP_WORDS[1]}"));

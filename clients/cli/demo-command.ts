@@ -36,8 +36,8 @@ export function define(command: Command): void {
       `\n${tableOf(made.result)}\n${columns([`IN ${installation.store.record}`, 'KEY'], placesOf(made.result))}\nopen ${join(folder, 'revenue.png')}\n`,
     );
 
-    say('\n2. A block that tries to carry something out\n\n');
-    // Its stderr is a page of Python's own: what it comes down to is one sentence.
+    say('\n2. A block that tries to send data out\n\n');
+    // Its stderr is a long traceback: the last line is enough.
     const log: Shown['log'] = async (row) => (row.stream === 'stdout' ? await shown.log(row) : undefined);
     const tried = await phoneHome(client, { ...shown, log });
     if (!wasSealed(tried)) throw failed('the block that tries the network', tried.result);
@@ -51,7 +51,7 @@ export function define(command: Command): void {
 function failed(what: string, result: Result): HotcellError {
   return new HotcellError(
     'internal',
-    `${what} ended as it should not have: ${result.outcome}, ${result.reason}; ./hotcell logs ${result.run} shows what it wrote`,
+    `The demo failed: ${what} ended as ${result.outcome} (${result.reason}). See ./hotcell logs ${result.run}.`,
   );
 }
 
@@ -75,9 +75,9 @@ function tableOf(result: Result): string {
 function refusalOf({ result, errors }: Finished): string {
   const last = errors.trimEnd().split('\n').at(-1) ?? '';
   return pairs([
-    ['refused', 'the network is sealed by policy'],
-    ['why', `the policy ${result.policy?.name} says "network: none": a cell has no interface but its own loopback`],
-    ['it said', last],
+    ['refused', 'the policy seals the network'],
+    ['why', `policy ${result.policy?.name} sets "network: none": a cell has only a loopback interface`],
+    ['stderr', last],
     ['outcome', `${result.outcome}: ${result.reason}`],
   ]);
 }
@@ -89,6 +89,6 @@ What to try next:
   ./hotcell run -e "print(sum(range(10)))"
   ./hotcell run clients/cli/demo/transform.py --policy analytics --input sales=clients/cli/demo/sales.csv --out results
   ./hotcell ls
-  ./hotcell down            stops everything; ./hotcell down --purge leaves nothing
+  ./hotcell down            stops everything; ./hotcell down --purge also removes everything
 `;
 }

@@ -11,13 +11,13 @@ function printCheck({ name, status, message, fix }: Check): void {
 }
 
 export function define(command: Command): void {
-  command.option('--fix', 'repair what can be repaired here').option('--yes', 'change this machine without asking');
+  command.option('--fix', 'fix what can be fixed automatically').option('--yes', 'change this machine without asking');
   examples(command, ['doctor', 'doctor --fix', 'doctor --json']);
   command.action(async ({ fix, yes }: { fix?: true; yes?: true }) => {
     const globals = globalsOf(command);
     if (fix) {
       interruptible('./hotcell doctor --fix');
-      // What could not be repaired is among the checks too, with what to do about it.
+      // The checks below also list what could not be fixed, with what to do.
       await repair(progressFor(globals), { yes: yes === true }).catch((error: unknown) => {
         process.stderr.write(`hotcell: ${messageOf(error)}\n`);
       });

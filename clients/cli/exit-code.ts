@@ -22,7 +22,7 @@ const ofError: Readonly<Partial<Record<ErrorCode, number>>> = {
   finished_already: exitCodes.error,
 };
 
-/** Why a run could not even be asked for or followed: mine to correct, not mine to ask, refused, or the platform's. */
+/** For a run that could not be submitted or followed: wrong usage, no permission, refused, or a failure of the platform. */
 export function exitCodeOfFailure(error: unknown): number {
   return (error instanceof HotcellError ? ofError[error.code] : undefined) ?? platformFailed;
 }

@@ -6,16 +6,19 @@ import type { Interrupts } from './interrupt.ts';
 import { LogPrinter } from './log-printer.ts';
 import type { Reporter } from './reporter.ts';
 
-/** Shows a run until its end. Undefined: it goes on without us. */
+/** Shows a run until its end. Undefined if the user left it running. */
 export async function followRun(
   run: Run,
   { globals, reporter, interrupts }: { globals: Globals; reporter: Reporter; interrupts: Interrupts },
 ): Promise<Result | undefined> {
   const printer = new LogPrinter();
   interrupts.accepted({
-    hint: () => reporter.note(`the run goes on; Ctrl-C again cancels it; ./hotcell logs -f ${run.id} shows it again`),
+    hint: () =>
+      reporter.note(
+        `The run continues. Press Ctrl-C again to cancel it, or follow it with ./hotcell logs -f ${run.id}`,
+      ),
     cancel: () => {
-      reporter.note(`cancelling ${run.id}`);
+      reporter.note(`Cancelling ${run.id}`);
       run.cancel('interrupted at the terminal').catch((error: unknown) => reporter.failed(error));
     },
   });

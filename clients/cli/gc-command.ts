@@ -9,9 +9,9 @@ import { columns } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
 
-/** The operator's command: it speaks to the store itself, with the operator's account, for all tenants. */
+/** For the operator: it uses the operator's account of the store, for all tenants. */
 export function define(command: Command): void {
-  command.option('--dry-run', 'only list what would be removed');
+  command.option('--dry-run', 'only list what it would remove');
   examples(command, ['gc --dry-run', 'gc', 'gc --json']);
   command.action(async ({ dryRun = false }: { dryRun?: boolean }) => {
     const globals = globalsOf(command);
@@ -20,14 +20,14 @@ export function define(command: Command): void {
     if (!installation)
       throw new HotcellError(
         'not_found',
-        'there is no installation here: gc works with the operator’s account of the store, in config.env; set HOTCELL_HOME',
+        'There is no installation here. gc needs the operator’s account of the store in config.env: set HOTCELL_HOME.',
       );
     using store = new Buckets(installation.store);
     const listed = dryRun && !globals.json ? (plan: Plan) => process.stdout.write(linesOf(plan)) : undefined;
     const reports = await collectGarbage(store, { dryRun, tell: note, ...(listed && { listed }) });
     if (globals.json) return reports.forEach((report) => printJson({ ...report, dryRun }));
     process.stdout.write(table(reports));
-    if (dryRun) note('nothing was removed');
+    if (dryRun) note('Nothing was removed.');
   });
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { counted } from '@hotcell/contract/format.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
 import type { Command } from 'commander';
 import type { Run } from '@hotcell/client/index.ts';
@@ -13,8 +14,8 @@ import { reporterFor } from './reporter.ts';
 export function define(command: Command): void {
   command
     .argument('<run>')
-    .argument('[path...]', 'files, or folders with all that is below them; without any: everything')
-    .option('-o, --out <dir>', 'put them under this folder, at their own paths; without it PATHs go to stdout');
+    .argument('[path...]', 'files or folders; default: all')
+    .option('-o, --out <dir>', 'write the files under this folder, at their own paths; default: PATHs go to stdout');
   examples(command, ['get RUN', 'get RUN report.csv > report.csv', 'get RUN -o results', 'get RUN plots -o results']);
   command.action(async (id: string, paths: string[], options: { out?: string }) => {
     const globals = globalsOf(command);
@@ -25,9 +26,7 @@ export function define(command: Command): void {
       const saved = (file: OutputFile) => globals.json && printJson(file);
       await saveOutputs(run, files, options.out, { saved });
       if (!globals.json)
-        reporter.note(
-          `${files.length === 1 ? '1 file is' : `${files.length} files are`} in ${options.out}, as the result says, byte for byte`,
-        );
+        reporter.note(`Saved ${counted(files.length, 'file')} in ${options.out}. Every byte matches the result.`);
     } else if (paths.length > 0) for (const file of files) await print(run, file);
     else if (globals.json) for (const file of files) printJson(file);
     else
@@ -45,7 +44,7 @@ async function outputsOf(run: Run): Promise<OutputFile[]> {
   if (isFinished(view)) return view.outputs.files;
   throw new HotcellError(
     'conflict',
-    `${run.id} is ${view.status}: its outputs are there when it is finished (./hotcell wait ${run.id})`,
+    `Run ${run.id} has no outputs yet: it is ${view.status}. Wait for it with ./hotcell wait ${run.id}.`,
   );
 }
 
@@ -54,7 +53,7 @@ function chosen(id: string, files: readonly OutputFile[], paths: readonly string
   const wanted = paths.map((path) => path.replace(/^\.?\//, '').replace(/\/$/, ''));
   for (const path of wanted)
     if (!files.some((file) => file.path === path || file.path.startsWith(`${path}/`)))
-      throw new HotcellError('not_found', `${id} has no output ${path}: ./hotcell get ${id} lists them`);
+      throw new HotcellError('not_found', `Run ${id} has no output ${path}. ./hotcell get ${id} lists its outputs.`);
   return files.filter((file) => wanted.some((path) => file.path === path || file.path.startsWith(`${path}/`)));
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What every command takes. Where to ask and with which key are the client's settings; these only override them. */
+/** Options of every command. They override the client's settings. */
 export interface Globals {
   json?: true;
   quiet?: true;
@@ -8,7 +8,7 @@ export interface Globals {
   tenant?: string;
 }
 
-/** What a file in this folder exports: it gives the command its arguments, options, examples and action. */
+/** A command's file: `define` adds arguments, options, examples and the action. */
 export interface CommandFile {
   define(command: Command): void;
 }
@@ -18,7 +18,7 @@ export function globalsOf(command: Command): Globals {
   return { ...(json && { json }), ...(quiet && { quiet }), ...(url && { url }), ...(tenant && { tenant }) };
 }
 
-/** Data goes to stdout and nothing else does. One object is one line. */
+/** Only data goes to stdout, one object a line. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }

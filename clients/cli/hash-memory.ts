@@ -5,12 +5,12 @@ import { readCliSettings } from '@hotcell/setup/settings/environment.ts';
 import { homeOf, placesIn } from '@hotcell/setup/settings/installation.ts';
 import { HashMemory } from '@hotcell/client/hashes/memory.ts';
 
-/** So many sources are remembered: those that were frozen last. */
+/** The hashes of so many recently frozen sources are kept. */
 const sources = 100;
 
 /**
- * What is known of the files of a source from when it was frozen last. Each source has a file of its own: two freezes
- * at once seldom meet, and a freeze reads no more than it needs.
+ * The hashes of a source's files from the last time it was frozen. Each source has a file of its own, so that concurrent
+ * freezes rarely share one and each reads only what it needs.
  */
 export function memoryOf(source: string, env: NodeJS.ProcessEnv = process.env): HashMemory | undefined {
   const { hashes } = placesIn(homeOf(readCliSettings(env)));
@@ -19,12 +19,12 @@ export function memoryOf(source: string, env: NodeJS.ProcessEnv = process.env): 
     tidy(hashes);
     return new HashMemory(join(hashes, hexOf(sha256(realpathSync(source)))));
   } catch {
-    // No such source, which is said by who looks into it; or a home we may not write to, where nothing is remembered.
+    // A missing source is reported by its reader; without a writable home, nothing is remembered.
     return undefined;
   }
 }
 
-/** Those of long ago go, and with them what was once left half written. */
+/** Removes the oldest files, and with them any half-written ones. */
 function tidy(hashes: string): void {
   const found = readdirSync(hashes).map((name) => join(hashes, name));
   if (found.length <= sources) return;

@@ -16,14 +16,14 @@ interface BuildOptions {
 }
 
 export function define(command: Command): void {
-  const build = command.command('build').description('build the images that ship with Hotcell, or one of your own');
+  const build = command.command('build').description('build the bundled images, or one of your own');
   build
-    .argument('[name]', 'what your image is to be called')
-    .option('--from <image>', 'the image it stands on (default: python)')
-    .option('--requirements <file>', 'add the Python packages of this file')
+    .argument('[name]', 'the name of your image')
+    .option('--from <image>', 'the base image (default: python)')
+    .option('--requirements <file>', 'install the Python packages in this file')
     .option(
       '--dockerfile <file>',
-      "build this file in its folder; it may begin with ARG BASE and FROM ${BASE}, which is --from's image",
+      'build this file in its folder; after ARG BASE, FROM ${BASE} is the image of --from',
     );
   examples(build, [
     'image build',
@@ -35,7 +35,7 @@ export function define(command: Command): void {
     await (name === undefined ? buildShipped(build, options) : buildOwn(build, askedFor(build, name, options)));
   });
 
-  const ls = command.command('ls').description('the images of this installation; --json lists every package in them');
+  const ls = command.command('ls').description('list the images of this installation; --json lists every package');
   examples(ls, ['image ls', 'image ls --json']);
   ls.action(async () => {
     const { home } = await settingsOf(process.env);
@@ -47,14 +47,14 @@ export function define(command: Command): void {
 
 function askedFor(command: Command, name: string, { from, requirements, dockerfile }: BuildOptions): OwnImageRequest {
   if ((requirements === undefined) === (dockerfile === undefined))
-    command.error(`image build ${name}: give either --requirements FILE or --dockerfile FILE`);
+    command.error(`image build ${name} needs either --requirements FILE or --dockerfile FILE.`);
   const source = requirements === undefined ? { dockerfile: dockerfile ?? '' } : { requirements };
   return { name, from: from ?? 'python', source };
 }
 
 async function buildShipped(command: Command, options: BuildOptions): Promise<void> {
   if (Object.keys(options).some((option) => ['from', 'requirements', 'dockerfile'].includes(option)))
-    command.error('image build: an image of your own needs a name, before the options');
+    command.error('An image of your own needs a name: image build NAME …');
   const globals = globalsOf(command);
   const { home } = await settingsOf(process.env);
   const images = await ensureImages({ home }, imageNames, progressFor(globals));
@@ -74,12 +74,12 @@ async function buildOwn(command: Command, asked: OwnImageRequest): Promise<void>
   const packages = `${report.packages.length} packages, ${formatBytes(report.bytes)}`;
   process.stdout.write(`${asked.name}  ${image.digest}  ${packages}; no setuid files\n`);
   for (const remark of remarks(report)) process.stdout.write(`  note: ${remark}\n`);
-  process.stdout.write(`Let runs use it by naming it in a policy, for example:\n  ${policy}\n`);
+  process.stdout.write(`To let runs use it, name it in a policy, for example:\n  ${policy}\n`);
 }
 
 function row({ name, kind, digest, from, present, report }: ListedImage): string[] {
   const packages = report ? String(report.packages.length) : '?';
   const size = report ? formatBytes(report.bytes) : '?';
-  const state = present ? 'there' : 'missing: ./hotcell image build';
+  const state = present ? 'built' : 'missing: run ./hotcell image build';
   return [name, kind, packages, size, from?.name ?? '', digest.slice(0, 19), state];
 }

@@ -1,9 +1,9 @@
-/** How long after the first Ctrl-C a second one still means: end the run. */
+/** A second Ctrl-C within this time cancels the run. */
 const secondWithinMs = 3_000;
 
 /**
- * The first Ctrl-C leaves the run alone and lets go of it after a moment; a second one in that moment cancels it, and a
- * third does not wait for that.
+ * The first Ctrl-C lets the run continue and stops following it after a moment. A second one in that moment cancels the
+ * run, and a third does not wait for the cancel.
  */
 export class Interrupts implements Disposable {
   readonly #letGo = new AbortController();
@@ -16,7 +16,7 @@ export class Interrupts implements Disposable {
     process.on('SIGINT', this.#listener);
   }
 
-  /** Aborted when we are to end: at once as long as no run was accepted. */
+  /** Aborts when this command should end: at once while no run is accepted. */
   get signal(): AbortSignal {
     return this.#letGo.signal;
   }

@@ -9,8 +9,8 @@ import { aNumber } from './run-options.ts';
 export function define(command: Command): void {
   command
     .argument('<run>')
-    .option('-f, --follow', 'go on until the run is finished')
-    .option('--after <seq>', 'only what comes after this row', aNumber);
+    .option('-f, --follow', 'follow the log until the run is finished')
+    .option('--after <seq>', 'only rows after this one', aNumber);
   examples(command, ['logs RUN', 'logs RUN -f', 'logs RUN --json --after 41', 'logs RUN > all.log']);
   command.action(async (id: string, options: { follow?: true; after?: number }) => {
     const globals = globalsOf(command);

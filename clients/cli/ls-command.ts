@@ -23,9 +23,9 @@ export function define(command: Command): void {
     .addOption(
       new Option('--status <status>', 'a status or an outcome').choices([...RunStatus.options, ...Outcome.options]),
     )
-    .addOption(pairOption('--label <key=value>', 'only those with this label'))
-    .option('--since <time>', 'accepted since then: a time, or how long ago (30m, 12h, 7d)')
-    .option('--limit <number>', 'at most so many', aNumber, 50);
+    .addOption(pairOption('--label <key=value>', 'only runs with this label'))
+    .option('--since <time>', 'accepted since this time, or this long ago (30m, 12h, 7d)')
+    .option('--limit <number>', 'list at most so many', aNumber, 50);
   examples(command, ['ls', 'ls --status failed --since 24h', 'ls --label team=finance --limit 1000 --json']);
   command.action(async (options: Options) => {
     const globals = globalsOf(command);
@@ -76,6 +76,6 @@ function sinceOf(text: string): Date {
   const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const date = amount && unit ? new Date(Date.now() - Number(amount) * (unitMs[unit] ?? 0)) : new Date(text);
   if (Number.isNaN(date.getTime()))
-    throw new HotcellError('invalid', `--since ${text} is no time: say for example 24h, 7d or 2026-11-01T00:00:00Z`);
+    throw new HotcellError('invalid', `--since ${text} is not a time. Write it like 24h, 7d or 2026-11-01T00:00:00Z.`);
   return date;
 }

@@ -6,36 +6,36 @@ interface Entry {
   load: () => Promise<CommandFile>;
 }
 
-/** Loaded when called, so that `--help` and `ls` do not pay for what `up` needs. */
+/** Each command loads when called, so that `--help` and `ls` don't pay for what `up` needs. */
 const commands: Readonly<Record<string, Entry>> = {
   doctor: {
-    summary: 'check this machine and say how to fix what is missing',
+    summary: 'check this machine and show how to fix it',
     load: () => import('./doctor-command.ts'),
   },
-  up: { summary: 'set up what is missing and start the services', load: () => import('./up-command.ts') },
-  down: { summary: 'stop the services; with --purge remove everything', load: () => import('./down-command.ts') },
-  status: { summary: 'what runs: services, ports, workers, cells', load: () => import('./status-command.ts') },
-  run: { summary: 'run code in a sealed cell, show its log, end as it ended', load: () => import('./run-command.ts') },
-  submit: { summary: 'ask for a run, print its id and return', load: () => import('./submit-command.ts') },
-  wait: { summary: 'wait until a run is finished, and end as it ended', load: () => import('./wait-command.ts') },
-  logs: { summary: 'what a run wrote', load: () => import('./logs-command.ts') },
-  show: { summary: 'a run: what was asked, how far it is, how it ended', load: () => import('./show-command.ts') },
-  ls: { summary: 'runs, the newest first', load: () => import('./ls-command.ts') },
-  get: { summary: "a run's output files, every byte checked", load: () => import('./get-command.ts') },
-  cancel: { summary: 'end a run, at whatever stage it is', load: () => import('./cancel-command.ts') },
-  rerun: { summary: 'the same once more', load: () => import('./rerun-command.ts') },
-  snapshot: { summary: 'freeze data, and look at what is frozen', load: () => import('./snapshot-command.ts') },
-  gc: { summary: 'remove contents and snapshots that nothing points to', load: () => import('./gc-command.ts') },
-  apikey: { summary: 'make, list and revoke API keys', load: () => import('./apikey-command.ts') },
-  image: { summary: 'build images, and list what is in them', load: () => import('./image-command.ts') },
+  up: { summary: 'set up and start the services', load: () => import('./up-command.ts') },
+  down: { summary: 'stop the services; --purge also removes everything', load: () => import('./down-command.ts') },
+  status: { summary: 'show services, ports, workers and cells', load: () => import('./status-command.ts') },
+  run: { summary: 'run code in a sealed cell, show its log and exit like it', load: () => import('./run-command.ts') },
+  submit: { summary: 'submit a run, print its id and return', load: () => import('./submit-command.ts') },
+  wait: { summary: 'wait until a run is finished and exit like it', load: () => import('./wait-command.ts') },
+  logs: { summary: 'show the log of a run', load: () => import('./logs-command.ts') },
+  show: { summary: 'show a run: its request, status and result', load: () => import('./show-command.ts') },
+  ls: { summary: 'list runs, newest first', load: () => import('./ls-command.ts') },
+  get: { summary: 'list or download output files, every byte checked', load: () => import('./get-command.ts') },
+  cancel: { summary: 'cancel a run at any stage', load: () => import('./cancel-command.ts') },
+  rerun: { summary: 'submit a run again', load: () => import('./rerun-command.ts') },
+  snapshot: { summary: 'freeze data, and inspect snapshots', load: () => import('./snapshot-command.ts') },
+  gc: { summary: 'remove snapshots and contents that nothing refers to', load: () => import('./gc-command.ts') },
+  apikey: { summary: 'create, list and revoke API keys', load: () => import('./apikey-command.ts') },
+  image: { summary: 'build and list images', load: () => import('./image-command.ts') },
   rebuild: {
-    summary: "make the queue's tickets and the lists anew from the buckets",
+    summary: 'rebuild the queue and the lists of runs from the buckets',
     load: () => import('./rebuild-command.ts'),
   },
-  demo: { summary: 'set up what is missing and show what Hotcell does', load: () => import('./demo-command.ts') },
-  completion: { summary: "a shell's completion, on stdout", load: () => import('./completion-command.ts') },
+  demo: { summary: 'set up and show what Hotcell does', load: () => import('./demo-command.ts') },
+  completion: { summary: 'print a completion script for a shell', load: () => import('./completion-command.ts') },
   policy: {
-    summary: 'what runs may do: list, test, try, compare, explain, revoke',
+    summary: 'list, test, check, compare, explain and revoke policies',
     load: () => import('./policy-command.ts'),
   },
   workers: { summary: 'list workers, or drain one', load: () => import('./workers-command.ts') },
@@ -44,9 +44,9 @@ const commands: Readonly<Record<string, Entry>> = {
 export function buildProgram(): Command {
   const program = new Command('hotcell')
     .description('Runs agent-written code as sealed, auditable batch jobs.')
-    .option('--json', 'print data as JSON, one object a line')
+    .option('--json', 'print JSON, one object a line')
     .option('--quiet', 'no progress on stderr')
-    .option('--url <url>', "the API (default: HOTCELL_URL, or this installation's)")
+    .option('--url <url>', 'address of the API (default: HOTCELL_URL, or this installation)')
     .option('--tenant <tenant>', 'act for this tenant')
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)
@@ -62,7 +62,7 @@ export function buildProgram(): Command {
   return program;
 }
 
-/** `help X` is `X --help`, and no words at all ask for help. */
+/** `help X` is `X --help`; no words at all ask for help. */
 export function wordsOf(argv: readonly string[]): string[] {
   if (argv.length === 0) return ['--help'];
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];

@@ -15,7 +15,7 @@ export function define(command: Command): void {
     for await (const line of linesOf(await http.open(routes.rebuild, {}))) {
       const rebuilt = parseTolerantly(Rebuilt, line, 'the answer to POST /v1/rebuild');
       if (globals.json) printJson(rebuilt);
-      else reporterFor(globals).note(`${rebuilt.runs} runs are listed again, and what is open has its ticket`);
+      else reporterFor(globals).note(`Rebuilt the list of ${rebuilt.runs} runs and the tickets of open ones.`);
     }
   });
 }

@@ -5,11 +5,11 @@ import { failureOf } from './fail.ts';
 import type { Globals } from './globals.ts';
 import { visible } from './visible.ts';
 
-/** What a person is told beside the data: on stderr, and not at all when they want quiet. */
+/** Messages for a person, beside the data: on stderr, and none with --quiet. */
 export interface Reporter {
   note: (text: string) => void;
   status: (status: string, reason?: string) => void;
-  /** Each is told once, however often it comes. */
+  /** Each warning is shown once. */
   warnings: (warnings: readonly string[]) => void;
   ended: (result: Result) => void;
   failed: (error: unknown) => void;
@@ -28,7 +28,7 @@ export function reporterFor(globals: Globals): Reporter {
   return {
     note,
     warnings,
-    // That it is finished is told with how it ended.
+    // `ended` reports a finished run.
     status: (status, reason) =>
       status !== 'finished' && !globals.json && note(reason ? `${status}: ${reason}` : status),
     ended: (result) => {
@@ -38,8 +38,9 @@ export function reporterFor(globals: Globals): Reporter {
       note(`${result.outcome}${took}: ${result.reason}`);
       warnings(result.warnings);
       const { files, refused } = result.outputs;
-      for (const file of refused) note(`not kept: ${file.path}: ${file.reason}`);
-      if (files.length > 0) note(`${counted(files.length, 'output file')}: ./hotcell get ${result.run} -o DIR`);
+      for (const file of refused) note(`refused output ${file.path}: ${file.reason}`);
+      if (files.length > 0)
+        note(`${counted(files.length, 'output file')}. Save with ./hotcell get ${result.run} -o DIR`);
     },
     failed: (error) => process.stderr.write(failureOf(error).text),
   };

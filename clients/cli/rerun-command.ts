@@ -5,7 +5,7 @@ import { examples, globalsOf, printJson } from './globals.ts';
 export function define(command: Command): void {
   command
     .argument('<run>')
-    .option('--latest-inputs', 'what the inputs’ names point to now, instead of the same snapshots');
+    .option('--latest-inputs', 'use what the names of the inputs point to now, not the same snapshots');
   examples(command, ['rerun RUN', 'rerun RUN --latest-inputs']);
   command.action(async (id: string, options: { latestInputs?: true }) => {
     const globals = globalsOf(command);

@@ -19,7 +19,7 @@ interface Options extends RunOptions {
 
 export function define(command: Command): void {
   takeRequest(command)
-    .option('--out <dir>', 'put the output files there when the run is finished')
+    .option('--out <dir>', 'save the output files there when the run is finished')
     .option('-d, --detach', 'print the run’s id and return');
   examples(command, [
     'run hello.py',
@@ -31,7 +31,7 @@ export function define(command: Command): void {
   command.action((files: string[], options: Options) => run(files, options, command));
 }
 
-/** Asks for a run, shows it, and ends as its program ended. */
+/** Submits a run, shows it, and exits like its program. */
 async function run(files: readonly string[], options: Options, command: Command): Promise<void> {
   const globals = globalsOf(command);
   const reporter = reporterFor(globals);
@@ -51,7 +51,7 @@ async function run(files: readonly string[], options: Options, command: Command)
       return;
     }
     if (!globals.json) {
-      reporter.note(`accepted as ${accepted.id}`);
+      reporter.note(`Accepted run ${accepted.id}`);
       reporter.warnings(accepted.warnings);
     }
     const result = await followRun(accepted, { globals, reporter, interrupts });

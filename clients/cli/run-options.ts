@@ -25,7 +25,7 @@ const collect = (value: string, before: string[] = []) => [...before, value];
 
 function collectPair(value: string, before: Pair[] = []): Pair[] {
   const at = value.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError(`${value} is not of the form NAME=VALUE.`);
+  if (at < 1) throw new InvalidArgumentError(`Write it as NAME=VALUE.`);
   return [...before, [value.slice(0, at), value.slice(at + 1)]];
 }
 
@@ -46,15 +46,15 @@ export const pairOption = (flags: string, description: string) => new Option(fla
 /** The arguments and options of `run` and `submit` that describe a run. */
 export function takeRequest(command: Command): Command {
   command
-    .argument('[file...]', 'each file is one block, its language from its ending; - reads one from stdin')
-    .option('-e, --eval <code>', 'one block, given here')
-    .option('--lang <language>', 'the language of -e, of - and of files without a known ending (default: python)')
-    .option('--policy <name>', 'the policy that the run is judged against (default: sealed)')
+    .argument('[file...]', 'one block each, in the language of its file ending; - reads stdin')
+    .option('-e, --eval <code>', 'run this code')
+    .option('--lang <language>', 'the language of -e, - and of files with an unknown ending (default: python)')
+    .option('--policy <name>', 'the policy of the run (default: sealed)')
     .option('--image <name>', 'an image that the policy allows')
     .addOption(
       pairOption(
         '--input <name=src>',
-        'read-only at /inputs/NAME: a folder or file, a snapshot’s id or name, RUN:outputs, s3://…',
+        'mount read-only at /inputs/NAME: a folder, a file, a snapshot’s id or name, RUN:outputs, or s3://…',
       ),
     );
   for (const { unit, help, option } of Object.values(limitTable))
@@ -65,13 +65,11 @@ export function takeRequest(command: Command): Command {
         unit === 'bytes' ? aSize : aNumber,
       );
   return command
-    .addOption(
-      new Option('--file <path>', 'a file that lies beside the blocks in /work and is not executed').argParser(collect),
-    )
-    .addOption(pairOption('--param <key=value>', 'in /inputs/params.json; JSON where it is JSON, else a text'))
-    .addOption(pairOption('--env <key=value>', 'a variable that the policy lets a job set'))
-    .addOption(pairOption('--label <key=value>', 'to find the run again'))
+    .addOption(new Option('--file <path>', 'add a file to /work without running it').argParser(collect))
+    .addOption(pairOption('--param <key=value>', 'a value in /inputs/params.json, parsed as JSON if possible'))
+    .addOption(pairOption('--env <key=value>', 'an environment variable that the policy allows'))
+    .addOption(pairOption('--label <key=value>', 'a label to find the run by'))
     .option('--priority <number>', '0 to 9, higher is sooner', aNumber)
-    .option('--publish <name>', 'the name of a snapshot, moved to the outputs when the run succeeds')
-    .option('--idempotency-key <key>', 'the same key and request again give the same run');
+    .option('--publish <name>', 'publish the outputs under this snapshot name when the run succeeds')
+    .option('--idempotency-key <key>', 'repeating a key and request gives the same run');
 }

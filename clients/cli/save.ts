@@ -9,7 +9,7 @@ import type { Run } from '@hotcell/client/index.ts';
 
 const atOnce = 4;
 
-/** Output files at their own paths under a folder: every byte is checked, and none is written anywhere else. */
+/** Saves output files at their own paths under a folder. Every byte is checked, and nothing is written outside it. */
 export async function saveOutputs(
   run: Run,
   files: readonly OutputFile[],
@@ -31,12 +31,12 @@ async function saveOne(run: Run, file: OutputFile, root: string, signal: AbortSi
   const handle = await open(temporary, flags, 0o666);
   try {
     try {
-      // Not `write`, which may write a part only.
+      // Not `write`, which may write only a part.
       for await (const chunk of checked(run, file, signal)) await handle.appendFile(chunk);
     } finally {
       await handle.close();
     }
-    // Takes the place of a link too, instead of writing to where it points.
+    // Replaces a link instead of writing to its target.
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -44,7 +44,7 @@ async function saveOne(run: Run, file: OutputFile, root: string, signal: AbortSi
   }
 }
 
-/** The folders on the way are made one by one: a link among them would lead out of the folder that was named. */
+/** Creates the folders one by one: a link among them could lead out of the named folder. */
 async function placeOf(path: string, root: string): Promise<{ folder: string; target: string }> {
   const parts = path.split('/');
   const last = parts.pop() ?? '';
@@ -52,7 +52,7 @@ async function placeOf(path: string, root: string): Promise<{ folder: string; ta
   if (![...parts, last].every(plain))
     throw new HotcellError(
       'record_damaged',
-      `the output ${JSON.stringify(path)} is no path inside a folder: it was not written`,
+      `The output path ${JSON.stringify(path)} leads out of the folder. The file was not saved.`,
     );
   let folder = root;
   for (const part of parts) {
@@ -63,13 +63,13 @@ async function placeOf(path: string, root: string): Promise<{ folder: string; ta
     if (!(await lstat(folder)).isDirectory())
       throw new HotcellError(
         'conflict',
-        `${folder} is no folder of its own (a link, or a file): remove it, or choose another one with -o`,
+        `${folder} is a link or a file, not a folder. Remove it, or choose another folder with -o.`,
       );
   }
   return { folder, target: join(folder, last) };
 }
 
-/** The file's bytes as they come; an error after the last if they were not the ones that the result names. */
+/** The file's bytes as they arrive; an error after the last one if they differ from the result. */
 export async function* checked(run: Run, file: OutputFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   const answer = await run.output(file.path, signal);
@@ -82,6 +82,6 @@ export async function* checked(run: Run, file: OutputFile, signal?: AbortSignal)
   if (got !== file.sha256)
     throw new HotcellError(
       'record_damaged',
-      `${file.path} arrived as ${got}, but the result says ${file.sha256}: it was not kept`,
+      `${file.path} arrived as ${got}, but the result says ${file.sha256}. The file was not saved.`,
     );
 }

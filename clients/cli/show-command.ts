@@ -24,7 +24,7 @@ function common(view: RunView): string {
     ['run', view.run],
     ['tenant', view.tenant],
     ['status', view.status],
-    ['waiting', waiting && `${waiting.message}${waiting.position === null ? '' : ` (${waiting.position} before it)`}`],
+    ['waiting', waiting && `${waiting.message}${waiting.position === null ? '' : ` (${waiting.position} ahead)`}`],
     ['outcome', isFinished(view) ? view.outcome : undefined],
     ['reason', isFinished(view) ? view.reason : undefined],
     ['exit code', isFinished(view) && view.exitCode !== null ? String(view.exitCode) : undefined],
@@ -72,7 +72,9 @@ function finished(result: Result): string {
     ),
     result.attempts.length > 1 ? attempts(result) : '',
     result.outputs.files.length > 0 ? outputs(result) : '',
-    result.outputs.refused.map((file) => `not kept: ${visibleLine(file.path)}: ${visibleLine(file.reason)}\n`).join(''),
+    result.outputs.refused
+      .map((file) => `refused output: ${visibleLine(file.path)}: ${visibleLine(file.reason)}\n`)
+      .join(''),
     result.warnings.map((warning) => `warning: ${visibleLine(warning)}\n`).join(''),
   ];
   return parts.filter((part) => part !== '').join('\n');

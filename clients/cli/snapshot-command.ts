@@ -9,15 +9,13 @@ import { defineCreate } from './snapshot-create-command.ts';
 
 export function define(command: Command): void {
   defineCreate(
-    command.command('create').description('freeze a folder, a file, a prefix of a bucket or a run’s outputs'),
+    command.command('create').description('freeze a folder, a file, a prefix of a bucket or the outputs of a run'),
   );
-  defineLs(command.command('ls').description('the snapshots there are'));
-  defineShow(command.command('show').description('what a snapshot holds'));
-  defineVerify(
-    command.command('verify').description('read every byte where it lies and compare; ends with 3 if it differs'),
-  );
-  defineDiff(command.command('diff').description('what became of the files of one snapshot in another'));
-  defineNames(command.command('names').description('the names, where they point and where they pointed before'));
+  defineLs(command.command('ls').description('list the snapshots'));
+  defineShow(command.command('show').description('show the files of a snapshot'));
+  defineVerify(command.command('verify').description('read and compare every byte; exits with 3 if any differs'));
+  defineDiff(command.command('diff').description('compare the files of two snapshots'));
+  defineNames(command.command('names').description('list the names and the snapshots they point to'));
 }
 
 function defineLs(command: Command): void {
@@ -86,11 +84,11 @@ function defineVerify(command: Command): void {
     if (globals.json) return printJson(verdict);
     const { id, files, bytes, problems } = verdict;
     if (verdict.verified)
-      process.stdout.write(`${id}: ${counted(files, 'file')}, ${formatBytes(bytes)}, all as frozen\n`);
+      process.stdout.write(`${id}: ${counted(files, 'file')}, ${formatBytes(bytes)}, all unchanged\n`);
     else
       process.stdout.write(
         columns(
-          ['PATH', 'WHAT IS WRONG'],
+          ['PATH', 'PROBLEM'],
           problems.map(({ path, message }) => [path, message]),
         ),
       );
@@ -111,12 +109,12 @@ function defineDiff(command: Command): void {
       ...diff.changed.map(({ path, before: old, after: now }) => ['changed', path, `${old.size} → ${now.size}`]),
     ];
     if (rows.length > 0) process.stdout.write(columns(['WHAT', 'PATH', 'BYTES'], rows));
-    process.stdout.write(`${counted(diff.same, 'file is', 'files are')} the same\n`);
+    process.stdout.write(`${counted(diff.same, 'file')} unchanged\n`);
   });
 }
 
 function defineNames(command: Command): void {
-  command.addOption(new Option('--history', 'also where each pointed before'));
+  command.addOption(new Option('--history', 'also list where each name pointed before'));
   examples(command, ['snapshot names', 'snapshot names --history']);
   command.action(async ({ history }: { history?: true }) => {
     const globals = globalsOf(command);

@@ -14,7 +14,8 @@ import { openClient } from './client.ts';
 import { memoryOf } from './hash-memory.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
-import { isLocal, progressTo } from './upload-sources.ts';
+import { isLocal } from './is-local.ts';
+import { progressTo } from './upload-sources.ts';
 
 interface Options {
   name?: string;
@@ -25,26 +26,24 @@ interface Options {
 function aName(value: string): string {
   const name = SnapshotName.safeParse(value);
   if (name.success) return value;
-  throw new InvalidArgumentError(`${name.error.issues[0]?.message ?? 'It is no name'}.`);
+  throw new InvalidArgumentError(`${name.error.issues[0]?.message ?? 'Not a valid name'}.`);
 }
 
 function aSource(value: string): string {
   if (value !== '') return value;
-  throw new InvalidArgumentError('It is empty: name a folder, a file or what else can be frozen.');
+  throw new InvalidArgumentError('It is empty. Name a folder, a file or another source.');
 }
 
 export function defineCreate(command: Command): void {
   command
-    .argument(
-      '<source>',
-      'a folder, a file, s3://bucket/prefix, RUN:outputs, or a snapshot to be given a name',
-      aSource,
-    )
-    .addOption(new Option('--name <name>', 'move this name to the snapshot').argParser(aName))
+    .argument('<source>', 'a folder, a file, s3://bucket/prefix, RUN:outputs, or a snapshot to name', aSource)
+    .addOption(new Option('--name <name>', 'point this name to the snapshot').argParser(aName))
     .addOption(
-      new Option('--mode <mode>', 'of s3://: copy the bytes, or refer to their versions').choices(SnapshotMode.options),
+      new Option('--mode <mode>', 'for s3://: copy the bytes, or refer to their versions').choices(
+        SnapshotMode.options,
+      ),
     )
-    .option('--rehash', 'of a folder or file: read every byte, also of files that look as when they were frozen last');
+    .option('--rehash', 'for a folder or file: read every byte, even of files that look unchanged');
   examples(command, [
     'snapshot create ./data --name daily-sales',
     'snapshot create s3://lake/sales/2026/ --mode reference',
@@ -61,7 +60,7 @@ export function defineCreate(command: Command): void {
         });
     const { id, name, files, bytes } = created;
     if (globals.json) return printJson({ id, ...(name === undefined ? {} : { name }), files, bytes });
-    note(`${counted(files, 'file')}, ${formatBytes(bytes)}${name === undefined ? '' : `, now ${name}`}`);
+    note(`Froze ${counted(files, 'file')}, ${formatBytes(bytes)}${name === undefined ? '' : `, as ${name}`}`);
     process.stdout.write(`${id}\n`);
   });
 }
@@ -73,7 +72,10 @@ async function uploadLocal(
   note: (line: string) => void,
 ): Promise<CreatedSnapshot> {
   if (options.mode === 'reference')
-    throw new HotcellError('invalid', '--mode reference needs a bucket that keeps versions: what lies here is copied');
+    throw new HotcellError(
+      'invalid',
+      '--mode reference needs a bucket that keeps versions. Local files are copied: omit it.',
+    );
   const memory = memoryOf(source);
   if (options.rehash) memory?.forget();
   return uploadSnapshot(http, source, { name: options.name, memory, progress: progressTo(note) });
@@ -85,11 +87,7 @@ async function freezeThere(
   { name, mode, rehash }: Options,
   note: (line: string) => void,
 ): Promise<CreatedSnapshot> {
-  if (rehash)
-    throw new HotcellError(
-      'invalid',
-      '--rehash is for a folder or file of this machine: what is elsewhere is read there',
-    );
+  if (rehash) throw new HotcellError('invalid', '--rehash is for a folder or file of this machine. Omit it.');
   const answer = await http.open(routes.createSnapshot, {
     json: { source, ...(name !== undefined && { name }), ...(mode && { mode }) },
     headers: { accept: ndjson },
@@ -103,15 +101,15 @@ async function freezeThere(
   }
   throw new HotcellError(
     'internal',
-    'the answer broke off before the freeze was done: ask again, it goes on where it was',
+    'The API’s answer broke off before the snapshot was done. Run the command again; it continues where it stopped.',
   );
 }
 
-/** A word may have been meant as a folder's name, with a slip of the pen in it. */
+/** The word may be a mistyped folder. */
 function noPathEither(source: string, error: unknown): unknown {
   if (!(error instanceof HotcellError) || error.code !== 'not_found' || !SnapshotName.safeParse(source).success)
     return error;
-  return new HotcellError('not_found', `${error.message}; and there is no folder or file ${source} here`);
+  return new HotcellError('not_found', `${error.message} There is no folder or file ${source} here either.`);
 }
 
 function codeOf(code: string): ErrorCode {

@@ -1,13 +1,14 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import type { Workers } from '@hotcell/contract/api/workers.ts';
+import { counted } from '@hotcell/contract/format.ts';
 import { type InstallationStatus, installationStatus } from '@hotcell/setup/status.ts';
 import type { Command } from 'commander';
 import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, type Globals, globalsOf, printJson } from './globals.ts';
 
-/** What only the API knows. When it does not answer, the services are shown all the same, and why the rest is not. */
+/** Asks the API for workers and cells. Without an answer, status still shows the services, and why the rest is missing. */
 async function askApi(globals: Globals): Promise<{ known?: Workers; reason?: string }> {
   try {
     const client = await openClient(globals);
@@ -22,7 +23,7 @@ function print({ installation, services }: InstallationStatus, known: Workers | 
   const rows = services.map(({ name, state, health, port }) => [name, state, health || '-', port ? String(port) : '-']);
   process.stdout.write(`${columns(['SERVICE', 'STATE', 'HEALTH', 'PORT'], rows)}`);
   if (!known) {
-    process.stderr.write(`\nhotcell: workers and cells are not known, since the API did not answer: ${reason}\n`);
+    process.stderr.write(`\nhotcell: Workers and cells are unknown, because the API did not answer: ${reason}\n`);
     return;
   }
   const workers = known.workers.map(({ name, state, queues, used, capacity, cells }) => {
@@ -33,10 +34,10 @@ function print({ installation, services }: InstallationStatus, known: Workers | 
   for (const { name, cells } of known.workers)
     for (const { container, problem } of cells)
       if (problem !== undefined)
-        process.stdout.write(`\n${container} on ${name} could not be removed yet, and is tried again: ${problem}\n`);
+        process.stdout.write(`\nWorker ${name} failed to remove ${container} and will try again: ${problem}\n`);
   if (known.refusedTickets.count > 0)
     process.stdout.write(
-      `\n${known.refusedTickets.count} tickets were refused: they were not what this installation signs\n`,
+      `\nWorkers refused ${counted(known.refusedTickets.count, 'ticket')} that this installation did not sign.\n`,
     );
 }
 
@@ -45,7 +46,7 @@ export function define(command: Command): void {
   command.action(async () => {
     const globals = globalsOf(command);
     const status = await installationStatus(process.env);
-    if (!status) throw new HotcellError('not_found', 'nothing is set up here yet: `./hotcell up`');
+    if (!status) throw new HotcellError('not_found', 'Nothing is set up here yet. Run ./hotcell up.');
     const { known, reason } = await askApi(globals);
     if (!globals.json) return print(status, known, reason);
     const { id, home, url } = status.installation;

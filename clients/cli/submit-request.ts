@@ -5,7 +5,7 @@ import { buildRequest } from './build-request.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Reporter } from './reporter.ts';
 
-/** Builds what is asked from the command line and hands it in; folders go first, as snapshots. */
+/** Builds the request of a command line and submits it; folders are uploaded first, as snapshots. */
 export async function submitRequest(
   client: Hotcell,
   files: readonly string[],
@@ -21,7 +21,7 @@ export async function submitRequest(
   return await client.submit(request, { idempotencyKey: options.idempotencyKey, signal });
 }
 
-/** The run of a refusal: refused too is recorded, under an id of its own. */
+/** The id under which a refusal is recorded. */
 export function refusedRun(error: unknown): string | undefined {
   const run = error instanceof HotcellError ? error.extra['run'] : undefined;
   return typeof run === 'string' ? run : undefined;

@@ -12,6 +12,6 @@ export function define(command: Command): void {
     const installation = await up(process.env, progressFor(globals), { yes: yes === true });
     const { id, home, url } = installation;
     if (globals.json) printJson({ installation: id, home, url });
-    else process.stdout.write(`Hotcell runs at ${url}\n`);
+    else process.stdout.write(`Hotcell is running at ${url}\n`);
   });
 }

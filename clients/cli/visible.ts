@@ -1,6 +1,6 @@
 /**
- * What a stranger's program wrote must not command the terminal that shows it: no colours, no cursor, no titles, no
- * reversed or invisible text. Everything but line ends and tabs that is not printed is shown as what it is.
+ * A stranger's output must not control the terminal: no colours, cursor moves, titles, reversed or invisible text. Every
+ * unprintable character but line ends and tabs is shown by its name.
  */
 const unprintable = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
 
@@ -11,12 +11,12 @@ function shown(character: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
 
-/** A line end of Windows is a line end; a lone carriage return would write over what stands there. */
+/** CRLF is a line end; a lone carriage return would overwrite the line. */
 export function visible(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(unprintable, shown);
 }
 
-/** For a place where there is one line and no more, like a cell of a table. */
+/** For a place that has only one line, like a cell of a table. */
 export function visibleLine(text: string): string {
   return visible(text).replaceAll('\n', '^J').replaceAll('\t', ' ');
 }

@@ -6,13 +6,13 @@ import { Interrupts } from './interrupt.ts';
 import { aNumber } from './run-options.ts';
 import { reporterFor } from './reporter.ts';
 
-/** As of timeout(1). */
+/** Like timeout(1). */
 const waitedTooLong = 124;
 
 export function define(command: Command): void {
   command
     .argument('<run>')
-    .option('--timeout <seconds>', 'wait no longer than this; the run goes on (exit code 124)', aNumber);
+    .option('--timeout <seconds>', 'wait at most this long (then exit code 124); the run continues', aNumber);
   examples(command, ['wait 019a9f3e-7c00-7000-8000-000000000000', 'wait RUN --timeout 60 --json']);
   command.action(async (id: string, options: { timeout?: number }) => {
     const globals = globalsOf(command);
@@ -28,7 +28,7 @@ export function define(command: Command): void {
     } catch (error) {
       if (interrupts.signal.aborted) process.exitCode = interrupted;
       else if (signal.aborted) {
-        reporter.note(`${id} is not finished after ${options.timeout} s; it goes on`);
+        reporter.note(`Run ${id} is not finished after ${options.timeout} s. It continues.`);
         process.exitCode = waitedTooLong;
       } else {
         reporter.failed(error);

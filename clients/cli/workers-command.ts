@@ -7,7 +7,7 @@ import { examples, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
 
 export function define(command: Command): void {
-  const ls = command.command('ls').description('the workers that live, what they have and what they could have');
+  const ls = command.command('ls').description('list the live workers with their load and capacity');
   examples(ls, ['workers ls', 'workers ls --json']);
   ls.action(async () => {
     const globals = globalsOf(ls);
@@ -29,13 +29,16 @@ export function define(command: Command): void {
     );
   });
 
-  const drain = command.command('drain').description('let a worker finish what it has and take nothing more');
+  const drain = command.command('drain').description('let a worker finish its runs and take no new ones');
   drain.argument('<worker>');
   examples(drain, ['workers drain host-1']);
   drain.action(async (name: string) => {
     const globals = globalsOf(drain);
     const drained = await (await openClient(globals)).http.call(routes.drainWorker, { params: { name } });
     if (globals.json) printJson(drained);
-    else reporterFor(globals).note(`${name} takes nothing more; it takes again when it is started anew`);
+    else
+      reporterFor(globals).note(
+        `Worker ${name} finishes its runs and takes no new ones. Restart the worker to resume.`,
+      );
   });
 }

@@ -6,7 +6,7 @@ export function progressFor(globals: Globals): Progress {
   return globals.quiet ? silent : progressTo(process.stderr);
 }
 
-/** Ctrl-C in the middle of setting up: what was begun is ended, and the person hears how to go on. */
+/** On Ctrl-C during setup, ends the children and says how to continue. */
 export function interruptible(again: string): void {
   for (const [signal, code] of [
     ['SIGINT', 130],
@@ -14,7 +14,7 @@ export function interruptible(again: string): void {
   ] as const)
     process.once(signal, () => {
       endChildren(signal);
-      process.stderr.write(`\nhotcell: interrupted; \`${again}\` goes on where this stopped\n`);
+      process.stderr.write(`\nhotcell: Interrupted. ${again} continues where this stopped.\n`);
       process.exit(code);
     });
 }

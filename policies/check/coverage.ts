@@ -5,8 +5,8 @@ import { exactBytes } from '@hotcell/contract/sizes.ts';
 import type { Tried } from './try-test.ts';
 
 /**
- * A policy is said whole by its tests when each of its rules refuses in one of them, at its very edge, and everything
- * that it allows is asked for in one of them. Then no line of it can change without a test that fails.
+ * Tests cover a policy when each rule refuses in one of them, exactly at its edge, and one of them asks for everything
+ * that the policy allows. Then no line of the policy can change without a failing test.
  */
 interface Duty {
   missing: string;
@@ -23,18 +23,18 @@ const asks = (rule: string, asked: (request: Request) => boolean, tried: Tried) 
 
 function refuses(rule: string, ask: string, asked: (request: Request) => boolean = () => true): Duty {
   return {
-    missing: `rule ${rule}: no test asks for ${ask} and is refused`,
+    missing: `rule ${rule}: add a test that asks for ${ask} and is refused`,
     met: (tried) => fired(rule)(tried) && tried.request !== undefined && asked(tried.request),
   };
 }
 
 function allows(rule: string, what: string, asked: (request: Request) => boolean): Duty {
-  return { missing: `allows ${what}, and no test says so`, met: (tried) => asks(rule, asked, tried) };
+  return { missing: `allows ${what}: add a test that asks for it`, met: (tried) => asks(rule, asked, tried) };
 }
 
 const show = (name: LimitName, value: number) => (isBytes(name) ? `${value} (${exactBytes(value)})` : String(value));
 
-/** A number is one past the edge when nothing fits between: for cpus a hundredth, otherwise one. */
+/** The smallest step beyond an edge: a hundredth for cpus, one for all others. */
 function limitDuties(name: LimitName, policy: Policy): Duty[] {
   const { min, max } = policy.limits[name];
   const step = name === 'cpus' ? 0.01 : 1;
@@ -51,7 +51,7 @@ function limitDuties(name: LimitName, policy: Policy): Duty[] {
   ];
 }
 
-/** Of each pattern: a name that only it lets through, and beside a beginning the nearest name that it does not. */
+/** For each pattern: a name that it lets through and, if a star ends it, the nearest name that it does not. */
 function patternDuties(
   rule: string,
   patterns: readonly string[],
@@ -92,11 +92,11 @@ function inputDuties({ inputs }: Policy): Duty[] {
   const held = (part: 'bytes' | 'files', wanted: number) => (tried: Tried) => tried.test.inputs?.[part] === wanted;
   const sizes = (['bytes', 'files'] as const).flatMap((part): Duty[] => [
     {
-      missing: `rule inputs.${part}: no test has inputs of ${inputs[part] + 1} ${part} and is refused`,
+      missing: `rule inputs.${part}: add a test with inputs of ${inputs[part] + 1} ${part} that is refused`,
       met: (tried) => fired(`inputs.${part}`)(tried) && held(part, inputs[part] + 1)(tried),
     },
     {
-      missing: `allows inputs of ${inputs[part]} ${part}, and no test says so`,
+      missing: `allows inputs of ${inputs[part]} ${part}: add a test with them`,
       met: (tried) => held(part, inputs[part])(tried) && !fired(`inputs.${part}`)(tried),
     },
   ]);
@@ -120,10 +120,10 @@ function codeDuties(policy: Policy): Duty[] {
   ];
 }
 
-/** What nobody can ask for and the policy alone decides has to be written down in a test. */
+/** What only the policy decides, and no request can ask for, must be written in a test. */
 function statedDuties(policy: Policy): Duty[] {
   const stated = (what: string, says: (test: Tried['test']) => boolean): Duty => ({
-    missing: `no test that is admitted states its ${what}`,
+    missing: `add an admitted test that states its ${what}`,
     met: ({ test, admission }) => admission?.admitted === true && says(test),
   });
   const said = ({ admitted }: Tried['test']) => (typeof admitted === 'object' ? admitted : undefined);
@@ -141,7 +141,7 @@ function statedDuties(policy: Policy): Duty[] {
         (test) =>
           said(test)?.limits?.[name] !== undefined &&
           test.limits?.[name] === undefined &&
-          // A shorter run would hide it: no block has more time than its run.
+          // No block has more time than its run, so a shorter run would hide it.
           (name !== 'blockTimeoutSeconds' || test.limits?.timeoutSeconds === policy.limits.timeoutSeconds.max),
       ),
     ),
@@ -152,7 +152,7 @@ function statedDuties(policy: Policy): Duty[] {
   ];
 }
 
-/** What the tests of a policy do not say about it; empty when they say everything. */
+/** The rules of a policy that its tests don't cover. */
 export function unsaid(policy: Policy, tried: readonly Tried[]): string[] {
   const env = (request: Request) => Object.keys(request.env ?? {});
   const published = (request: Request) => (request.publish === undefined ? [] : [request.publish]);
@@ -167,7 +167,7 @@ export function unsaid(policy: Policy, tried: readonly Tried[]): string[] {
       allows(`labels.${name}`, `the label ${name}`, (request) => Object.hasOwn(request.labels ?? {}, name)),
     ]),
     ...rangeDuties(policy),
-    // Under a policy that lets nothing through yet, nothing that is let through can be stated.
+    // A policy that refuses everything has no admitted test.
     ...(policy.approval ? [refuses('approval', 'a run')] : statedDuties(policy)),
   ];
   return duties.filter((duty) => !tried.some(duty.met)).map((duty) => duty.missing);

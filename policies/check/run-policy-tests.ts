@@ -18,7 +18,7 @@ interface Failure {
 interface Report {
   policy: string;
   tests: number;
-  /** How much there is to say about it, and what its tests leave unsaid. */
+  /** How many rules it has; `unsaid` lists those that no test covers. */
   rules: number;
   failures: Failure[];
   unsaid: string[];
@@ -29,10 +29,10 @@ export interface Checked {
   problems: Problem[];
 }
 
-/** Big enough for everything that is lowered to what a machine has: the tests say what the file says, on every machine. */
+/** Big enough that fitMachine lowers nothing: the tests get the numbers of the file on every machine. */
 const testMachine = { cpus: 256, memoryBytes: 1024 ** 5 };
 
-/** `tests/images.lock` beside the tests: policies are tested before any image is built. */
+/** Policies are tested before any image is built, so the tests bring their own images.lock. */
 export function testInstallation(folder: string): Installation {
   return { images: readImagesLock(join(folder, 'tests/images.lock')), seccomp: {}, machine: testMachine };
 }
@@ -46,7 +46,7 @@ export function checkPolicies(folder: string, only: readonly string[] = []): Che
   );
   const reports = [...loaded.policies.values()]
     .filter(({ policy }) => wanted(policy.name))
-    .map((policy) => report(policy, tests.get(policy.policy.name) ?? [], folder));
+    .map((policy) => report(policy, tests.get(policy.policy.name) ?? []));
   const broken = [...loaded.problems].filter(([name]) => wanted(name)).flatMap(([, found]) => found);
   const missing = only.filter((name) => !loaded.policies.has(name) && !loaded.problems.has(name));
   return {
@@ -55,7 +55,7 @@ export function checkPolicies(folder: string, only: readonly string[] = []): Che
       ...broken,
       ...problems,
       ...strays,
-      ...missing.map((name) => ({ file: folder, line: 1, column: 1, message: `there is no policy ${name}` })),
+      ...missing.map((name) => ({ file: folder, line: 1, column: 1, message: `Policy not found: ${name}.` })),
     ],
   };
 }
@@ -65,7 +65,7 @@ function stray(policy: string, first: PlacedTest): Problem {
     file: first.file,
     line: 1,
     column: 1,
-    message: `tests the policy ${policy}, which is not there: rename it, or remove the file`,
+    message: `This file tests the policy ${policy}, which does not exist. Rename or remove the file.`,
   };
 }
 
@@ -85,12 +85,12 @@ function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();
   } catch {
-    // A folder without tests: every policy is reported to have none.
+    // Without the folder, every policy is reported as untested.
     return [];
   }
 }
 
-function report({ policy }: LoadedPolicy, tests: readonly PlacedTest[], folder: string): Report {
+function report({ policy }: LoadedPolicy, tests: readonly PlacedTest[]): Report {
   const rules = countRules(policy);
   if (tests.length === 0)
     return {
@@ -98,7 +98,7 @@ function report({ policy }: LoadedPolicy, tests: readonly PlacedTest[], folder: 
       tests: 0,
       rules,
       failures: [],
-      unsaid: [`has no tests: write ${join(folder, 'tests', `${policy.name}.yaml`)}`],
+      unsaid: [`No tests yet. Create tests/${policy.name}.yaml.`],
     };
   const tried = tests.map((test) => ({ test, result: tryTest(test, policy) }));
   const failures = tried.flatMap(({ test, result }) =>

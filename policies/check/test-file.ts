@@ -7,19 +7,19 @@ import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { z } from 'zod';
 import { type Problem, readYaml } from '../yaml.ts';
 
-/** `1GiB`, `1GiB + 1`, or a plain number: a limit's edge is one byte beyond it. */
-const size = z.union([z.number(), z.string()], { error: 'is a number or a size' }).transform((value, ctx) => {
+/** `1GiB`, `1GiB + 1`, or a plain number: an edge is often one byte beyond a limit. */
+const size = z.union([z.number(), z.string()], { error: 'must be a number or a size' }).transform((value, ctx) => {
   if (typeof value === 'number') return value;
   const [, base = '', sign, more = '0'] = /^(.*?)(?: ?([+-]) ?(\d+))?$/.exec(value) ?? [];
   const bytes = parseBytes(base);
   if (bytes !== undefined) return sign === '-' ? bytes - Number(more) : bytes + Number(more);
-  ctx.addIssue({ code: 'custom', message: `"${value}" is no size: write it like 1GiB or 1GiB + 1` });
+  ctx.addIssue({ code: 'custom', message: `"${value}" is not a size. Write it like 1GiB or 1GiB + 1.` });
   return z.NEVER;
 });
 
 const limits = z.strictObject(forEachLimit(() => size.optional()));
 const oneOrMore = z
-  .union([z.string(), z.array(z.string()).min(1)], { error: 'is a part of a message, or a list of them' })
+  .union([z.string(), z.array(z.string()).min(1)], { error: 'must be a part of a message, or a list of them' })
   .transform((said) => [said].flat());
 
 export const Expected = z.strictObject({
@@ -38,10 +38,10 @@ export const PolicyTest = z
   .strictObject({
     name: z.string().min(1),
     as: Role.default('submitter'),
-    /** Laid over a request that prints; whatever could be sent may stand here. */
+    /** Merged over a request that prints; any JSON is allowed, as over HTTP. */
     request: z.record(z.string(), z.unknown()).default({}),
     limits: limits.optional(),
-    /** What the named snapshots hold, all together. */
+    /** The total size of the inputs. */
     inputs: z
       .strictObject({
         count: z.number().int().min(1).default(1),
@@ -49,14 +49,14 @@ export const PolicyTest = z
         files: z.number().int().default(0),
       })
       .optional(),
-    admitted: z.union([z.literal(true), Expected], { error: 'is true, or a map of what was admitted' }).optional(),
-    /** Parts of the warnings that the submitter is shown; [] is: none. */
+    admitted: z.union([z.literal(true), Expected], { error: 'must be true, or a map of what was admitted' }).optional(),
+    /** Parts of the submitter's warnings; [] means none. */
     warnings: z.array(z.string()).optional(),
-    /** Every reason: the field, and a part of what is said about it. */
+    /** Every reason: the field, and a part of its message. */
     refused: z.record(z.string(), oneOrMore).optional(),
   })
   .refine((test) => (test.admitted === undefined) !== (test.refused === undefined), {
-    message: 'a test says either admitted or refused',
+    message: 'A test needs either admitted or refused.',
   });
 export type PolicyTest = z.output<typeof PolicyTest>;
 

@@ -6,10 +6,10 @@ import type { Policy } from '@hotcell/contract/policy.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Expected, PolicyTest } from './test-file.ts';
 
-/** What one test asked, what came of it, and where that differs from what the test says. */
+/** One test, its verdict, and how that differs from the expected one. */
 export interface Tried {
   test: PolicyTest;
-  /** Undefined: the request was not even one. */
+  /** Undefined if the request did not parse. */
   request: RunRequest | undefined;
   admission: Admission | undefined;
   rules: readonly string[];
@@ -52,7 +52,8 @@ function compareAdmitted(
   { effective, warnings }: Admission & { admitted: true },
   policy: Policy,
 ): string[] {
-  if (!test.admitted) return [`is admitted; the test says refused (${Object.keys(test.refused ?? {}).join(', ')})`];
+  if (!test.admitted)
+    return [`is admitted, but the test expects a refusal (${Object.keys(test.refused ?? {}).join(', ')})`];
   const { limits, ...said }: Expected = test.admitted === true ? {} : test.admitted;
   const found: Record<keyof typeof said, unknown> = {
     image: policy.images.find(({ digest }) => digest === effective.image.digest)?.name,
@@ -77,21 +78,22 @@ function compareAdmitted(
   ];
   const differing = pairs
     .filter(([, wanted, is]) => JSON.stringify(wanted) !== JSON.stringify(is))
-    .map(([name, wanted, is]) => `${name} is ${JSON.stringify(is)}; the test says ${JSON.stringify(wanted)}`);
+    .map(([name, wanted, is]) => `${name} is ${JSON.stringify(is)}, but the test expects ${JSON.stringify(wanted)}`);
   return [...differing, ...compareWarnings(test.warnings, warnings)];
 }
 
 function compareWarnings(wanted: readonly string[] | undefined, warnings: readonly string[]): string[] {
   if (wanted === undefined) return [];
-  if (wanted.length === 0 && warnings.length > 0) return [`warns: ${warnings.join('; ')}; the test says of nothing`];
+  if (wanted.length === 0 && warnings.length > 0)
+    return [`warns: ${warnings.join('; ')}, but the test expects no warnings`];
   return wanted
     .filter((part) => !warnings.some((warning) => warning.includes(part)))
-    .map((part) => `does not warn of "${part}"${warnings.length > 0 ? `, but: ${warnings.join('; ')}` : ''}`);
+    .map((part) => `lacks the warning "${part}"${warnings.length > 0 ? `; it warns: ${warnings.join('; ')}` : ''}`);
 }
 
 function compareReasons(test: PolicyTest, reasons: readonly Issue[]): string[] {
   const shown = showIssues(reasons);
-  if (!test.refused) return [`is refused (${shown}); the test says admitted`];
+  if (!test.refused) return [`is refused (${shown}), but the test expects admission`];
   const wanted = Object.entries(test.refused).flatMap(([path, parts]) => parts.map((part) => ({ path, part })));
   const fits = ({ path, part }: (typeof wanted)[number], reason: Issue) =>
     reason.path === path && reason.message.includes(part);
@@ -101,6 +103,6 @@ function compareReasons(test: PolicyTest, reasons: readonly Issue[]): string[] {
       .map(({ path, part }) => `is not refused for ${path}: "${part}"; the reasons are: ${shown}`),
     ...reasons
       .filter((reason) => !wanted.some((want) => fits(want, reason)))
-      .map((reason) => `is also refused, which the test does not say: ${showIssue(reason)}`),
+      .map((reason) => `is also refused, which the test does not expect: ${showIssue(reason)}`),
   ];
 }

@@ -194,7 +194,7 @@ test('get never writes outside its folder, whatever is in the way', async () => 
   await symlink(elsewhere, join(links, 'd'));
   const refused = await cli.run(['get', run, '-o', links]);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /is no folder of its own/);
+  assert.match(refused.stderr, /is a link or a file, not a folder/);
   await assert.rejects(readFile(join(elsewhere, 'g')));
 });
 
@@ -205,7 +205,7 @@ test('a missing run or an invalid argument is one line on stderr and nothing on 
     [['wait', 'nope'], 1, /nope/],
     [['ls', '--since', 'yesterday'], 1, /--since yesterday/],
     [['ls', '--status', 'odd'], 2, /odd/],
-    [['run'], 2, /nothing to run/],
+    [['run'], 2, /Nothing to run/],
     [['run', 'missing.py'], 2, /missing\.py/],
     [['run', '-e', '1', '--timeout', 'soon'], 2, /soon/],
     [['apikey', 'ls'], 4, /admin/],

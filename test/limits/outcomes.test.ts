@@ -87,7 +87,7 @@ for (const runtime of runtimes)
       assert.deepEqual([bytes.verdict.outcome, bytes.verdict.exitCode], ['output_exceeded', 0]);
       assert.match(
         bytes.verdict.reason,
-        /limit of 4 MiB \(3 MiB in 2 files are kept, 1 refused\): write less, or .*limits\.outputBytes/,
+        /limit of 4 MiB \(kept 3 MiB in 2 files, refused 1\)\. Write less, or .*limits\.outputBytes/,
       );
       assert.deepEqual([bytes.outputs.files.length, bytes.outputs.refused.length], [2, 1]);
       const number = await runs.run(runtime, { blocks: python(files(53, 1)) });

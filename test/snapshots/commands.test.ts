@@ -102,7 +102,7 @@ test('the snapshot commands need only a URL and an API key', async () => {
     assert.equal(gone.code, 1);
     assert.match(gone.stderr, /^hotcell: by-hand points to sha256:\w+, which was collected.*freeze its source again/);
   }
-  assert.match((await cli('create', 'no-such-thing')).stderr, /no folder or file no-such-thing here/);
+  assert.match((await cli('create', 'no-such-thing')).stderr, /no folder or file no-such-thing here either/);
   const refused = await cli('show', 'no-such-thing');
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /no-such-thing/);

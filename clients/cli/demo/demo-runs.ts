@@ -15,14 +15,14 @@ export interface Shown {
 
 export interface Finished {
   result: Result;
-  /** What it wrote to stderr. */
+  /** Its stderr. */
   errors: string;
 }
 
-/** A transform over bundled data: what Hotcell is for. */
+/** A transform over bundled data. */
 export async function transform(client: Hotcell, shown: Shown): Promise<Finished> {
   const sales = await uploadSource(client.http, join(here, 'sales.csv'), shown.note);
-  shown.note(`clients/cli/demo/sales.csv is frozen as ${sales}`);
+  shown.note(`Froze clients/cli/demo/sales.csv as ${sales}`);
   return await execute(client, shown, {
     blocks: [{ language: 'python', code: await readFile(join(here, 'transform.py'), 'utf8') }],
     policy: 'analytics',
@@ -31,7 +31,7 @@ export async function transform(client: Hotcell, shown: Shown): Promise<Finished
   });
 }
 
-/** A block that tries to carry something out: what Hotcell is for, too. */
+/** A block that tries to send data out. */
 export async function phoneHome(client: Hotcell, shown: Shown): Promise<Finished> {
   return await execute(client, shown, {
     blocks: [{ language: 'python', code: await readFile(join(here, 'phone_home.py'), 'utf8') }],
@@ -42,7 +42,7 @@ export async function phoneHome(client: Hotcell, shown: Shown): Promise<Finished
 
 async function execute(client: Hotcell, shown: Shown, request: RunRequest): Promise<Finished> {
   const run = await client.submit(request);
-  shown.note(`accepted as ${run.id}, under the policy ${request.policy}`);
+  shown.note(`Accepted run ${run.id} under policy ${request.policy}`);
   let errors = '';
   for await (const event of run.events()) {
     if (event.type === 'result') return { result: event.result, errors };
@@ -55,11 +55,11 @@ async function execute(client: Hotcell, shown: Shown, request: RunRequest): Prom
   return { result: await run.result(), errors };
 }
 
-/** What a program says, in whatever language, when it finds that there is no network. */
+/** The errors of programs without network, in any language. */
 const noNetwork =
   /network is unreachable|name resolution|name or service not known|address family not supported|operation not permitted|ENETUNREACH|EAI_AGAIN/i;
 
-/** It failed, and for want of a network: not for anything else. */
+/** Whether it failed because it had no network, and for no other reason. */
 export function wasSealed({ result, errors }: Finished): boolean {
   return result.outcome === 'failed' && noNetwork.test(errors);
 }

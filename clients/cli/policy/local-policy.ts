@@ -1,23 +1,24 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { checkout, homeOf, placesIn } from '@hotcell/setup/settings/installation.ts';
 import { installationHere } from '@hotcell/policies/installation-here.ts';
 import { type LoadedPolicy, loadTexts, readTexts } from '@hotcell/policies/load-policies.ts';
+import { unreadable } from '../unreadable.ts';
 import { problemLine } from '@hotcell/policies/yaml.ts';
 
 export function policiesFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env['HOTCELL_POLICIES'] ?? join(checkout, 'policies');
 }
 
-/** A file as it would be here: among the policies of this installation, with the images that were built. */
+/** Loads a file as if it were in this installation: among its policies, with its built images. */
 export function loadFile(file: string, env: NodeJS.ProcessEnv = process.env): LoadedPolicy {
   const name = basename(file).replace(/\.ya?ml$/, '');
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new HotcellError('invalid', `${file} cannot be read: ${messageOf(cause)}`, { cause });
+    throw unreadable(file, cause);
   }
   const folder = policiesFolder(env);
   const texts = existsSync(folder) ? readTexts(folder) : new Map<string, { file: string; text: string }>();
@@ -29,11 +30,11 @@ export function loadFile(file: string, env: NodeJS.ProcessEnv = process.env): Lo
   const problems = loaded.problems.get(name) ?? [];
   throw new HotcellError(
     'invalid',
-    `this is no policy:\n${problems.map((problem) => `  ${problemLine(problem)}`).join('\n')}`,
+    `This is not a valid policy:\n${problems.map((problem) => `  ${problemLine(problem)}`).join('\n')}`,
   );
 }
 
-/** Before anything is built here, a file can still be tried: against the images that the tests know. */
+/** Before the first build, a file is checked against the images of the policy tests. */
 function lockOf(home: string, folder: string): string {
   const { imagesLock } = placesIn(home);
   return existsSync(imagesLock) ? imagesLock : join(folder, 'tests/images.lock');

@@ -16,7 +16,7 @@ async function named(word: string, globals: Globals): Promise<Policy> {
   return /\.ya?ml$/.test(word) && existsSync(word) ? loadFile(word).policy : (await policyOf(word, globals)).policy;
 }
 
-/** Down to single values; lists are values, as in merging. */
+/** Single values with their paths; a list is one value, as in merging. */
 function leaves(value: unknown, path = ''): [string, unknown][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[path, value]];
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, path ? `${path}.${key}` : key));
@@ -42,7 +42,7 @@ function shown(value: unknown): string {
 export async function diff(a: string, b: string, globals: Globals): Promise<void> {
   const found = differences(await named(a, globals), await named(b, globals));
   if (globals.json) return found.forEach(printJson);
-  if (found.length === 0) process.stdout.write('no difference\n');
+  if (found.length === 0) process.stdout.write('no differences\n');
   else
     process.stdout.write(
       columns(

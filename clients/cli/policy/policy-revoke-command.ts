@@ -8,6 +8,6 @@ export async function revoke(digest: string, reason: string, globals: Globals): 
   const revoked = await http.call(routes.revokePolicy, { params: { policy: digest }, json: { reason } });
   if (globals.json) printJson(revoked);
   reporterFor(globals).note(
-    `${revoked.policy} is revoked since ${revoked.at} (${revoked.reason}); within seconds nothing runs under it any more`,
+    `Revoked ${revoked.policy} at ${revoked.at} (${revoked.reason}). Within seconds no run can use it.`,
   );
 }

@@ -26,7 +26,7 @@ export async function list(globals: Globals): Promise<void> {
     );
   const reporter = reporterFor(globals);
   for (const { file, line, column, message } of problems)
-    reporter.note(`cannot be used: ${file}:${line}:${column}: ${message}`);
+    reporter.note(`unusable: ${file}:${line}:${column}: ${message}`);
 }
 
 export async function show(named: string, globals: Globals): Promise<void> {

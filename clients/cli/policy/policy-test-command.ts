@@ -1,10 +1,11 @@
 import { type Checked, checkPolicies } from '@hotcell/policies/check/run-policy-tests.ts';
+import { counted } from '@hotcell/contract/format.ts';
 import { problemLine } from '@hotcell/policies/yaml.ts';
 import { type Globals, printJson } from '../globals.ts';
 import { visible } from '../visible.ts';
 import { policiesFolder } from './local-policy.ts';
 
-/** Exit 1 as soon as a policy says anything that its tests do not, or the other way round. */
+/** Exits with 1 if a test fails or a rule of a policy has no test. */
 export async function test(only: readonly string[], live: boolean, globals: Globals): Promise<void> {
   const checked = checkPolicies(policiesFolder(), only);
   tell(checked, globals);
@@ -22,8 +23,8 @@ function tell({ reports, problems }: Checked, globals: Globals): void {
   for (const problem of problems) process.stdout.write(`${visible(problemLine(problem))}\n`);
   for (const { policy, tests, rules, failures, unsaid } of reports) {
     const good = failures.length + unsaid.length === 0;
-    const said = good ? `say all ${rules} things` : `leave ${unsaid.length} of ${rules} things unsaid`;
-    process.stdout.write(`${good ? 'ok  ' : 'FAIL'} ${policy}: ${tests} tests ${said}, ${failures.length} fail\n`);
+    const covered = `${counted(tests, 'test')} cover ${rules - unsaid.length} of ${rules} rules, ${failures.length} failed`;
+    process.stdout.write(`${good ? 'ok  ' : 'FAIL'} ${policy}: ${tests === 0 ? 'untested' : covered}\n`);
     for (const { file, line, test: name, difference } of failures)
       process.stdout.write(`  ${visible(`${file}:${line}: "${name}" ${difference}`)}\n`);
     for (const what of unsaid) process.stdout.write(`  ${visible(what)}\n`);

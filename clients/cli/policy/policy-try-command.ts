@@ -16,7 +16,7 @@ export async function tryFile(file: string, since: string | undefined, globals: 
   process.stdout.write(`# ${policy.name} ${digest}\n${await readable(policy)}`);
   if (!past) return;
   process.stdout.write(
-    `\n# of ${past.looked} runs under ${policy.name} since then, ${past.refused.length} would be refused\n`,
+    `\n# It would refuse ${past.refused.length} of ${past.looked} runs under ${policy.name} since then\n`,
   );
   for (const { run, reasons } of past.refused)
     for (const reason of reasons) process.stdout.write(`${run}  ${visible(showIssue(reason))}\n`);
@@ -30,6 +30,9 @@ async function pastUnder(policy: Policy, since: string, globals: Globals): Promi
 function timeOf(since: string): string {
   const time = new Date(since);
   if (Number.isNaN(time.getTime()))
-    throw new HotcellError('invalid', `--since ${since} is no time: write it like 2026-11-01 or 2026-11-01T08:00:00Z`);
+    throw new HotcellError(
+      'invalid',
+      `--since ${since} is not a time. Write it like 2026-11-01 or 2026-11-01T08:00:00Z.`,
+    );
   return time.toISOString();
 }

@@ -3,7 +3,7 @@ import type { Policy } from '@hotcell/contract/policy.ts';
 import { exactBytes } from '@hotcell/contract/sizes.ts';
 import { visible } from '../visible.ts';
 
-/** The policy for a person: the words of its file, sizes as one writes them. */
+/** The policy as a person would write it, with sizes like 512 MiB. */
 export function forReading(policy: Policy): Record<string, unknown> {
   const { version: _version, name: _name, limits, inputs, ...rest } = policy;
   const shown = forEachLimit((name) => {

@@ -5,17 +5,17 @@ import type { RunRequest } from '@hotcell/contract/spec.ts';
 
 const mib = 1024 * 1024;
 
-/** A program that tries something, and what the policy says must come of it. */
+/** A program that tries something, and the policy's expected effect. */
 export interface Probe {
   name: string;
   request: RunRequest;
-  /** What differs from the policy's word; undefined: nothing. */
+  /** How the effect differs from the policy; undefined if it does not. */
   differs: (seen: Seen) => string | undefined;
 }
 
 interface Seen {
   result: Result;
-  /** What the program said in its last line of JSON. */
+  /** The last line of the program's stdout, parsed as JSON. */
   said: Readonly<Record<string, unknown>>;
 }
 
@@ -24,7 +24,7 @@ const python = (code: string, more: Partial<RunRequest> = {}): Omit<RunRequest, 
   ...more,
 });
 
-/** Near what is wanted, and inside what the policy lets anybody ask. */
+/** The nearest value to the wanted one that the policy allows. */
 function within(policy: Policy, name: LimitName, wanted: number): number {
   const { min, max } = policy.limits[name];
   return Math.max(min, Math.min(max, wanted));
@@ -33,7 +33,7 @@ function within(policy: Policy, name: LimitName, wanted: number): number {
 const outcomeIs =
   (wanted: Result['outcome']) =>
   ({ result }: Seen) =>
-    result.outcome === wanted ? undefined : `the outcome is ${result.outcome} and not ${wanted}: ${result.reason}`;
+    result.outcome === wanted ? undefined : `the outcome is ${result.outcome}, not ${wanted}: ${result.reason}`;
 
 const network = `
 import json, socket
@@ -89,7 +89,7 @@ for child in children:
 print(json.dumps({'made': made}))
 `;
 
-/** On some runtimes the kernel ends the program, on others it only gives it no more: both are the limit. */
+/** Some kernels kill the program at the limit, others refuse it more memory: both prove the limit. */
 const memory = (bytes: number) => `
 import json
 held = []
@@ -122,7 +122,7 @@ print(json.dumps({'text': open('/inputs/probe/probe.txt').read(), 'refused': ref
 
 const ours = ['HOME', 'HOTCELL_INPUTS', 'HOTCELL_OUTPUTS', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'];
 
-/** What one may write to at all; a folder where nothing was kept for lack of room is no difference. */
+/** The folders that a job may write to; a full one is no difference. */
 const writable = ['/work', '/tmp', '/outputs'];
 
 export const inputText = 'what was pinned\n';
@@ -139,7 +139,7 @@ export function probesOf(policy: Policy, inputSnapshot: string | undefined): Pro
       differs: ({ said }) =>
         same(said['interfaces'], ['lo']) && same(said['reached'], [])
           ? undefined
-          : `the policy says no network; the program saw ${JSON.stringify(said)}`,
+          : `the policy allows no network, but the program saw ${JSON.stringify(said)}`,
     },
     {
       name: 'writes',
@@ -148,7 +148,7 @@ export function probesOf(policy: Policy, inputSnapshot: string | undefined): Pro
         const beyond = listOf(said['written']).filter((folder) => !writable.includes(folder));
         return beyond.length === 0 && Array.isArray(said['written'])
           ? undefined
-          : `it wrote outside of its scratch: ${beyond.join(' ') || 'it said nothing'}`;
+          : `it wrote outside its scratch: ${beyond.join(' ') || '(no answer)'}`;
       },
     },
     {
@@ -173,8 +173,8 @@ export function probesOf(policy: Policy, inputSnapshot: string | undefined): Pro
       request: python(forks, { limits: { pids } }),
       differs: ({ said, result }) => {
         const { made } = said;
-        if (typeof made !== 'number') return `it said nothing (${result.outcome}: ${result.reason})`;
-        return made <= pids ? undefined : `it made ${made} processes, ${pids} were allowed`;
+        if (typeof made !== 'number') return `it gave no answer (${result.outcome}: ${result.reason})`;
+        return made <= pids ? undefined : `it created ${made} processes; ${pids} are allowed`;
       },
     },
     {
@@ -182,7 +182,7 @@ export function probesOf(policy: Policy, inputSnapshot: string | undefined): Pro
       request: python(memory(memoryBytes), { limits: { memoryBytes } }),
       differs: (seen) => {
         const { said, result } = seen;
-        // Under gVisor the host's kernel may end the process that stands for the program: it fails before its last word.
+        // Under gVisor the host's kernel may kill the process behind the program, which then fails without an answer.
         const ended = policy.runtime === 'gvisor' && result.outcome === 'failed' && said['refused'] === undefined;
         return said['refused'] === true || ended ? undefined : outcomeIs('out_of_memory')(seen);
       },
@@ -200,7 +200,7 @@ export function probesOf(policy: Policy, inputSnapshot: string | undefined): Pro
       differs: ({ result }) =>
         result.usage.outputBytes <= outputBytes && result.outcome !== 'succeeded'
           ? undefined
-          : `${result.usage.outputBytes} bytes were kept, ${outputBytes} were allowed (${result.outcome})`,
+          : `${result.usage.outputBytes} bytes were kept; ${outputBytes} are allowed (${result.outcome})`,
     },
     {
       name: 'limits',
@@ -210,9 +210,7 @@ export function probesOf(policy: Policy, inputSnapshot: string | undefined): Pro
         const wrong = limitNames.filter(
           (name) => limits?.[name] !== undefined && limits[name] > policy.limits[name].max,
         );
-        return limits && wrong.length === 0
-          ? undefined
-          : `the result names limits beyond the policy: ${wrong.join(' ')}`;
+        return limits && wrong.length === 0 ? undefined : `the result exceeds the policy's limits: ${wrong.join(' ')}`;
       },
     },
   ];
@@ -223,7 +221,7 @@ export function probesOf(policy: Policy, inputSnapshot: string | undefined): Pro
       differs: ({ said }) =>
         said['text'] === inputText && said['refused'] === true
           ? undefined
-          : `the input was not as it was pinned and read-only: ${JSON.stringify(said)}`,
+          : `the input differs from the pinned one or is writable: ${JSON.stringify(said)}`,
     });
   return probes.map((probe) => ({ ...probe, request: { ...probe.request, policy: policy.name } }));
 }

@@ -14,7 +14,7 @@ import { inputText, type Probe, probesOf } from './probes.ts';
 
 const longestSeconds = 180;
 
-/** Real cells under each policy of the installation, and whether what programs find there is what the policy says. */
+/** Starts real cells under each policy of the installation, and compares what programs find there with the policy. */
 export async function testLive(only: readonly string[], globals: Globals): Promise<void> {
   const client = await openClient(globals);
   const { policies } = await client.http.call(routes.listPolicies, {});
@@ -38,7 +38,7 @@ export async function testLive(only: readonly string[], globals: Globals): Promi
 }
 
 function whyNotProbed(policy: Policy): string | undefined {
-  if (policy.approval) return 'not probed: it lets nothing run until approvals can be taken';
+  if (policy.approval) return 'not probed: it refuses every run until approvals exist';
   if (!policy.languages.some(({ name }) => name === 'python')) return 'not probed: the probes are written in python';
   return undefined;
 }
@@ -64,7 +64,7 @@ async function run(client: Hotcell, probe: Probe): Promise<string | undefined> {
     const error = lastLine(said.stderr);
     return difference !== undefined && error ? `${difference} (${error})` : difference;
   } catch (error) {
-    if (signal.aborted) return `there was no result within ${longestSeconds} s: see ./hotcell status`;
+    if (signal.aborted) return `no result within ${longestSeconds} s. See ./hotcell status.`;
     return messageOf(error);
   }
 }
@@ -75,7 +75,7 @@ function lastJson(text: string): Readonly<Record<string, unknown>> {
   try {
     return z.record(z.string(), z.unknown()).parse(JSON.parse(lastLine(text)));
   } catch {
-    // A program that was stopped says nothing; what that means is the probe's to judge.
+    // A stopped program prints nothing; the probe decides what that means.
     return {};
   }
 }

@@ -25,25 +25,21 @@ const nested = (open: string, times: number) => open.repeat(times);
 
 describe('a bad file', () => {
   const bad: [what: string, text: string, says: RegExp][] = [
-    [
-      'with a key twice',
-      'argv: true\nargv: false\n',
-      /^bad\.yaml:2:1: the key stands here twice: keep one of the two$/,
-    ],
+    ['with a key twice', 'argv: true\nargv: false\n', /^bad\.yaml:2:1: The key appears twice\. Keep one of the two\.$/],
     [
       'with an alias',
       'images: [python]\nlanguages: *a\n',
-      /^bad\.yaml:2:12: an alias \(\*a\) is not allowed: write it out/,
+      /^bad\.yaml:2:12: Aliases \(\*a\) are not allowed\. Write it out/,
     ],
     ['with a tag', 'argv: !!js/function x\n', /^bad\.yaml:1:7: /],
-    ['with two documents', 'argv: true\n---\nargv: false\n', /^bad\.yaml:2:1: the file has several documents/],
-    ['indented by tabs', 'limits:\n\tpids: 3\n', /^bad\.yaml:2:1: a tab cannot indent: use spaces$/],
-    ['that is not closed', 'images: [python\n', /^bad\.yaml:\d+:\d+: this is not valid YAML: /],
-    ['with a list as a key', '? [a]\n: b\n', /^bad\.yaml:1:3: a key is a word, not a list or a map$/],
+    ['with two documents', 'argv: true\n---\nargv: false\n', /^bad\.yaml:2:1: The file has several documents/],
+    ['indented by tabs', 'limits:\n\tpids: 3\n', /^bad\.yaml:2:1: Tabs can’t indent\. Use spaces\.$/],
+    ['that is not closed', 'images: [python\n', /^bad\.yaml:\d+:\d+: This is not valid YAML: /],
+    ['with a list as a key', '? [a]\n: b\n', /^bad\.yaml:1:3: A key must be a word, not a list or a map\.$/],
     ['that is a list', '- a\n', /^bad\.yaml:1:1: must be an object, not a list$/],
     ['that is a word', 'sealed\n', /^bad\.yaml:1:1: must be an object, not a string$/],
-    ['nested by the thousand', nested('[', 60_000), /^bad\.yaml:1:\d+: lists and maps are nested by the thousand here/],
-    ['longer than any policy', `# ${'x'.repeat(70_000)}`, /^bad\.yaml:1:1: the file is longer than 64 KiB/],
+    ['nested by the thousand', nested('[', 60_000), /^bad\.yaml:1:\d+: Lists and maps are nested too deeply/],
+    ['longer than any policy', `# ${'x'.repeat(70_000)}`, /^bad\.yaml:1:1: The file is longer than 64 KiB/],
     [
       'with a key nobody knows',
       'limits:\n  pidz: 3\n',
@@ -92,12 +88,12 @@ describe('a bad file', () => {
       'limits:\n  openFiles: 99999\n',
       /^bad\.yaml:2:3: limits\.openFiles\.\w+: must be at most 16384/,
     ],
-    ['that extends nobody', 'extends: seald\n', /^bad\.yaml:1:1: extends: there is no policy seald/],
+    ['that extends nobody', 'extends: seald\n', /^bad\.yaml:1:1: extends: Policy not found: seald/],
     ['that extends a path', 'extends: ../secret\n', /^bad\.yaml:1:1: extends: must be 1 to 63/],
     [
       'that extends itself',
       'extends: bad\n',
-      /^bad\.yaml:1:1: extends: bad → bad goes in a circle: remove one of these lines$/,
+      /^bad\.yaml:1:1: extends: bad → bad is a circle\. Remove one of these lines\.$/,
     ],
     ['with __proto__', '__proto__: { argv: true }\n', /^bad\.yaml:1:1: __proto__: Unknown field/],
   ];
@@ -125,7 +121,7 @@ describe('a bad file', () => {
     assert.deepEqual([...policies.keys()], ['good']);
     assert.match(
       problemLine(problems.get('child')?.[0] ?? assert.fail()),
-      /^child\.yaml:1:1: extends: policy bad has a problem of its own/,
+      /^child\.yaml:1:1: extends: policy bad has a problem/,
     );
   });
 });
@@ -136,9 +132,9 @@ describe('extends', () => {
     assert.deepEqual(
       [...problems.values()].flat().map(problemLine).toSorted(),
       [
-        'a.yaml:1:1: extends: b → c → a → b goes in a circle: remove one of these lines',
-        'b.yaml:1:1: extends: c → a → b → c goes in a circle: remove one of these lines',
-        'c.yaml:1:1: extends: a → b → c → a goes in a circle: remove one of these lines',
+        'a.yaml:1:1: extends: b → c → a → b is a circle. Remove one of these lines.',
+        'b.yaml:1:1: extends: c → a → b → c is a circle. Remove one of these lines.',
+        'c.yaml:1:1: extends: a → b → c → a is a circle. Remove one of these lines.',
       ].toSorted(),
     );
   });

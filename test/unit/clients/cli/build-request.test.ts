@@ -110,10 +110,11 @@ test('what makes no sense is said before anything is sent', async () => {
       buildRequest(files, options, never),
       (error) => error instanceof HotcellError && error.code === 'invalid' && about.test(error.message),
     );
-  await wrong([], {}, /nothing to run/);
+  await wrong([], {}, /Nothing to run/);
   await wrong(['a.py'], { eval: '1' }, /exclude/);
-  await wrong([join(folder, 'missing.py')], {}, /missing\.py cannot be read/);
-  await wrong([await file('data.xyz', '1')], {}, /--lang/);
+  await wrong([join(folder, 'missing.py')], {}, /^File not found: .*missing\.py$/);
+  await wrong([folder], { lang: 'python' }, /is a folder\. To pass data, use --input /);
+  await wrong([await file('nb.ipynb', '1')], {}, /^Unknown file type \.ipynb\. Name the language with --lang\.$/);
   await wrong([await file('bytes.py', Buffer.from([0xff]))], {}, /UTF-8/);
   await wrong([], { eval: '1', input: [['Sales', folder]] }, /--input Sales: must be a-z/);
   await wrong(

@@ -56,8 +56,8 @@ describe('the warnings that a test expects', () => {
   });
   test('are given', () => {
     assert.equal(differences(noisy, ['no network']), '');
-    assert.match(differences(noisy, ['no network', 'metadata']), /^does not warn of "metadata", but: .*network/);
-    assert.match(differences(quiet, ['no network']), /^does not warn of "no network"$/);
+    assert.match(differences(noisy, ['no network', 'metadata']), /^lacks the warning "metadata"; it warns: .*network/);
+    assert.match(differences(quiet, ['no network']), /^lacks the warning "no network"$/);
   });
 });
 
@@ -169,7 +169,7 @@ function* loosened(policy: Policy): Generator<[what: string, policy: Policy]> {
 describe('a policy that was edited to allow more than its tests say', () => {
   const { policies } = loadFolder(shipped, testInstallation(shipped));
   for (const name of ['sealed', 'analytics', 'hostile-gvisor'])
-    test(`is found out, whatever was edited in ${name}`, () => {
+    test(`fails its tests, whatever was edited in ${name}`, () => {
       const file = join(shipped, 'tests', `${name}.yaml`);
       const read = readTests(readFileSync(file, 'utf8'), file);
       assert.ok('tests' in read);
@@ -187,33 +187,33 @@ describe('a policy that was edited to allow more than its tests say', () => {
       assert.ok(tried > 40);
     });
 
-  test('or that lost the approval it asked for', () => {
+  test('or that lost its approval', () => {
     assert.ok(complaints(edited('reviewed.yaml', /approval:[\s\S]*$/, '')).some((one) => one.startsWith('reviewed: ')));
   });
 
-  test('is told which test says otherwise and which rule has none', () => {
+  test('names the test that fails and the rule without a test', () => {
     const said = complaints(edited('sealed.yaml', 'max: 600', 'max: 601'));
     assert.ok(
       said.some((one) => one.includes('"everything one above its maximum" is not refused for limits.timeoutSeconds')),
       said.join('\n'),
     );
     assert.ok(
-      said.includes('sealed: rule limits.timeoutSeconds.max: no test asks for 602 and is refused'),
+      said.includes('sealed: rule limits.timeoutSeconds.max: add a test that asks for 602 and is refused'),
       said.join('\n'),
     );
     const more = complaints(edited('sealed.yaml', '[python, bash, sh]', '[python, bash, sh, r]'));
     assert.deepEqual(
       more.filter((one) => one.startsWith('sealed: allows')),
-      ['sealed: allows language r, and no test says so'],
+      ['sealed: allows language r: add a test that asks for it'],
     );
   });
 });
 
 describe('tests of policies', () => {
-  test('that are missing, for nobody, or not valid are said so', () => {
+  test('that are missing, invalid or for no policy are reported', () => {
     const stray = complaints(edited('tests/sealed.yaml', 'policy: sealed', 'policy: seeled'));
-    assert.ok(stray.some((one) => /tests the policy seeled, which is not there/.test(one)));
-    assert.ok(stray.some((one) => /^sealed: has no tests: write .*sealed\.yaml$/.test(one)));
+    assert.ok(stray.some((one) => /tests the policy seeled, which does not exist/.test(one)));
+    assert.ok(stray.some((one) => /^sealed: No tests yet\. Create tests\/sealed\.yaml\.$/.test(one)));
     const typo = complaints(edited('tests/sealed.yaml', 'admitted: true', 'admited: true'));
     assert.ok(
       typo.some((one) =>
@@ -223,18 +223,18 @@ describe('tests of policies', () => {
     );
   });
 
-  test('hold the reasons of a refusal: no more and no fewer than they say', () => {
+  test('must expect every reason of a refusal, and no other', () => {
     const fewer = complaints(edited('tests/sealed.yaml', '      limits.pids: at most 256\n', ''));
-    assert.ok(fewer.some((one) => one.includes('is also refused, which the test does not say: limits.pids')));
+    assert.ok(fewer.some((one) => one.includes('is also refused, which the test does not expect: limits.pids')));
     const other = complaints(edited('tests/sealed.yaml', 'limits.pids: at most 256', 'limits.pids: at most 255'));
     assert.ok(other.some((one) => one.includes('is not refused for limits.pids: "at most 255"')));
   });
 
-  test('can name the policies that are to be tried', () => {
+  test('can be run for some policies only', () => {
     assert.deepEqual(
       checkPolicies(shipped, ['sealed']).reports.map((report) => report.policy),
       ['sealed'],
     );
-    assert.match(checkPolicies(shipped, ['nope']).problems.map(problemLine).join(), /there is no policy nope/);
+    assert.match(checkPolicies(shipped, ['nope']).problems.map(problemLine).join(), /Policy not found: nope/);
   });
 });

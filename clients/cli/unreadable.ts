@@ -1,0 +1,12 @@
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+
+/** The error of a file that can't be read, in words of a person. */
+export function unreadable(path: string, cause: unknown, ifFolder = `${path} is a folder. Name a file.`): HotcellError {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const known: Readonly<Record<string, string>> = {
+    ENOENT: `File not found: ${path}`,
+    EISDIR: ifFolder,
+    EACCES: `Permission denied: ${path}. Check the file's rights.`,
+  };
+  return new HotcellError('invalid', known[String(code)] ?? `Failed to read ${path}: ${messageOf(cause)}`, { cause });
+}
