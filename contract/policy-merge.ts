@@ -62,7 +62,7 @@ export const ground: PolicyFile = {
 };
 
 /** What the names in a policy mean here: built images, the profiles that this version ships, the machine's size. */
-export interface Installation {
+export interface PolicyContext {
   images: ImagesLock;
   /** By runtime and architecture: `runc-x86_64`. */
   seccomp: Readonly<Record<string, Digest>>;
@@ -71,7 +71,7 @@ export interface Installation {
 
 type LimitInFile = NonNullable<NonNullable<PolicyFile['limits']>[LimitName]>;
 
-function resolveLimit(name: LimitName, inFile: LimitInFile, machine: Installation['machine']): LimitRule {
+function resolveLimit(name: LimitName, inFile: LimitInFile, machine: PolicyContext['machine']): LimitRule {
   const { fitMachine, ...rule } = inFile;
   const { min: floor } = limitTable[name];
   const whole = {
@@ -86,7 +86,7 @@ function resolveLimit(name: LimitName, inFile: LimitInFile, machine: Installatio
 }
 
 /** Where a policy omits them, two limits follow from others: a block may take the run's time and fill all its space. */
-function resolveLimits(inFile: NonNullable<PolicyFile['limits']>, machine: Installation['machine']) {
+function resolveLimits(inFile: NonNullable<PolicyFile['limits']>, machine: PolicyContext['machine']) {
   const rule = (name: LimitName) => resolveLimit(name, inFile[name] ?? {}, machine);
   const timeout = rule('timeoutSeconds');
   const room = Math.max(rule('outputBytes').max, rule('scratchBytes').max);
@@ -143,7 +143,7 @@ function noLanguage(name: string): string {
 export function resolvePolicy(
   name: string,
   file: PolicyFile,
-  here: Installation,
+  here: PolicyContext,
 ): { policy: Policy } | { issues: Issue[] } {
   const { extends: _base, ...merged } = mergePolicies(ground, file);
   const issues: Issue[] = [];

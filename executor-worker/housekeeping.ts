@@ -13,7 +13,7 @@ const goneMs = 8_000;
 const endedMs = 4_000;
 
 /** Which workers count as alive. One that is missing keeps its cells for a while. */
-export class Heard {
+export class WorkerRoll {
   readonly #missedSince = new Map<string, number>();
   #names = new Set<string>();
 
@@ -42,7 +42,7 @@ export interface House {
 
 /** Removes what dead workers left in the engine and in the store, round after round. */
 export async function keepHouse({ live, log, reap, uploads }: House, ends: AbortSignal): Promise<void> {
-  const heard = new Heard();
+  const heard = new WorkerRoll();
   const isAlive = (name: string, hasEnded: boolean) => heard.isAlive(name, hasEnded, performance.now());
   uploads.suspect();
   while (!ends.aborted) {

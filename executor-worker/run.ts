@@ -10,7 +10,7 @@ import { failedTooOften, fallBack, giveUp } from './publish/fall-back.ts';
 import { publish, tryAgain, unlessCancelled } from './publish/publish.ts';
 import { believe, look } from './pull/believe.ts';
 import { begin, claim } from './pull/claim-attempt.ts';
-import { judge, specify } from './pull/judge.ts';
+import { judgeRun, specify } from './pull/judge.ts';
 import { isForAnother } from './pull/other-workers.ts';
 import { takeRoom } from './pull/room.ts';
 import { RunControl } from './pull/run-control.ts';
@@ -35,7 +35,7 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     if (await isForAnother(worker, stage)) return await leaveToAnother(worker, control);
     stage = await specify(worker, stage);
     crashPoint('worker.spec');
-    stage = await judge(worker, stage);
+    stage = await judgeRun(worker, stage);
     crashPoint('worker.judged');
     if (failedTooOften(stage)) return await giveUp(worker, stage);
     const noRoom = await takeRoom(worker, stage, control, holdings);

@@ -5,7 +5,7 @@ import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { ImagesLock } from '@hotcell/contract/images-lock.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import type { Installation } from '@hotcell/contract/policy-merge.ts';
+import type { PolicyContext } from '@hotcell/contract/policy-merge.ts';
 
 /** The seccomp profiles of this version. */
 const seccompFolder = join(import.meta.dirname, '../images/seccomp');
@@ -38,7 +38,7 @@ export function readImagesLock(file: string): ImagesLock {
 }
 
 /** What the names in a policy mean on this machine. */
-export function installationHere(imagesLock: string): Installation {
+export function installationHere(imagesLock: string): PolicyContext {
   return {
     images: readImagesLock(imagesLock),
     seccomp: Object.fromEntries(readSeccomp().map(({ name, digest }) => [name, digest])),

@@ -7,7 +7,7 @@ import { nearest } from '@hotcell/contract/nearest.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
 import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
 import { type PolicyFile, parsePolicyFile } from '@hotcell/contract/policy-file.ts';
-import { type Installation, mergePolicies, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
+import { type PolicyContext, mergePolicies, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
 import { type Problem, readYaml, type Yaml } from './yaml.ts';
 
 export interface LoadedPolicy {
@@ -90,7 +90,7 @@ function blame(chain: readonly ParsedPolicy[], path: string): Problem | undefine
   return undefined;
 }
 
-function resolveChain(chain: readonly ParsedPolicy[], here: Installation): LoadedPolicy | { problems: Problem[] } {
+function resolveChain(chain: readonly ParsedPolicy[], here: PolicyContext): LoadedPolicy | { problems: Problem[] } {
   const [leaf] = chain as [ParsedPolicy];
   const merged = chain.map((link) => link.content).reduceRight((base, more) => mergePolicies(base, more));
   const resolved = resolvePolicy(leaf.name, merged, here);
@@ -102,7 +102,7 @@ function resolveChain(chain: readonly ParsedPolicy[], here: Installation): Loade
 }
 
 /** The policies in a set of texts, by name. Pure, for folders, tests and single files. */
-export function loadTexts(texts: ReadonlyMap<string, { file: string; text: string }>, here: Installation): Folder {
+export function loadTexts(texts: ReadonlyMap<string, { file: string; text: string }>, here: PolicyContext): Folder {
   const read = new Map<string, ParsedPolicy>();
   const problems = new Map<string, readonly Problem[]>();
   for (const [name, { file, text }] of texts) {
@@ -132,7 +132,7 @@ export function readTexts(folder: string): Map<string, { file: string; text: str
   return new Map([...texts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export function loadFolder(folder: string, here: Installation): Folder {
+export function loadFolder(folder: string, here: PolicyContext): Folder {
   let texts: ReturnType<typeof readTexts>;
   try {
     texts = readTexts(folder);

@@ -2,7 +2,7 @@ import type { RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { Waiting } from '@hotcell/contract/api/runs.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
-import type { Place } from '@hotcell/outside/queue/queue.ts';
+import type { QueuePlace } from '@hotcell/outside/queue/queue.ts';
 import type { Queues } from '@hotcell/outside/queue/queues.ts';
 
 interface QueuedRun {
@@ -28,7 +28,7 @@ export async function waitingsOf({ queues, live }: Deps, asked: readonly QueuedR
     live.workers.all(),
     live.statusesOf(asked.map(({ run }) => RunId.parse(run))),
   ]);
-  const places = new Map<string, Place>();
+  const places = new Map<string, QueuePlace>();
   const byQueue = Map.groupBy(asked, ({ queue }) => queue);
   await Promise.all(
     [...byQueue].map(async ([queue, those]) => {
@@ -47,7 +47,12 @@ export const unknown: Waiting = {
   position: null,
 };
 
-function waitingFor(queue: string, place: Place, beat: RunBeat | undefined, workers: readonly WorkerBeat[]): Waiting {
+function waitingFor(
+  queue: string,
+  place: QueuePlace,
+  beat: RunBeat | undefined,
+  workers: readonly WorkerBeat[],
+): Waiting {
   const serving = workers.filter((worker) => worker.state === 'ready' && worker.queues.includes(queue));
   const position = place.at === 'waiting' ? place.before : null;
   if (beat?.waiting) return { ...beat.waiting, position };

@@ -2,8 +2,8 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { must } from './command.ts';
-import { readImagesLock } from './images/images-lock-file.ts';
-import type { Progress } from './progress.ts';
+import { lockedImages } from './images/images-lock-file.ts';
+import type { SetupProgress } from './progress.ts';
 import { removeFlaggedView } from './services/flagged-view.ts';
 import { letGoOfImages, removeUnheldImages } from './services/images.ts';
 import { stopParts } from './services/start-services.ts';
@@ -11,7 +11,11 @@ import { findInstallation, type Installation, placesIn } from './settings/instal
 import { withLock } from './settings/installation-lock.ts';
 
 /** Stops the services; their data stays in the home. With purge, nothing of the installation is left. */
-export async function down(env: NodeJS.ProcessEnv, progress: Progress, options: { purge: boolean }): Promise<boolean> {
+export async function down(
+  env: NodeJS.ProcessEnv,
+  progress: SetupProgress,
+  options: { purge: boolean },
+): Promise<boolean> {
   const installation = await findInstallation(env);
   if (!installation) return false;
   await withLock(placesIn(installation.home).lock, progress, async () => {
@@ -28,7 +32,7 @@ export async function down(env: NodeJS.ProcessEnv, progress: Progress, options: 
 }
 
 /** A worker that was killed leaves its cells behind. */
-async function removeCells({ id }: Installation, progress: Progress): Promise<void> {
+async function removeCells({ id }: Installation, progress: SetupProgress): Promise<void> {
   const filters = ['--filter', `label=hotcell.installation=${id}`, '--filter', 'label=hotcell.managed=1'];
   const listed = await must(['docker', 'ps', '--all', '--quiet', ...filters]);
   const ids = listed.split('\n').filter((line) => line !== '');
@@ -57,7 +61,7 @@ async function removeHome(installation: Installation): Promise<void> {
 
 /** The worker is root in its container and owns what it staged, so a user who is not root removes that in a container too. */
 async function removeAsRoot(home: string): Promise<void> {
-  const image = (await readImagesLock(home))['service']?.digest;
+  const image = (await lockedImages(home))['service']?.digest;
   if (image === undefined)
     throw new HotcellError(
       'forbidden',

@@ -1,7 +1,7 @@
 const beatMs = 2500;
 
 /** How set-up reports its progress: a line for each step, and a sign of life during long ones. */
-export interface Progress {
+export interface SetupProgress {
   step<T>(title: string, work: (say: (line: string) => void) => Promise<T>): Promise<T>;
   note(text: string): void;
 }
@@ -26,7 +26,7 @@ function readable(line: string): string {
     .trim();
 }
 
-export function progressTo(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): Progress {
+export function showProgressOn(stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }): SetupProgress {
   const running = new Set<Running>();
   const terminal = stream.isTTY === true;
   let timer: NodeJS.Timeout | undefined;
@@ -67,7 +67,7 @@ export function progressTo(stream: NodeJS.WritableStream & { isTTY?: boolean; co
   };
 }
 
-export const silent: Progress = {
+export const silent: SetupProgress = {
   note: () => {},
   step: async (_title, work) => await work(() => {}),
 };

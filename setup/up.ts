@@ -1,7 +1,7 @@
 import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { ensureEngine } from './engine/ensure-engine.ts';
 import { preflight } from './preflight.ts';
-import type { Progress } from './progress.ts';
+import type { SetupProgress } from './progress.ts';
 import { ensureFlaggedView } from './services/flagged-view.ts';
 import { haveImages } from './services/images.ts';
 import { expectedServices, runningServices, type ServiceName } from './services/compose.ts';
@@ -19,7 +19,11 @@ const isPart = (name: ServiceName) => name === 'valkey' || name === 'store';
  * Bring this machine to a running installation. Each step looks first and does only what is missing, so `up` can be
  * interrupted anywhere and run again, and takes seconds when there is nothing to do.
  */
-export async function up(env: NodeJS.ProcessEnv, progress: Progress, options: { yes: boolean }): Promise<Installation> {
+export async function up(
+  env: NodeJS.ProcessEnv,
+  progress: SetupProgress,
+  options: { yes: boolean },
+): Promise<Installation> {
   const { home } = await settingsOf(env);
   await preflight(home, await ensureEngine(progress, options));
   return await withLock(placesIn(home).lock, progress, async () => {

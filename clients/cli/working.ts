@@ -1,9 +1,9 @@
 import { endChildren } from '@hotcell/setup/command.ts';
-import { type Progress, progressTo, silent } from '@hotcell/setup/progress.ts';
+import { type SetupProgress, showProgressOn, silent } from '@hotcell/setup/progress.ts';
 import type { Globals } from './globals.ts';
 
-export function progressFor(globals: Globals): Progress {
-  return globals.quiet ? silent : progressTo(process.stderr);
+export function progressFor(globals: Globals): SetupProgress {
+  return globals.quiet ? silent : showProgressOn(process.stderr);
 }
 
 /** On Ctrl-C during setup, ends the children and says how to continue. */

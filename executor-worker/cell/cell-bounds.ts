@@ -17,7 +17,7 @@ const runtimeMemory = { runc: 0, gvisor: 64 * mib } as const;
 /** For init, its collector and the child that takes the posture: the job can't use these up. */
 const initProcesses = 16;
 
-export function memoryOf(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
+export function cellMemory(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
   return plan.limits.memoryBytes + runtimeMemory[plan.runtime];
 }
 
@@ -25,7 +25,7 @@ export function memoryOf(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
  * On runc the cgroup's bound lies just above NPROC. Under gVisor each task of the job is one or two of the host's, and a
  * sandbox that can't have them dies: there the cgroup is only a backstop.
  */
-export function pidsOf(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
+export function cellPids(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
   return plan.runtime === 'runc' ? plan.limits.pids + initProcesses : plan.limits.pids * 4 + 1024;
 }
 

@@ -4,7 +4,7 @@ import type { SealedCell } from './sealed-cell.ts';
 import type { Images } from './cell-image.ts';
 import type { InitFile } from './host-files.ts';
 import type { StuckCells } from './stuck-cells.ts';
-import type { Patience } from './patrol.ts';
+import type { PatrolTimes } from './patrol.ts';
 
 /** What all cells of a worker share. */
 export interface CellDeps {
@@ -21,6 +21,6 @@ export interface CellDeps {
   ownCells: Map<string, SealedCell | undefined>;
   /** Cells that could not be removed yet. */
   stuck: StuckCells;
-  patience: Patience;
+  patience: PatrolTimes;
   log: Logger;
 }

@@ -5,7 +5,7 @@ import type { PreparedBlock } from '../execute/job.ts';
 import { blockEndOf, errnoName, errorOf, outOfOrder, refusedOf } from './cell-events.ts';
 import type { Talk } from './talk.ts';
 
-export interface Heard {
+export interface Hearing {
   talk: Talk;
   blocks: readonly PreparedBlock[];
   startedAt: () => Date;
@@ -17,7 +17,7 @@ export interface Heard {
 }
 
 /** Init's frames as events, in order. True if init sent its last frame, false if the stream ended before it. */
-export async function* cellEvents(heard: Heard): AsyncGenerator<CellEvent, boolean> {
+export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boolean> {
   const { talk, blocks, startedAt, logLimitEnds } = heard;
   const last = blocks.length - 1;
   const at = (us: number) => new Date(startedAt().getTime() + us / 1000);

@@ -9,7 +9,7 @@ import { folderOfCells } from './host-files.ts';
 import { Images } from './cell-image.ts';
 import { InitFile } from './host-files.ts';
 import { StuckCells } from './stuck-cells.ts';
-import { type Patience, usualPatience } from './patrol.ts';
+import { type PatrolTimes, usualPatience } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
 import { openCell } from './seal.ts';
 import { machineOf } from './seccomp.ts';
@@ -22,7 +22,7 @@ export interface CellSettings {
   stateDir: string;
   log: Logger;
   /** With a cell that does not end. Tests set shorter times. */
-  patience?: Patience;
+  patience?: PatrolTimes;
 }
 
 /** Makes a worker's cells, and removes what dead workers left. */

@@ -1,6 +1,6 @@
 import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan, Mount } from './cell-plan.ts';
-import { deadlineOf, memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
+import { deadlineOf, cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
 
 /** Where a cell is made, by which worker, and from which image. */
 export interface CellSite {
@@ -83,7 +83,7 @@ function labelsOf(plan: CellPlan, site: CellSite): Record<string, string> {
 /** Policy → container: everything the engine is told about a cell, and the only place that says it. */
 export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions {
   const { limits } = plan;
-  const memory = memoryOf(plan);
+  const memory = cellMemory(plan);
   return {
     Image: site.imageId,
     Entrypoint: [initPath],
@@ -131,7 +131,7 @@ export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions 
       MemorySwap: memory,
       CpuPeriod: 100_000,
       CpuQuota: Math.max(1000, Math.round(limits.cpus * 100_000)),
-      PidsLimit: pidsOf(plan),
+      PidsLimit: cellPids(plan),
       OomScoreAdj: 500,
       // Init can't raise a limit, only lower it for its children. FSIZE and NPROC are for the job alone.
       Ulimits: rlimitsOf(limits)

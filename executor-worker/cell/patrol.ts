@@ -13,7 +13,7 @@ export interface Watched {
   close: () => void;
 }
 
-export interface Patience {
+export interface PatrolTimes {
   /** The interval of the checks. */
   lookMs: number;
   /** For the cell to take the job. */
@@ -28,14 +28,14 @@ export interface Patrol extends Disposable {
   readonly gaveUp: boolean;
 }
 
-export const usualPatience: Patience = { lookMs: 1_000, handOverMs: 120_000, silenceMs: 10_000, killMs: 20_000 };
+export const usualPatience: PatrolTimes = { lookMs: 1_000, handOverMs: 120_000, silenceMs: 10_000, killMs: 20_000 };
 
 /**
  * Init ends its job and itself in time. A hung runtime does not: then the engine is asked to kill the cell, and if that
  * does not help either, we stop listening. It costs the attempt, not the worker. Silence is counted in checks, not by the
  * clock: a suspended worker has heard nothing either.
  */
-export function patrol(watched: Watched, patience: Patience): Patrol {
+export function patrol(watched: Watched, patience: PatrolTimes): Patrol {
   const { lookMs } = patience;
   let gaveUp = false;
   let waited = 0;

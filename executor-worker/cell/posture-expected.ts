@@ -1,7 +1,7 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import type { Rlimit } from '@hotcell/contract/frames.ts';
 import type { CellPlan } from './cell-plan.ts';
-import { memoryOf, pidsOf, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
+import { cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
 import type { CellContainer } from './cell-container.ts';
 import { hostname } from './options.ts';
 
@@ -38,8 +38,8 @@ export function expectedPosture(
     env,
     hostname,
     rlimits: rlimitsOf(plan.limits),
-    memoryBytes: memoryOf(plan),
-    pids: pidsOf(plan),
+    memoryBytes: cellMemory(plan),
+    pids: cellPids(plan),
     cpus: plan.limits.cpus,
     tmpfs: tmpfsOf(plan.limits),
     readOnly: (host.Mounts ?? []).map(({ Target }) => Target),

@@ -4,7 +4,7 @@ import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { bigBytes, fetchContent } from './fetch.ts';
-import { Fetchers, type Wanted } from './fetchers.ts';
+import { Fetchers, type WantedFile } from './fetchers.ts';
 import type { Places } from './places.ts';
 import { GroupSync } from './sync.ts';
 
@@ -112,7 +112,7 @@ export class Arrivals implements AsyncDisposable {
     }
   }
 
-  async #fetchHere(tenant: string, files: readonly Wanted[], signal: AbortSignal): Promise<Map<number, unknown>> {
+  async #fetchHere(tenant: string, files: readonly WantedFile[], signal: AbortSignal): Promise<Map<number, unknown>> {
     const failures = new Map<number, unknown>();
     const queue = files.entries();
     const lane = async () => {
@@ -132,7 +132,7 @@ export class Arrivals implements AsyncDisposable {
    * A content gets its name only when it was hashed and is whole on the disk: a file with a name is whole, even after a
    * death at any step.
    */
-  async #name(files: readonly (Wanted & { final: string })[]): Promise<void> {
+  async #name(files: readonly (WantedFile & { final: string })[]): Promise<void> {
     await this.#disk.reach(files.filter(({ entry }) => entry.size < bigBytes).map(({ temporary }) => temporary));
     crashPoint('input-synced');
     for (const { entry, temporary, final } of files) {

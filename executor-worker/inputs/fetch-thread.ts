@@ -4,7 +4,7 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { Contents } from '@hotcell/record/contents.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { bigBytes, fetchContent } from './fetch.ts';
-import type { Failure, FromThread, ThreadSettings, ToThread, Wanted } from './fetchers.ts';
+import type { Failure, FromThread, ThreadSettings, ToThread, WantedFile } from './fetchers.ts';
 
 /** Small files wait for answers; a big one keeps the connection, the core and the disk busy by itself. */
 const atOnce = { small: 16, big: 3 };
@@ -12,7 +12,7 @@ const atOnce = { small: 16, big: 3 };
 /** One message's files, until the last of them is settled. */
 interface Batch {
   tenant: string;
-  files: readonly Wanted[];
+  files: readonly WantedFile[];
   stop: AbortController;
   left: number;
   failures: Failure[];

@@ -16,12 +16,12 @@ export interface ThreadSettings {
   crashAt: string | undefined;
 }
 /** A content, and the file it is written to before it has its name. */
-export interface Wanted {
+export interface WantedFile {
   entry: LocatedEntry;
   temporary: string;
 }
 /** Some files for one thread: a message costs as much as a small file. */
-export type ToThread = { id: number; tenant: string; files: readonly Wanted[] } | { stop: number };
+export type ToThread = { id: number; tenant: string; files: readonly WantedFile[] } | { stop: number };
 /** A file that could not be fetched, by its place in the batch. */
 export interface Failure {
   index: number;
@@ -49,7 +49,7 @@ export class Fetchers implements AsyncDisposable {
    * fetchContent for each file, on a thread. Returns the failures, by their place among the files. When it settles,
    * however it ended, the thread has closed all the files.
    */
-  async fetch(tenant: string, files: readonly Wanted[], signal: AbortSignal): Promise<Map<number, Error>> {
+  async fetch(tenant: string, files: readonly WantedFile[], signal: AbortSignal): Promise<Map<number, Error>> {
     signal.throwIfAborted();
     clearTimeout(this.#idle);
     const thread = this.#leastBusy();
@@ -107,7 +107,7 @@ class Thread {
     return this.#asked.size;
   }
 
-  async fetch(tenant: string, files: readonly Wanted[], signal: AbortSignal): Promise<Map<number, Error>> {
+  async fetch(tenant: string, files: readonly WantedFile[], signal: AbortSignal): Promise<Map<number, Error>> {
     const id = this.#next++;
     const { promise, resolve: done, reject: failed } = Promise.withResolvers<readonly Failure[]>();
     const cost = files.reduce((sum, { entry }) => sum + entry.size + 64 * 1024, 0);

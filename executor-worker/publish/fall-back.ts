@@ -2,7 +2,7 @@ import { cancelledBy } from '@hotcell/contract/decide-outcome.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { AttemptRecord } from '@hotcell/record/schemas.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
-import { recordAttempt as putAttemptRecord } from '@hotcell/record/attempt-history.ts';
+import { recordAttempt } from '@hotcell/record/attempt-history.ts';
 import { claimNext } from '@hotcell/record/claim.ts';
 import { commit, followCommitted } from '@hotcell/record/commit.ts';
 import { patiently } from '@hotcell/record/patience.ts';
@@ -47,7 +47,7 @@ async function platformFailed(worker: Worker, stage: Stage, cause: unknown): Pro
   // A failure before the claim is counted as well: nothing is tried for ever.
   const attempted = isClaimed(stage) ? stage : await claimed(worker, stage);
   const error = { code, message: messageOf(cause) };
-  await recordAttempt(worker, attempted, { error, handedBack: false });
+  await recordOwnAttempt(worker, attempted, { error, handedBack: false });
   const failures = attempted.history.failed + 1;
   const hopeless =
     cause instanceof HotcellError && (!cause.retryable || !(await mayFareBetter(worker, attempted, cause)));
@@ -76,7 +76,7 @@ export function giveUp(worker: Worker, stage: Stage, error?: AttemptEnding['erro
 /** This worker is stopping: another one gets the run at once, and no attempt is used up. */
 async function handBack(worker: Worker, stage: Stage): Promise<Served> {
   const message = `Worker ${worker.name} was asked to stop and handed the run back.`;
-  await recordAttempt(worker, stage, { error: { code: 'draining', message }, handedBack: true });
+  await recordOwnAttempt(worker, stage, { error: { code: 'draining', message }, handedBack: true });
   return { kind: 'back' };
 }
 
@@ -84,7 +84,7 @@ async function handBack(worker: Worker, stage: Stage): Promise<Served> {
 export async function loseTo(worker: Worker, stage: Stage): Promise<Served> {
   const { tenant, run } = stage.ticket;
   const message = 'Another attempt took the run over; nothing of this one counts.';
-  await recordAttempt(worker, stage, { error: { code: 'lost_claim', message }, handedBack: true });
+  await recordOwnAttempt(worker, stage, { error: { code: 'lost_claim', message }, handedBack: true });
   await followCommitted(worker, tenant, run);
   return { kind: 'done' };
 }
@@ -95,7 +95,7 @@ async function end(worker: Worker, stage: Stage, ending: AttemptEnding): Promise
 }
 
 /** Without a claim there was no attempt, and nothing is recorded. */
-export async function recordAttempt(
+export async function recordOwnAttempt(
   { store, log }: Worker,
   stage: Stage,
   how: Pick<AttemptRecord, 'error' | 'handedBack' | 'outcome'>,
@@ -104,9 +104,7 @@ export async function recordAttempt(
   const { run, attempt, worker, startedAt } = stage.claim;
   const finishedAt = noEarlierThan(new Date(), startedAt);
   const record: AttemptRecord = { version: 1, run, attempt, worker, startedAt, finishedAt, ...how };
-  await patiently(log, `record attempt ${attempt} of ${run}`, () =>
-    putAttemptRecord(store, stage.ticket.tenant, record),
-  );
+  await patiently(log, `record attempt ${attempt} of ${run}`, () => recordAttempt(store, stage.ticket.tenant, record));
 }
 
 const isClaimed = (stage: Stage): stage is Attempted => 'claim' in stage;

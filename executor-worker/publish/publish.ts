@@ -4,7 +4,7 @@ import { commit } from '@hotcell/record/commit.ts';
 import type { Executed } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 import { resultOf } from './attempt-result.ts';
-import { loseTo, recordAttempt, retryMs } from './fall-back.ts';
+import { loseTo, recordOwnAttempt, retryMs } from './fall-back.ts';
 
 /** A cancel between the program's end and the commit still counts; what the program did is published beside it. */
 export function unlessCancelled(executed: Executed, stop: Stop | undefined): Executed {
@@ -20,7 +20,7 @@ export async function tryAgain(worker: Worker, executed: Executed): Promise<Serv
   const { outcome, reason } = execution.verdict;
   const wanted = spec.retry?.on.some((on) => on === outcome) && history.ended < spec.retry.max;
   if (!wanted) return undefined;
-  await recordAttempt(worker, executed, { error: { code: outcome, message: reason }, handedBack: false, outcome });
+  await recordOwnAttempt(worker, executed, { error: { code: outcome, message: reason }, handedBack: false, outcome });
   return { kind: 'later', afterMs: retryMs(0) };
 }
 

@@ -1,4 +1,4 @@
-import { type Effective, judge as judgeSpec } from '@hotcell/contract/admission.ts';
+import { type Effective, judge } from '@hotcell/contract/admission.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
@@ -13,7 +13,7 @@ export async function specify({ store }: Worker, ticketed: Ticketed): Promise<Sp
 }
 
 /** The worker judges for itself: it believes neither the producer's judgement nor the queue that the run was put into. */
-export async function judge({ steps }: Pick<Worker, 'steps'>, specified: Specified): Promise<Judged> {
+export async function judgeRun({ steps }: Pick<Worker, 'steps'>, specified: Specified): Promise<Judged> {
   const effective = await steps.judge(specified.spec);
   const { queue } = specified.ticket;
   if (effective.queue !== queue)
@@ -26,7 +26,7 @@ export async function judge({ steps }: Pick<Worker, 'steps'>, specified: Specifi
 
 /** What the pinned policy lets this run have; `policy_refused` with every reason if it may not run. */
 export function judgePinned({ policy, revoked }: PinnedPolicy, spec: Spec): Effective {
-  const judged = judgeSpec(spec, policy);
+  const judged = judge(spec, policy);
   const issues: Issue[] = judged.admitted ? [] : [...judged.reasons];
   if (revoked)
     issues.unshift({

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { Leadership } from './leadership.ts';
 import { RefusedTickets } from './refused-tickets.ts';
 import { WorkerHeartbeats } from './worker-heartbeats.ts';
-import { all, ValkeyConnection, read } from './valkey-connection.ts';
+import { all, ValkeyConnection, ifValid } from './valkey-connection.ts';
 import { Notifications, publish } from './notifications.ts';
 import { LogTails } from './log-tails.ts';
 
@@ -93,7 +93,7 @@ export class Live implements AsyncDisposable {
       pipe.mget(beats.map((beat) => this.#door.key('cancel', beat.run)));
       const answers = await all(pipe);
       const copies = answers.at(-1) as (string | null)[];
-      return copies.flatMap((copy) => read(CancelMark, copy) ?? []);
+      return copies.flatMap((copy) => ifValid(CancelMark, copy) ?? []);
     });
   }
 
@@ -102,7 +102,7 @@ export class Live implements AsyncDisposable {
     return this.#door.ask(async (redis) => {
       const keys = [this.#door.key('cancel', run), this.#door.key('finished', run), this.#door.key('run', run)];
       const [cancel = null, finished = null, beat = null] = await redis.mget(keys);
-      return { cancel: read(CancelMark, cancel), finished: finished !== null, beat: read(RunBeat, beat) };
+      return { cancel: ifValid(CancelMark, cancel), finished: finished !== null, beat: ifValid(RunBeat, beat) };
     });
   }
 
@@ -143,7 +143,7 @@ export class Live implements AsyncDisposable {
     if (runs.length === 0) return [];
     return this.#door.ask(async (redis) => {
       const found = await redis.mget(runs.map((run) => this.#door.key('run', run)));
-      return found.map((text) => read(RunBeat, text));
+      return found.map((text) => ifValid(RunBeat, text));
     });
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { all, type ValkeyConnection, read } from './valkey-connection.ts';
+import { all, type ValkeyConnection, ifValid } from './valkey-connection.ts';
 import type { Notifications } from './notifications.ts';
 
 const logSeconds = 3600;
@@ -42,7 +42,7 @@ export class LogTails {
         'COUNT',
         count,
       );
-      return entries.flatMap(([, fields]) => read(LogRow, fields[1] ?? null) ?? []);
+      return entries.flatMap(([, fields]) => ifValid(LogRow, fields[1] ?? null) ?? []);
     });
   }
 

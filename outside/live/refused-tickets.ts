@@ -1,5 +1,5 @@
 import { RefusedTicket } from '@hotcell/contract/heartbeats.ts';
-import { all, listSeconds, read, type ValkeyConnection } from './valkey-connection.ts';
+import { all, listSeconds, ifValid, type ValkeyConnection } from './valkey-connection.ts';
 
 const kept = 100;
 
@@ -31,7 +31,7 @@ export class RefusedTickets {
         redis.get(this.#door.key('refused', 'count')),
         redis.lrange(this.#door.key('refused'), 0, -1),
       ]);
-      return { count: Number(count ?? 0), last: texts.flatMap((text) => read(RefusedTicket, text) ?? []) };
+      return { count: Number(count ?? 0), last: texts.flatMap((text) => ifValid(RefusedTicket, text) ?? []) };
     });
   }
 }

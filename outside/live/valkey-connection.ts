@@ -42,7 +42,7 @@ export async function all(pipe: ChainableCommander, harmless?: RegExp): Promise<
 }
 
 /** Valkey is not trusted: what does not parse counts as absent. */
-export function read<S extends z.ZodType>(schema: S, text: string | null): z.output<S> | undefined {
+export function ifValid<S extends z.ZodType>(schema: S, text: string | null): z.output<S> | undefined {
   if (text === null) return undefined;
   try {
     return schema.safeParse(JSON.parse(text)).data;

@@ -1,6 +1,6 @@
 import { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { publish } from './notifications.ts';
-import { all, listSeconds, read, type ValkeyConnection } from './valkey-connection.ts';
+import { all, listSeconds, ifValid, type ValkeyConnection } from './valkey-connection.ts';
 
 const beatMs = 10_000;
 
@@ -32,7 +32,7 @@ export class WorkerHeartbeats {
       const texts = await redis.mget(names.map((name) => this.#door.key('worker', name)));
       const gone = names.filter((_, i) => texts[i] === null);
       if (gone.length > 0) await redis.srem(this.#door.key('workers'), ...gone);
-      return texts.flatMap((text) => read(WorkerBeat, text ?? null) ?? []);
+      return texts.flatMap((text) => ifValid(WorkerBeat, text ?? null) ?? []);
     });
   }
 

@@ -3,7 +3,7 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import * as bull from 'bullmq';
 import { arrival } from './arrange.ts';
 import { type Envelope, openEnvelope } from './envelope.ts';
-import type { Entry, Place, Pull, Queue, Service } from './queue.ts';
+import type { Entry, QueuePlace, Pull, Queue, Service } from './queue.ts';
 import { nameOf, prefix, type QueueSettings, retryStrategy, turnKeys } from './queue-names.ts';
 import { runScript } from './queue-scripts.ts';
 import { TicketPull } from './ticket-pull.ts';
@@ -36,10 +36,10 @@ export class BullQueue implements Queue {
     return (await this.#ask((queue) => runScript(queue, 'hotcellMissing', ...runs))) as string[];
   }
 
-  async places(runs: readonly string[]): Promise<Place[]> {
+  async places(runs: readonly string[]): Promise<QueuePlace[]> {
     if (runs.length === 0) return [];
     const places = await this.#ask((queue) => runScript(queue, 'hotcellPlaces', ...runs));
-    return (places as [Place['at'], string | number][]).map(([at, value]) => {
+    return (places as [QueuePlace['at'], string | number][]).map(([at, value]) => {
       if (at === 'waiting') return { at, before: Number(value) };
       // BullMQ keeps the due time in the upper part of the score, and a counter in its last twelve bits.
       if (at === 'delayed') return { at, due: new Date(Math.floor(Number(value) / 4096)) };

@@ -9,7 +9,7 @@ export interface Queue {
   /** A ticket lies under its run's id: adding the run again changes nothing. */
   enqueue(ticket: unknown, entry: Entry): Promise<void>;
   /** Where each of these runs stands, in their order, in one call. */
-  places(runs: readonly string[]): Promise<Place[]>;
+  places(runs: readonly string[]): Promise<QueuePlace[]>;
   /** Those of these runs that have no ticket, in one call. */
   missing(runs: readonly string[]): Promise<string[]>;
   /** How many tickets wait, the delayed ones included. */
@@ -30,7 +30,7 @@ export interface Entry {
   recovered?: boolean;
 }
 
-export type Place =
+export type QueuePlace =
   /** Exact for the next turns of each tenant; an estimate for what is further behind. */
   | { at: 'waiting'; before: number }
   | { at: 'delayed'; due: Date }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Installation } from '@hotcell/contract/policy-merge.ts';
+import type { PolicyContext } from '@hotcell/contract/policy-merge.ts';
 import { readImagesLock } from '../installation-here.ts';
 import { type LoadedPolicy, loadFolder } from '../load-policies.ts';
 import type { Problem } from '../yaml.ts';
@@ -33,7 +33,7 @@ export interface Checked {
 const testMachine = { cpus: 256, memoryBytes: 1024 ** 5 };
 
 /** Policies are tested before any image is built, so the tests bring their own images.lock. */
-export function testInstallation(folder: string): Installation {
+export function testInstallation(folder: string): PolicyContext {
   return { images: readImagesLock(join(folder, 'tests/images.lock')), seccomp: {}, machine: testMachine };
 }
 

@@ -1,5 +1,5 @@
 import { ensureEngine } from '../engine/ensure-engine.ts';
-import type { Progress } from '../progress.ts';
+import type { SetupProgress } from '../progress.ts';
 import type { Check } from './check.ts';
 import { gatherFacts } from './gather.ts';
 import { isHealthy, judgeFacts } from './judge-facts.ts';
@@ -16,6 +16,6 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Diagnosis> {
 }
 
 /** Repairs the engine, its plugins and gVisor. For all else the diagnosis names the command to run. */
-export async function repair(progress: Progress, options: { yes: boolean }): Promise<void> {
+export async function repair(progress: SetupProgress, options: { yes: boolean }): Promise<void> {
   await ensureEngine(progress, options);
 }

@@ -3,7 +3,7 @@ import { probeQueue } from '@hotcell/outside/queue/probe-queue.ts';
 import { probeStore } from '@hotcell/outside/store/probe-store.ts';
 import { gatherEngineFacts } from '../engine/engine-facts.ts';
 import { presentImages } from '../images/image-engine.ts';
-import { readImagesLock } from '../images/images-lock-file.ts';
+import { lockedImages } from '../images/images-lock-file.ts';
 import { composeRows, expectedServices, type ServiceRow } from '../services/compose.ts';
 import {
   accounts,
@@ -35,7 +35,7 @@ async function ports(base: number, running: readonly string[]): Promise<PortFact
 }
 
 async function missingImages(home: string): Promise<string[]> {
-  const [lock, present] = await Promise.all([readImagesLock(home), presentImages()]);
+  const [lock, present] = await Promise.all([lockedImages(home), presentImages()]);
   const there = new Set<string>(present.values());
   return neededImages.filter((name) => !there.has(lock[name]?.digest ?? ''));
 }

@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Progress } from '../progress.ts';
+import type { SetupProgress } from '../progress.ts';
 import { type EngineFacts, gatherEngineFacts } from './engine-facts.ts';
 import { addSources, install, registerRunsc, repairPackages } from './packages.ts';
 import { describe, type EngineStep, planEngine, titleOf } from './engine-plan.ts';
 import { reloadEngine, startEngine } from './start.ts';
 
 /** Ask for consent to the plan. Without a terminal set-up can't ask, and a script must not hang. */
-async function consent(plan: readonly string[], progress: Progress, yes: boolean): Promise<void> {
+async function consent(plan: readonly string[], progress: SetupProgress, yes: boolean): Promise<void> {
   progress.note('To run Hotcell on this machine, set-up will:');
   for (const line of plan) progress.note(`  - ${line}`);
   if (yes || !process.stdin.isTTY || !process.stderr.isTTY) return;
@@ -43,7 +43,7 @@ async function carryOut(step: EngineStep, facts: { systemd: boolean; answers: bo
 }
 
 /** Get a running engine with compose, buildx and gVisor. Quick if nothing is missing. */
-export async function ensureEngine(progress: Progress, options: { yes: boolean }): Promise<EngineFacts> {
+export async function ensureEngine(progress: SetupProgress, options: { yes: boolean }): Promise<EngineFacts> {
   const facts = await gatherEngineFacts();
   const steps = planEngine(facts);
   if (steps.length === 0) return facts;

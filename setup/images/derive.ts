@@ -6,14 +6,14 @@ import type { ImageReport } from '@hotcell/contract/image-report.ts';
 import { ImageName, type LockedImage } from '@hotcell/contract/images-lock.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
-import type { Progress } from '../progress.ts';
+import type { SetupProgress } from '../progress.ts';
 import { checkout } from '../settings/installation.ts';
 import { Builder, type Say } from './build.ts';
 import { catalogue, isShipped } from './catalogue.ts';
 import { refOf } from './context.ts';
 import { nameImage, removeName, volumesOf } from './image-engine.ts';
 import { ensureImages } from './ensure-images.ts';
-import { lockImage, readImagesLock, writeReport } from './images-lock-file.ts';
+import { lockImage, lockedImages, writeReport } from './images-lock-file.ts';
 import { scanImage } from './scan-image.ts';
 import { withScratch } from './scratch.ts';
 
@@ -36,7 +36,7 @@ interface Parent {
 export async function deriveImage(
   installation: { home: string },
   asked: OwnImageRequest,
-  progress: Progress,
+  progress: SetupProgress,
 ): Promise<{ image: LockedImage; report: ImageReport }> {
   const { home } = installation;
   const name = newName(asked.name);
@@ -83,10 +83,10 @@ async function sourceFile(source: OwnImageRequest['source']): Promise<string> {
   throw new HotcellError('not_found', `cannot read ${path}: name the Dockerfile or requirements file to build from`);
 }
 
-async function parentImage(home: string, name: string, progress: Progress): Promise<Parent> {
+async function parentImage(home: string, name: string, progress: SetupProgress): Promise<Parent> {
   if (isShipped(name) && catalogue[name].kind !== 'service')
     return (await ensureImages({ home }, [name], progress))[name];
-  const lock = await readImagesLock(home);
+  const lock = await lockedImages(home);
   const image = lock[name];
   if (image && image.kind !== 'service') return image;
   const usable = Object.entries(lock).filter(([, { kind }]) => kind !== 'service');

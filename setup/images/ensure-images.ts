@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { LockedImage } from '@hotcell/contract/images-lock.ts';
-import type { Progress } from '../progress.ts';
+import type { SetupProgress } from '../progress.ts';
 import { textIfThere } from '../settings/config-file.ts';
 import { checkout } from '../settings/installation.ts';
 import { baseRecipe, makeBase } from './base.ts';
@@ -11,7 +11,7 @@ import { catalogue, lanesOf, type ShippedImage } from './catalogue.ts';
 import { isTakenOut, takeOutInit } from './cell-init.ts';
 import { contentTag, contextFiles, refOf } from './context.ts';
 import { discardImage, engineArchitecture, nameImage, presentImages } from './image-engine.ts';
-import { lockImage, readImagesLock, reportPath, writeReport } from './images-lock-file.ts';
+import { lockImage, lockedImages, reportPath, writeReport } from './images-lock-file.ts';
 import { scanImage } from './scan-image.ts';
 import { withScratch } from './scratch.ts';
 
@@ -28,7 +28,7 @@ export interface EnsuredImage {
 export async function ensureImages<Name extends ShippedImage>(
   installation: { home: string },
   names: readonly Name[],
-  progress: Progress,
+  progress: SetupProgress,
 ): Promise<Record<Name, EnsuredImage>> {
   const { home } = installation;
   const [architecture, present] = await Promise.all([engineArchitecture(), presentImages()]);
@@ -48,7 +48,7 @@ interface Surroundings {
   home: string;
   architecture: string;
   present: ReadonlyMap<string, Digest>;
-  progress: Progress;
+  progress: SetupProgress;
   builder: Builder;
 }
 
@@ -129,7 +129,7 @@ class Ensuring {
 
   async #register(name: ShippedImage, image: EnsuredImage): Promise<void> {
     const { home, progress } = this.#around;
-    const before = (await readImagesLock(home))[name];
+    const before = (await lockedImages(home))[name];
     const report = await textIfThere(reportPath(home, name));
     const isKnown = before?.digest === image.digest && before.ref === image.ref;
     const isReported = isKnown && report !== undefined && before.packages === sha256(report);

@@ -12,7 +12,7 @@ const imagesFolder = (home: string) => join(home, 'images');
 export const reportPath = (home: string, name: string) => join(imagesFolder(home), `${name}.packages.json`);
 
 /** The image that each name stands for in this installation; empty before the first build. */
-export async function readImagesLock(home: string): Promise<ImagesLock> {
+export async function lockedImages(home: string): Promise<ImagesLock> {
   const path = placesIn(home).imagesLock;
   const text = await textIfThere(path);
   return text === undefined ? {} : parseJsonAs(ImagesLock, text, path);
@@ -25,7 +25,7 @@ export async function writeReport(home: string, name: string, text: string): Pro
 
 /** Others read it at any time, so it is replaced whole. One line for each image keeps diffs readable. */
 export async function lockImage(home: string, name: string, image: LockedImage): Promise<void> {
-  const all = { ...(await readImagesLock(home)), [name]: image };
+  const all = { ...(await lockedImages(home)), [name]: image };
   const lines = Object.entries(all)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${JSON.stringify(key)}: ${canonical(value)}`);

@@ -1,5 +1,5 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { progressTo } from '../progress.ts';
+import { showProgressOn } from '../progress.ts';
 import { homeOf } from '../settings/installation.ts';
 import { imageNames, isShipped } from './catalogue.ts';
 import { ensureImages } from './ensure-images.ts';
@@ -14,7 +14,7 @@ if (verb !== 'build' || strange.length > 0) {
 try {
   const home = homeOf(process.env.HOTCELL_HOME ? { HOTCELL_HOME: process.env.HOTCELL_HOME } : {});
   const names = asked.length > 0 ? asked.filter(isShipped) : imageNames;
-  const images = await ensureImages({ home }, names, progressTo(process.stderr));
+  const images = await ensureImages({ home }, names, showProgressOn(process.stderr));
   for (const name of names) process.stdout.write(`${name} ${images[name].ref} ${images[name].digest}\n`);
 } catch (error) {
   process.stderr.write(`hotcell: ${messageOf(error)}\n`);

@@ -3,7 +3,7 @@ import type { LockedImage } from '@hotcell/contract/images-lock.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { textIfThere } from '../settings/config-file.ts';
 import { presentImages } from './image-engine.ts';
-import { readImagesLock, reportPath } from './images-lock-file.ts';
+import { lockedImages, reportPath } from './images-lock-file.ts';
 
 export interface ListedImage extends LockedImage {
   name: string;
@@ -13,7 +13,7 @@ export interface ListedImage extends LockedImage {
 }
 
 export async function listImages(home: string): Promise<ListedImage[]> {
-  const [lock, present] = await Promise.all([readImagesLock(home), presentImages()]);
+  const [lock, present] = await Promise.all([lockedImages(home), presentImages()]);
   const listed = Object.entries(lock).map(async ([name, image]) => {
     const path = reportPath(home, name);
     const text = await textIfThere(path);

@@ -1,7 +1,7 @@
 import { command, must } from '../command.ts';
 import type { ShippedImage } from '../images/catalogue.ts';
 import { type EnsuredImage, ensureImages } from '../images/ensure-images.ts';
-import type { Progress } from '../progress.ts';
+import type { SetupProgress } from '../progress.ts';
 import type { Installation } from '../settings/installation.ts';
 
 /**
@@ -21,7 +21,7 @@ async function refs(): Promise<string[]> {
 export async function haveImages<Name extends ShippedImage>(
   installation: Installation,
   names: readonly Name[],
-  progress: Progress,
+  progress: SetupProgress,
 ): Promise<Record<Name, EnsuredImage>> {
   const images = await ensureImages(installation, names, progress);
   const tags = names.map(

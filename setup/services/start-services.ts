@@ -1,4 +1,4 @@
-import type { Progress } from '../progress.ts';
+import type { SetupProgress } from '../progress.ts';
 import type { Installation } from '../settings/installation.ts';
 import { describeHolder, holderOf, isFree } from '../settings/ports.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -11,7 +11,7 @@ export async function startServices(
   installation: Installation,
   images: ServiceImages,
   services: readonly ServiceName[],
-  progress: Progress,
+  progress: SetupProgress,
 ): Promise<void> {
   if (services.length === 0) return;
   await writeServiceFiles(installation);
@@ -24,7 +24,7 @@ export async function furnishStore(installation: Installation): Promise<void> {
 }
 
 /** Remove the installation's containers and network from the engine. Its home stays. */
-export async function stopParts(installation: Installation, progress: Progress): Promise<void> {
+export async function stopParts(installation: Installation, progress: SetupProgress): Promise<void> {
   await progress.step('stopping the services', (say) => composeDown(installation, say));
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { dirname } from 'node:path';
-import type { Progress } from '../progress.ts';
+import type { SetupProgress } from '../progress.ts';
 
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === 5;
@@ -12,7 +12,7 @@ function isBusy(error: unknown): boolean {
  * One command at a time changes an installation. The lock is the kernel's own, on a database file: it goes with the
  * process that held it, so it is never stale. A second command waits, and then finds the work done.
  */
-export async function withLock<T>(path: string, progress: Progress, work: () => Promise<T>): Promise<T> {
+export async function withLock<T>(path: string, progress: SetupProgress, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(path), { recursive: true });
   const database = new DatabaseSync(path);
   try {

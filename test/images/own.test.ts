@@ -10,7 +10,7 @@ import { after, before, describe, test } from 'node:test';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { type Ended, command, must } from '@hotcell/setup/command.ts';
 import { type OwnImageRequest, deriveImage } from '@hotcell/setup/images/derive.ts';
-import { readImagesLock, reportPath } from '@hotcell/setup/images/images-lock-file.ts';
+import { lockedImages, reportPath } from '@hotcell/setup/images/images-lock-file.ts';
 import { silent } from '@hotcell/setup/progress.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -53,9 +53,9 @@ describe('image build', () => {
     const built = await image('build', name, '--from', 'python', '--requirements', requirements);
     assert.equal(built.code, 0, built.stderr);
     assert.ok(built.stdout.includes(`images: [python, ${name}]`), built.stdout);
-    const locked = (await readImagesLock(home))[name];
+    const locked = (await lockedImages(home))[name];
     assert.ok(locked && built.stdout.includes(locked.digest));
-    assert.equal(locked.from?.digest, (await readImagesLock(home))['python']?.digest);
+    assert.equal(locked.from?.digest, (await lockedImages(home))['python']?.digest);
     assert.equal(
       await inside(locked.digest, 'python3', '-c', 'import tabulate, numpy; print(tabulate.__version__)'),
       '0.9.0\n',
@@ -165,7 +165,7 @@ describe('image build', () => {
 
     await until('the engine ends the abandoned build', async () => !(await stepRuns()));
     const open = `ARG BASE\nFROM \${BASE}\nRUN ${latch} touch /latch/${mark}.go\n`;
-    const base = (await readImagesLock(home))['node']?.ref ?? '';
+    const base = (await lockedImages(home))['node']?.ref ?? '';
     // From a folder: of standard input the builder leaves copies in the temporary folder.
     const latchFolder = await bed.folder('latch');
     await writeFile(join(latchFolder, 'Dockerfile'), open);
@@ -173,7 +173,7 @@ describe('image build', () => {
     await must(['docker', 'build', ...quiet, latchFolder], { env: { DOCKER_BUILDKIT: '1' } });
     const again = await image(...words);
     assert.equal(again.code, 0, again.stderr);
-    const locked = (await readImagesLock(home))[name];
+    const locked = (await lockedImages(home))[name];
     assert.equal(await inside(locked?.digest ?? '', 'cat', '/done'), 'once\n');
   });
 
@@ -186,7 +186,7 @@ describe('image build', () => {
   }
 
   async function nothingOf(name: string): Promise<void> {
-    assert.equal((await readImagesLock(home))[name], undefined);
+    assert.equal((await lockedImages(home))[name], undefined);
     assert.equal(existsSync(reportPath(home, name)), false);
     assert.equal(await must(['docker', 'image', 'ls', '--quiet', `hotcell/${name}`]), '');
   }

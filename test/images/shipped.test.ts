@@ -6,8 +6,8 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { ImageReport } from '@hotcell/contract/image-report.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import { ensureImages } from '@hotcell/setup/images/ensure-images.ts';
-import { readImagesLock, reportPath } from '@hotcell/setup/images/images-lock-file.ts';
-import { type Progress, silent } from '@hotcell/setup/progress.ts';
+import { lockedImages, reportPath } from '@hotcell/setup/images/images-lock-file.ts';
+import { type SetupProgress, silent } from '@hotcell/setup/progress.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 
 const names = ['valkey', 'store', 'cell-init', 'minimal', 'node', 'python'] as const;
@@ -50,7 +50,7 @@ describe('the images that ship', () => {
   };
 
   test('are in the lock by the engine’s digest, with their contents', async () => {
-    const lock = await readImagesLock(home);
+    const lock = await lockedImages(home);
     assert.equal((await stat(join(home, 'images.lock'))).mode & 0o777, 0o644);
     for (const name of names) {
       const image = lock[name];
@@ -65,7 +65,7 @@ describe('the images that ship', () => {
 
   test('are not built again, without a word, if they exist', async () => {
     const said: string[] = [];
-    const progress: Progress = {
+    const progress: SetupProgress = {
       note: (text) => void said.push(text),
       step: async (title, work) => {
         said.push(title);
@@ -131,7 +131,7 @@ describe('the images that ship', () => {
       const elf = await readFile(join(home, 'worker/init', name));
       assert.deepEqual([elf.toString('latin1', 1, 4), elf.readUInt16LE(18)], ['ELF', machine]);
     }
-    const files = (await readImagesLock(home))['cell-init']?.files;
+    const files = (await lockedImages(home))['cell-init']?.files;
     assert.deepEqual(Object.keys(files ?? {}).toSorted(), ['cell-init', 'cell-init-arm64', 'cell-init-x64']);
     assert.equal(sha256(await readFile(join(home, 'worker/init/cell-init'))), files?.['cell-init']);
   });

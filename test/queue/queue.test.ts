@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newRunId } from '@hotcell/contract/names.ts';
-import type { Entry, Place, Queue, Served } from '@hotcell/outside/queue/queue.ts';
+import type { Entry, QueuePlace, Queue, Served } from '@hotcell/outside/queue/queue.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
 import * as bull from 'bullmq';
 import { Redis } from 'ioredis';
@@ -35,7 +35,7 @@ async function add(queue: Queue, more: Partial<Entry> = {}): Promise<string> {
   await queue.enqueue({ of: run }, { run, tenant: 'a', priority: 5, ...more });
   return run;
 }
-const placeOf = async (queue: Queue, run: string): Promise<Place | undefined> => (await queue.places([run]))[0];
+const placeOf = async (queue: Queue, run: string): Promise<QueuePlace | undefined> => (await queue.places([run]))[0];
 
 test('a ticket is served under its run, as it was put in, and is gone afterwards', async () => {
   const queue = newQueue();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { initFolder } from '@hotcell/setup/images/cell-init.ts';
-import { readImagesLock } from '@hotcell/setup/images/images-lock-file.ts';
+import { lockedImages } from '@hotcell/setup/images/images-lock-file.ts';
 import { type Account, findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';
 import { accountKeys } from '@hotcell/setup/store/accounts.ts';
 
@@ -36,7 +36,7 @@ export interface Bed extends AsyncDisposable {
 export async function openBed(): Promise<Bed> {
   const installation = await findInstallation(process.env);
   if (!installation) throw new Error('there is no installation: start tests with `node test/main.ts FILE`');
-  const known = await readImagesLock(installation.home);
+  const known = await lockedImages(installation.home);
   const image = (name: 'python' | 'node' | 'minimal') => {
     const locked = known[name];
     if (!locked) throw new Error(`the image ${name} is not in the lock`);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { must } from '@hotcell/setup/command.ts';
-import { readImagesLock } from '@hotcell/setup/images/images-lock-file.ts';
+import { lockedImages } from '@hotcell/setup/images/images-lock-file.ts';
 import type { Bed } from './bed.ts';
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { until } from './until.ts';
@@ -26,7 +26,7 @@ interface Asked {
 
 /** A service of a test's own, which can be killed, paused and restarted. */
 export async function startService(bed: Bed, { image, port, options, words, answers }: Asked): Promise<OwnService> {
-  const locked = (await readImagesLock(bed.installation.home))[image];
+  const locked = (await lockedImages(bed.installation.home))[image];
   if (!locked) throw new Error(`the image ${image} is not in the lock`);
   const container = `hotcell-${bed.installation.id}-faults-${randomBytes(4).toString('hex')}`;
   const labels = ['hotcell.managed=1', `hotcell.installation=${bed.installation.id}`, 'hotcell.role=test'].flatMap(

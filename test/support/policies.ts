@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { type Admission, admit } from '@hotcell/contract/admission.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
-import { type Installation, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
+import { type PolicyContext, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 
 const digest = (digit: string) => `sha256:${digit.repeat(64)}`;
 
 /** An installation on a big machine, with the images python and node. */
-export const builtHere: Installation = {
+export const builtHere: PolicyContext = {
   images: {
     python: { ref: 'hotcell/python:test', digest: digest('a'), kind: 'cell' },
     node: { ref: 'hotcell/node:test', digest: digest('b'), kind: 'cell' },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { command } from '@hotcell/setup/command.ts';
 import { ensureEngine } from '@hotcell/setup/engine/ensure-engine.ts';
 import { install } from '@hotcell/setup/engine/packages.ts';
-import { type Progress, progressTo } from '@hotcell/setup/progress.ts';
+import { type SetupProgress, showProgressOn } from '@hotcell/setup/progress.ts';
 import { haveImages } from '@hotcell/setup/services/images.ts';
 import { furnishStore, refuseTakenPorts, startServices, stopParts } from '@hotcell/setup/services/start-services.ts';
 import { placesIn } from '@hotcell/setup/settings/installation.ts';
@@ -40,7 +40,7 @@ function demandRoot(): void {
 }
 
 /** Only the tests need it, for network namespaces. */
-async function ensureIp(progress: Progress): Promise<void> {
+async function ensureIp(progress: SetupProgress): Promise<void> {
   if ((await command(['ip', '-Version'])).code === 0) return;
   await progress.step('installing iproute2', (say) => install(['iproute2'], say));
 }
@@ -54,7 +54,7 @@ export async function withBed(
   work: (look: () => Promise<string[]>, notes: string) => Promise<number>,
 ): Promise<number> {
   demandRoot();
-  const progress = progressTo(process.stderr);
+  const progress = showProgressOn(process.stderr);
   process.env['HOTCELL_HOME'] ??= join(root, '.hotcell-test');
   await ensureEngine(progress, { yes: true });
   // Chosen after the engine has started: it may restart other containers, and they may take ports.

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { noHistory } from '@hotcell/record/attempt-history.ts';
-import { judge } from '@hotcell/executor-worker/pull/judge.ts';
+import { judgeRun } from '@hotcell/executor-worker/pull/judge.ts';
 import type { Specified } from '@hotcell/executor-worker/stages.ts';
 
 import { echoQueue, echoSteps } from '../../support/echo.ts';
@@ -24,11 +24,11 @@ function inQueue(queue: string): Specified {
 }
 
 test('a run is judged in the queue that its policy requires', async () => {
-  assert.equal((await judge({ steps: echoSteps }, inQueue(echoQueue))).effective.queue, echoQueue);
+  assert.equal((await judgeRun({ steps: echoSteps }, inQueue(echoQueue))).effective.queue, echoQueue);
 });
 
 test('a ticket that was moved to another queue is refused, with both queues', async () => {
-  await assert.rejects(judge({ steps: echoSteps }, inQueue('gvisor')), {
+  await assert.rejects(judgeRun({ steps: echoSteps }, inQueue('gvisor')), {
     code: 'record_damaged',
     message: /the queue gvisor, but its policy requires echo/,
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
-import { progressTo } from '@hotcell/setup/progress.ts';
+import { showProgressOn } from '@hotcell/setup/progress.ts';
 
 function watched() {
   const stream = new PassThrough();
   let text = '';
   stream.setEncoding('utf8').on('data', (data: string) => (text += data));
-  return { progress: progressTo(stream), text: () => text };
+  return { progress: showProgressOn(stream), text: () => text };
 }
 
 describe('progress', () => {

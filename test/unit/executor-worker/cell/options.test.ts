@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type Limits, limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import { jobLimitsOf, memoryOf, settableRlimits, tmpfsOf } from '@hotcell/executor-worker/cell/cell-bounds.ts';
+import { jobLimitsOf, cellMemory, settableRlimits, tmpfsOf } from '@hotcell/executor-worker/cell/cell-bounds.ts';
 import { type CellSite, containerOptions } from '@hotcell/executor-worker/cell/options.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { testLimits } from '../../../support/limits.ts';
@@ -146,7 +146,7 @@ describe('whatever a policy allows', () => {
         assert.ok((host.CpuQuota ?? 0) >= 1000);
         assert.ok((host.PidsLimit ?? 0) > some.pids);
         assert.equal(host.MemorySwap, host.Memory);
-        assert.equal(host.Memory, memoryOf(planOf({ limits: some, runtime })));
+        assert.equal(host.Memory, cellMemory(planOf({ limits: some, runtime })));
       }),
     );
   });

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { LockedImage } from '@hotcell/contract/images-lock.ts';
-import { lockImage, readImagesLock } from '@hotcell/setup/images/images-lock-file.ts';
+import { lockImage, lockedImages } from '@hotcell/setup/images/images-lock-file.ts';
 
 const image = (name: string): LockedImage => ({
   ref: `hotcell/${name}:1`,
@@ -23,10 +23,10 @@ describe('images.lock', () => {
   after(() => rm(home, { recursive: true, force: true }));
 
   test('is empty before the first build, and then holds what was locked, readable to all', async () => {
-    assert.deepEqual(await readImagesLock(home), {});
+    assert.deepEqual(await lockedImages(home), {});
     await lockImage(home, 'python', image('python'));
     await lockImage(home, 'node', image('node'));
-    assert.deepEqual(await readImagesLock(home), { node: image('node'), python: image('python') });
+    assert.deepEqual(await lockedImages(home), { node: image('node'), python: image('python') });
     assert.equal((await stat(join(home, 'images.lock'))).mode & 0o777, 0o644);
   });
 
@@ -39,7 +39,7 @@ describe('images.lock', () => {
 
   test('keeps the other images when one is locked again', async () => {
     await lockImage(home, 'node', { ...image('node'), digest: sha256('newer') });
-    assert.deepEqual(await readImagesLock(home), {
+    assert.deepEqual(await lockedImages(home), {
       node: { ...image('node'), digest: sha256('newer') },
       python: image('python'),
     });
@@ -48,7 +48,7 @@ describe('images.lock', () => {
   test('is refused by name if it is damaged', async () => {
     await writeFile(join(home, 'images.lock'), '{"python":{"digest":"latest"}}');
     await assert.rejects(
-      readImagesLock(home),
+      lockedImages(home),
       (error: unknown) => error instanceof HotcellError && /images\.lock.*python\.digest/s.test(error.message),
     );
   });
