@@ -45,6 +45,6 @@ function streamOf(header: Buffer): Piece['stream'] {
   if ((kind === 1 || kind === 2) && zeros.every((byte) => byte === 0)) return kind === 1 ? 'stdout' : 'stderr';
   throw new HotcellError(
     'stream_broken',
-    `the engine's attach stream is malformed: a piece begins with ${header.toString('hex')}`,
+    `The engine's attach stream is malformed: a piece begins with ${header.toString('hex')}.`,
   );
 }

@@ -1,4 +1,4 @@
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { type ErrorCode, HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 
 /** The HTTP status of a refusal by the engine; undefined for any other error. */
 export function refusalStatusOf(error: unknown): number | undefined {
@@ -16,22 +16,15 @@ function saidBy(error: unknown): string {
 /** Distinguish an unreachable engine, a missing image, a missing runtime, and a container that cannot be made. */
 export function explainEngineError(error: unknown, what: string): HotcellError {
   if (error instanceof HotcellError) return error;
-  const said = saidBy(error);
-  if (refusalStatusOf(error) === undefined)
-    return new HotcellError(
-      'engine_unavailable',
-      `could not reach the container engine to ${what}: ${said}. Check that it runs and that this user may use its socket`,
-      { cause: error },
-    );
-  if (/no such image/i.test(said))
-    return new HotcellError('image_missing', `the engine could not ${what}: ${said}. Build or load the image again`, {
-      cause: error,
-    });
+  const said = saidBy(error).replace(/\.$/, '');
+  const explained = (code: ErrorCode, message: string) => new HotcellError(code, message, { cause: error });
+  if (refusalStatusOf(error) === undefined) {
+    const check = 'Check that it runs and that this user may use its socket.';
+    return explained('engine_unavailable', `Could not reach the container engine to ${what}: ${said}. ${check}`);
+  }
+  const refused = `The engine could not ${what}: ${said}.`;
+  if (/no such image/i.test(said)) return explained('image_missing', `${refused} Build or load the image again.`);
   if (/unknown or invalid runtime name/i.test(said))
-    return new HotcellError(
-      'runtime_missing',
-      `the engine could not ${what}: ${said}. Install and register the runtime (doctor --fix does), then try again`,
-      { cause: error },
-    );
-  return new HotcellError('cell_failed', `the engine could not ${what}: ${said}`, { cause: error });
+    return explained('runtime_missing', `${refused} Run ./hotcell doctor --fix to install and register the runtime.`);
+  return explained('cell_failed', refused);
 }

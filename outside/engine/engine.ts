@@ -19,7 +19,6 @@ export interface ListedContainer {
   id: string;
   name: string;
   state: string;
-  createdAt: Date;
   labels: Readonly<Record<string, string>>;
 }
 export interface Attached {
@@ -30,11 +29,9 @@ export interface Attached {
   /** Close the stream: with StdinOnce, the container's stdin ends too. */
   close(): void;
 }
-export interface PathStat {
-  name: string;
-  mode: number;
-  linkTarget: string;
-}
+
+const PathStat = z.looseObject({ mode: z.number(), linkTarget: z.string() });
+type PathStat = z.output<typeof PathStat>;
 
 /** The only door to the container engine. Every call is bounded in time: an engine that hangs costs one attempt. */
 export class Engine {
@@ -79,20 +76,12 @@ export class Engine {
 
   /** The new container's id; undefined if the name is taken. */
   async create(name: string, options: CreateOptions): Promise<string | undefined> {
-    try {
-      const made = await this.#bounded(`create the container ${name}`, boundMs.change, (abortSignal) =>
-        // Only the name belongs in the URL; dockerode would put all options there.
-        this.#docker.createContainer({
-          _query: { name },
-          _body: options,
-          abortSignal,
-        } as Docker.ContainerCreateOptions),
-      );
-      return made.id;
-    } catch (error) {
-      if (error instanceof HotcellError && refusalStatusOf(error.cause) === 409) return undefined;
-      throw error;
-    }
+    // Only the name belongs in the URL; dockerode would put all options there.
+    const request = { _query: { name }, _body: options } as Docker.ContainerCreateOptions;
+    const made = this.#bounded(`create the container ${name}`, boundMs.change, (abortSignal) =>
+      this.#docker.createContainer({ ...request, abortSignal }),
+    );
+    return (await unless([409], made))?.id;
   }
 
   /** Before the start, and hijacked: otherwise the first bytes in either direction may be lost silently. */
@@ -130,33 +119,28 @@ export class Engine {
     }
   }
 
-  /** True if it was running. */
-  async kill(id: string, signal = 'SIGKILL'): Promise<boolean> {
-    return await this.#orIgnore([404, 409], () =>
-      this.#bounded(`kill ${id}`, boundMs.change, (abortSignal) =>
-        this.#docker.getContainer(id).kill({ signal, abortSignal }),
-      ),
+  /** A container that is gone, or has ended, needs no kill. */
+  async kill(id: string): Promise<void> {
+    const killed = this.#bounded(`kill ${id}`, boundMs.change, (abortSignal) =>
+      this.#docker.getContainer(id).kill({ signal: 'SIGKILL', abortSignal }),
     );
+    await unless([404, 409], killed);
   }
 
   /** By force, with its anonymous volumes. True if it is gone now; false while another call is removing it. */
   async remove(id: string): Promise<boolean> {
-    const remove = () =>
-      this.#bounded(`remove ${id}`, boundMs.change, (abortSignal) =>
-        this.#docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
-      );
-    return await this.#orIgnore([409], () => this.#orIgnore([404], remove));
+    const removed = this.#bounded(`remove ${id}`, boundMs.change, (abortSignal) =>
+      this.#docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
+    );
+    const gone = unless([404], removed).then(() => true);
+    return (await unless([409], gone)) ?? false;
   }
 
   async inspect(id: string): Promise<Inspected | undefined> {
-    try {
-      return await this.#bounded(`inspect ${id}`, boundMs.look, (abortSignal) =>
-        this.#docker.getContainer(id).inspect({ abortSignal }),
-      );
-    } catch (error) {
-      if (error instanceof HotcellError && refusalStatusOf(error.cause) === 404) return undefined;
-      throw error;
-    }
+    const inspected = this.#bounded(`inspect ${id}`, boundMs.look, (abortSignal) =>
+      this.#docker.getContainer(id).inspect({ abortSignal }),
+    );
+    return await unless([404], inspected);
   }
 
   /** All containers, running or not, that have these labels (`name=value`). */
@@ -168,32 +152,19 @@ export class Engine {
       id: one.Id,
       name: (one.Names[0] ?? '').replace(/^\//, ''),
       state: one.State,
-      createdAt: new Date(one.Created * 1000),
       labels: one.Labels,
     }));
   }
 
   /** The file at a path of a container, without following links; undefined if there is none. */
   async stat(id: string, path: string): Promise<PathStat | undefined> {
-    try {
-      const answer = await this.#bounded(`look at ${path} in ${id}`, boundMs.look, (abortSignal) =>
-        this.#docker.getContainer(id).infoArchive({ path, abortSignal }),
-      );
-      return pathStat(headerOf(answer, 'x-docker-container-path-stat'));
-    } catch (error) {
-      if (error instanceof HotcellError && refusalStatusOf(error.cause) === 404) return undefined;
-      throw error;
-    }
-  }
-
-  async #orIgnore(statuses: readonly number[], call: () => Promise<unknown>): Promise<boolean> {
-    try {
-      await call();
-      return true;
-    } catch (error) {
-      if (error instanceof HotcellError && statuses.includes(refusalStatusOf(error.cause) ?? 0)) return false;
-      throw error;
-    }
+    const asked = this.#bounded(`look at ${path} in ${id}`, boundMs.look, (abortSignal) =>
+      this.#docker.getContainer(id).infoArchive({ path, abortSignal }),
+    );
+    const answer: unknown = await unless([404], asked);
+    if (answer === undefined) return undefined;
+    const text = Buffer.from(headerOf(answer, 'x-docker-container-path-stat'), 'base64').toString('utf8');
+    return parseJsonAs(PathStat, text, "the engine's description of a path", 'cell_failed');
   }
 
   async #bounded<T>(what: string, ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -201,7 +172,7 @@ export class Engine {
     const over = new AbortController();
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-      late.reject(new HotcellError('engine_unavailable', `the engine did not ${what} within ${ms / 1000} s`));
+      late.reject(new HotcellError('engine_unavailable', `The engine did not ${what} within ${ms / 1000} s.`));
       over.abort();
     }, ms).unref();
     // Raced, not only aborted: a call that ignores its abort must not hold its caller.
@@ -215,6 +186,16 @@ export class Engine {
   }
 }
 
+/** The answer; undefined if the engine refuses with one of these HTTP statuses. */
+async function unless<T>(statuses: readonly number[], answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof HotcellError && statuses.includes(refusalStatusOf(error.cause) ?? 0)) return undefined;
+    throw error;
+  }
+}
+
 async function* untilItBreaks(socket: Duplex): AsyncGenerator<Buffer> {
   try {
     yield* socket as AsyncIterable<Buffer>;
@@ -224,22 +205,10 @@ async function* untilItBreaks(socket: Duplex): AsyncGenerator<Buffer> {
   }
 }
 
-const PathStatHeader = z.looseObject({ name: z.string(), mode: z.number(), linkTarget: z.string() });
-
 /** Drains the empty body: until its end is read the connection stays open, and the process alive. */
 function headerOf(answer: unknown, name: string): string {
   if (answer instanceof Readable) answer.resume();
   const headers = answer !== null && typeof answer === 'object' && 'headers' in answer ? answer.headers : undefined;
   const header = z.looseObject({ [name]: z.string() }).safeParse(headers);
   return header.success ? String(header.data[name]) : '';
-}
-
-function pathStat(text: string): PathStat {
-  const { name, mode, linkTarget } = parseJsonAs(
-    PathStatHeader,
-    Buffer.from(text, 'base64').toString('utf8'),
-    "the engine's description of a path",
-    'cell_failed',
-  );
-  return { name, mode, linkTarget };
 }

@@ -1,6 +1,4 @@
-import { LiveEvent } from '@hotcell/contract/heartbeats.ts';
-import type { ChainableCommander, Redis } from 'ioredis';
-import type { ValkeyConnection } from './valkey-connection.ts';
+import type { Redis } from 'ioredis';
 
 type Listener = (message: string) => void;
 
@@ -53,13 +51,6 @@ export class Notifications implements Disposable {
     };
   }
 
-  onEvent(channel: string, listener: (event: LiveEvent) => void): Promise<Disposable> {
-    return this.on(channel, (message) => {
-      const event = parseEvent(message);
-      if (event) listener(event);
-    });
-  }
-
   onReconnected(listener: () => void): Disposable {
     this.#reconnected.add(listener);
     return { [Symbol.dispose]: () => void this.#reconnected.delete(listener) };
@@ -77,19 +68,4 @@ export class Notifications implements Disposable {
     };
     this.#redis.once('ready', again);
   }
-}
-
-/** Valkey is not trusted: what does not parse is ignored. */
-function parseEvent(message: string): LiveEvent | undefined {
-  try {
-    return LiveEvent.safeParse(JSON.parse(message)).data;
-  } catch {
-    // Not even JSON.
-    return undefined;
-  }
-}
-
-/** To all processes of the installation, with the last command of a pipeline. */
-export function publish(door: ValkeyConnection, pipe: ChainableCommander, event: LiveEvent): ChainableCommander {
-  return pipe.publish(door.key('events'), JSON.stringify(event));
 }

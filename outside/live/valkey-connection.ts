@@ -1,4 +1,5 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import type { ChainableCommander, Redis } from 'ioredis';
 import type { z } from 'zod';
 
@@ -7,21 +8,21 @@ export const listSeconds = 7 * 86_400;
 
 /** One connection with our keys, and one error for every failure. */
 export class ValkeyConnection {
-  readonly #redis: Redis;
+  protected readonly redis: Redis;
   readonly #prefix: string;
 
   constructor(redis: Redis, prefix: string) {
-    this.#redis = redis;
+    this.redis = redis;
     this.#prefix = prefix;
   }
 
-  key(...parts: string[]): string {
+  protected key(...parts: string[]): string {
     return this.#prefix + parts.join(':');
   }
 
-  async ask<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+  protected async ask<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
     try {
-      return await work(this.#redis);
+      return await work(this.redis);
     } catch (cause) {
       throw new HotcellError(
         'queue_unavailable',
@@ -30,15 +31,22 @@ export class ValkeyConnection {
       );
     }
   }
-}
 
-/** All answers of a pipeline, or its first error but for those that are harmless here. */
-export async function all(pipe: ChainableCommander, harmless?: RegExp): Promise<unknown[]> {
-  const answers = (await pipe.exec()) ?? [];
-  return answers.map(([error, value]) => {
-    if (error && !harmless?.test(error.message)) throw error;
-    return value;
-  });
+  /** All answers of a pipeline, or its first error but for those that are harmless here. */
+  protected send(fill: (pipe: ChainableCommander) => ChainableCommander, harmless?: RegExp): Promise<unknown[]> {
+    return this.ask(async (redis) => {
+      const answers = (await fill(redis.pipeline()).exec()) ?? [];
+      return answers.map(([error, value]) => {
+        if (error && !harmless?.test(error.message)) throw error;
+        return value;
+      });
+    });
+  }
+
+  /** To all processes of the installation, with the other commands of a pipeline. */
+  protected notify(pipe: ChainableCommander, event: LiveEvent): ChainableCommander {
+    return pipe.publish(this.key('events'), JSON.stringify(event));
+  }
 }
 
 /** Valkey is not trusted: what does not parse counts as absent. */

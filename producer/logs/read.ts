@@ -77,5 +77,5 @@ async function* ends(news: News, run: RunId, signal: AbortSignal): AsyncGenerato
 }
 
 async function* more(live: Live, run: RunId, signal: AbortSignal): AsyncGenerator<boolean> {
-  for await (const _ of live.logs.follow(run, { signal })) yield false;
+  for await (const _ of live.logs.follow(run, signal)) yield false;
 }

@@ -70,7 +70,7 @@ test('a cell that cannot be removed is reported with the reason, does not hold u
     made.cells.stuck().map(({ container, state }) => [`/${container}`, state]),
     [[stuck.Name, 'destroying']],
   );
-  assert.match(made.cells.stuck()[0]?.problem ?? '', /could not reach the container engine to remove/);
+  assert.match(made.cells.stuck()[0]?.problem ?? '', /Could not reach the container engine to remove/);
   proxy.tears = () => false;
   await made.cells.reap(() => false);
   assert.deepEqual([made.cells.stuck(), await engine.inspect(stuck.Id)], [[], undefined]);
