@@ -44,16 +44,6 @@ export type Admission =
   /** Every reason at once, and the rule behind each. */
   | { admitted: false; reasons: Issue[]; rules: string[] };
 
-export interface Caller {
-  tenant: string;
-  role: Role;
-  key: string;
-}
-
-export interface AdmissionFacts {
-  inputs: readonly InputFacts[];
-}
-
 type Image = Policy['images'][number];
 
 /** The image as `NAME`, as `NAME@sha256:…` or as the ref that a result shows. Nothing else names one. */
@@ -99,11 +89,16 @@ function decide(candidate: Candidate, image: Image | undefined, policy: Policy, 
 }
 
 /** Decides whether a request may become a run. Pure and total: the same four values always give the same answer. */
-export function admit(request: RunRequest, policy: Policy, caller: Caller, facts: AdmissionFacts): Admission {
+export function admit(
+  request: RunRequest,
+  policy: Policy,
+  caller: { role: Role },
+  inputs: readonly InputFacts[],
+): Admission {
   const refusals = new Refusals();
   if (caller.role === 'reader') refusals.refuse('caller', '(caller)', messages.reader);
   const image = imageAsked(request.image, policy, refusals.refuse);
-  judgeInputSizes(policy, facts.inputs, refusals.refuse);
+  judgeInputSizes(policy, inputs, refusals.refuse);
   const candidate: Candidate = {
     blocks: request.blocks,
     files: request.files ?? [],
@@ -122,7 +117,7 @@ export function admit(request: RunRequest, policy: Policy, caller: Caller, facts
  * The worker's own judgement of a spec, against the pinned policy: an attacker who writes specs past the producer gets
  * no further than a caller of the API.
  */
-export function judge(spec: Spec, policy: Policy): Admission {
+export function judgeSpec(spec: Spec, policy: Policy): Admission {
   const refusals = new Refusals();
   const { refuse } = refusals;
   if (spec.policy.name !== policy.name) refuse('spec.policy', 'policy', messages.specPolicy(policy, spec.policy.name));

@@ -41,7 +41,7 @@ const shownName = (name: string) => (name.length > 80 ? `${name.slice(0, 80)}…
 export type PlacedIssue = Issue & { at: readonly PropertyKey[] };
 
 /** Every issue with its place; unknown fields one by one, each with what was probably meant. */
-export function explain(error: z.ZodError, value: unknown, vocabulary: Vocabulary): PlacedIssue[] {
+export function explainIssues(error: z.ZodError, value: unknown, vocabulary: Vocabulary): PlacedIssue[] {
   const valueAt = (path: readonly PropertyKey[]) =>
     path.reduce<unknown>(
       (inner, step) =>

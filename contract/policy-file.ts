@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { explain, type PlacedIssue, type Vocabulary } from './explain-issues.ts';
+import { explainIssues, type PlacedIssue, type Vocabulary } from './explain-issues.ts';
 import { fields } from './foreign-fields.ts';
 import { ImageName } from './images-lock.ts';
 import { Language } from './languages.ts';
@@ -134,7 +134,7 @@ const partFields: Readonly<Record<string, readonly string[]>> = {
 /** Parses a policy file, or lists everything that is wrong with it and where. An empty file is a policy too. */
 export function parsePolicyFile(name: string, value: unknown): { policyFile: PolicyFile } | { issues: PlacedIssue[] } {
   const parsed = PolicyFile.safeParse(value ?? {});
-  const issues = parsed.success ? [] : explain(parsed.error, value, vocabulary);
+  const issues = parsed.success ? [] : explainIssues(parsed.error, value, vocabulary);
   // Only one shipped policy may use it already: until approvals exist, admission refuses all its runs.
   if (typeof value === 'object' && value !== null && 'approval' in value && name !== 'reviewed')
     issues.push({ at: ['approval'], path: 'approval', message: notYet });

@@ -1,5 +1,5 @@
 import { HotcellError, type Issue } from './errors.ts';
-import { explain, type Vocabulary } from './explain-issues.ts';
+import { explainIssues, type Vocabulary } from './explain-issues.ts';
 import { foreignFields } from './foreign-fields.ts';
 import { limitNames } from './limits.ts';
 import { showIssues } from './parse.ts';
@@ -52,7 +52,7 @@ export function readRunRequest(body: unknown): { request: RunRequest } | { issue
     };
   const parsed = RunRequest.safeParse(body);
   if (parsed.success) return { request: parsed.data };
-  return { issues: explain(parsed.error, body, vocabulary).map(({ path, message }) => ({ path, message })) };
+  return { issues: explainIssues(parsed.error, body, vocabulary).map(({ path, message }) => ({ path, message })) };
 }
 
 export function parseRunRequest(body: unknown): RunRequest {

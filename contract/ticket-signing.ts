@@ -5,7 +5,7 @@ import { parseAs } from './parse.ts';
 import { Ticket, type TicketBody } from './ticket.ts';
 
 /** What a reader expects of a ticket. The time is a parameter, so that a test can try a wrong clock. */
-export interface Expected {
+export interface ExpectedTicket {
   installation: string;
   queue: string;
   /** The job id under which it was queued: a ticket is valid only under the id of the run that it names. */
@@ -69,7 +69,7 @@ export class TicketReader {
   }
 
   /** The ticket's body if it is authentic and valid here; otherwise throws `ticket_refused` with the reason. */
-  read(value: unknown, expected: Expected): TicketBody {
+  read(value: unknown, expected: ExpectedTicket): TicketBody {
     const { body, signature } = parseAs(Ticket, value, 'the ticket', 'ticket_refused');
     const bytes = Buffer.from(canonical(body));
     // Version 1 did not name its key: try each.

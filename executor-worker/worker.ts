@@ -6,7 +6,7 @@ import type { TicketReader } from '@hotcell/contract/ticket-signing.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import type { Patience } from '@hotcell/record/patience.ts';
+import type { StepRetry } from '@hotcell/record/patience.ts';
 import type { Capacity } from './pull/capacity.ts';
 import type { Heartbeat } from './pull/heartbeat.ts';
 import type { CellPlan } from './cell/cell-plan.ts';
@@ -38,7 +38,7 @@ export interface Worker {
   steps: Steps;
   log: Logger;
   /** What was executed is not thrown away because the store is away for a moment. */
-  patience: Patience;
+  patience: StepRetry;
   /** The runs that are here now. */
   runs: Map<RunId, RunControl>;
   cells: Map<string, CellBeat>;

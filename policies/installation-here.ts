@@ -10,14 +10,14 @@ import type { PolicyContext } from '@hotcell/contract/policy-merge.ts';
 /** The seccomp profiles of this version. */
 const seccompFolder = join(import.meta.dirname, '../images/seccomp');
 
-export interface Profile {
+export interface SeccompProfile {
   /** Runtime and architecture: `runc-x86_64`. */
   name: string;
   digest: Digest;
   text: string;
 }
 
-export function readSeccomp(folder: string = seccompFolder): Profile[] {
+export function readSeccomp(folder: string = seccompFolder): SeccompProfile[] {
   const files = readdirSync(folder).filter((name) => /^(?:runc|gvisor)-\w+\.json$/.test(name));
   return files.toSorted().map((file) => {
     const text = readFileSync(join(folder, file), 'utf8');

@@ -8,7 +8,7 @@ import { showIssue } from '@hotcell/contract/parse.ts';
 import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
 import { type PolicyFile, parsePolicyFile } from '@hotcell/contract/policy-file.ts';
 import { type PolicyContext, mergePolicies, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
-import { type Problem, readYaml, type Yaml } from './yaml.ts';
+import { type PlacedProblem, readYaml, type Yaml } from './yaml.ts';
 
 export interface LoadedPolicy {
   policy: Policy;
@@ -19,7 +19,7 @@ export interface LoadedPolicy {
 /** The policies of a folder. One with a problem is missing; the others are usable. */
 export interface Folder {
   policies: ReadonlyMap<string, LoadedPolicy>;
-  problems: ReadonlyMap<string, readonly Problem[]>;
+  problems: ReadonlyMap<string, readonly PlacedProblem[]>;
 }
 
 /** A file that was read and parsed, and not yet merged with the policies that it extends. */
@@ -30,7 +30,7 @@ interface ParsedPolicy {
   yaml: Yaml;
 }
 
-function readPolicy(name: string, file: string, text: string): ParsedPolicy | { problems: Problem[] } {
+function readPolicy(name: string, file: string, text: string): ParsedPolicy | { problems: PlacedProblem[] } {
   const yaml = readYaml(text, file);
   if ('problems' in yaml) return yaml;
   const parsed = parsePolicyFile(name, yaml.value);
@@ -40,7 +40,7 @@ function readPolicy(name: string, file: string, text: string): ParsedPolicy | { 
   };
 }
 
-function problemAt(file: string, yaml: Yaml, at: readonly PropertyKey[], message: string): Problem {
+function problemAt(file: string, yaml: Yaml, at: readonly PropertyKey[], message: string): PlacedProblem {
   const { line, column } = yaml.placeOf(at);
   return { file, line, column, message };
 }
@@ -52,7 +52,7 @@ function chainOf(
   leaf: ParsedPolicy,
   read: ReadonlyMap<string, ParsedPolicy>,
   broken: ReadonlySet<string>,
-): ParsedPolicy[] | { problems: Problem[] } {
+): ParsedPolicy[] | { problems: PlacedProblem[] } {
   const chain = [leaf];
   const fail = (link: ParsedPolicy, message: string) => ({
     problems: [problemAt(link.file, link.yaml, ['extends'], message)],
@@ -80,7 +80,7 @@ function chainOf(
 }
 
 /** The file to blame: the first of the chain in which the place exists. */
-function blame(chain: readonly ParsedPolicy[], path: string): Problem | undefined {
+function blame(chain: readonly ParsedPolicy[], path: string): PlacedProblem | undefined {
   const steps = [...path.matchAll(/[^.[\]]+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step));
   for (let length = steps.length; length > 0; length--)
     for (const link of chain) {
@@ -90,12 +90,15 @@ function blame(chain: readonly ParsedPolicy[], path: string): Problem | undefine
   return undefined;
 }
 
-function resolveChain(chain: readonly ParsedPolicy[], here: PolicyContext): LoadedPolicy | { problems: Problem[] } {
+function resolveChain(
+  chain: readonly ParsedPolicy[],
+  here: PolicyContext,
+): LoadedPolicy | { problems: PlacedProblem[] } {
   const [leaf] = chain as [ParsedPolicy];
   const merged = chain.map((link) => link.content).reduceRight((base, more) => mergePolicies(base, more));
   const resolved = resolvePolicy(leaf.name, merged, here);
   if ('policy' in resolved) return { policy: resolved.policy, digest: policyDigest(resolved.policy), file: leaf.file };
-  const whole: Problem = { file: leaf.file, line: 1, column: 1, message: '' };
+  const whole: PlacedProblem = { file: leaf.file, line: 1, column: 1, message: '' };
   return {
     problems: resolved.issues.map((issue) => ({ ...(blame(chain, issue.path) ?? whole), message: showIssue(issue) })),
   };
@@ -104,7 +107,7 @@ function resolveChain(chain: readonly ParsedPolicy[], here: PolicyContext): Load
 /** The policies in a set of texts, by name. Pure, for folders, tests and single files. */
 export function loadTexts(texts: ReadonlyMap<string, { file: string; text: string }>, here: PolicyContext): Folder {
   const read = new Map<string, ParsedPolicy>();
-  const problems = new Map<string, readonly Problem[]>();
+  const problems = new Map<string, readonly PlacedProblem[]>();
   for (const [name, { file, text }] of texts) {
     const one = readPolicy(name, file, text);
     if ('problems' in one) problems.set(name, one.problems);

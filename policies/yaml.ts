@@ -2,14 +2,14 @@ import { messageOf } from '@hotcell/contract/errors.ts';
 import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
 /** A problem in a policy file, and its place. */
-export interface Problem {
+export interface PlacedProblem {
   file: string;
   line: number;
   column: number;
   message: string;
 }
 
-export function problemLine(problem: Problem): string {
+export function problemLine(problem: PlacedProblem): string {
   return `${problem.file}:${problem.line}:${problem.column}: ${problem.message}`;
 }
 
@@ -23,7 +23,7 @@ const mostBytes = 64 * 1024;
 const hint = 'Write it out, or put the shared part into a policy of its own and extend that.';
 
 /** Strict, bounded YAML: one document without duplicate keys, anchors, aliases (which could grow) and tags. */
-export function readYaml(text: string, file: string): Yaml | { problems: Problem[] } {
+export function readYaml(text: string, file: string): Yaml | { problems: PlacedProblem[] } {
   const lines = new LineCounter();
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset);
@@ -47,7 +47,7 @@ export function readYaml(text: string, file: string): Yaml | { problems: Problem
   }
   // Errors after the first are often its consequences: report only the first.
   const [slip] = [...doc.errors, ...doc.warnings];
-  const problems: Problem[] = slip ? [{ file, ...at(slip.pos[0]), message: said(slip.code, slip.message) }] : [];
+  const problems: PlacedProblem[] = slip ? [{ file, ...at(slip.pos[0]), message: said(slip.code, slip.message) }] : [];
   const refuse = (offset: number | undefined, message: string) => problems.push({ file, ...at(offset ?? 0), message });
   if (problems.length > 0) return { problems };
   visit(doc, {

@@ -17,7 +17,7 @@ export interface AcceptDeps extends EnqueueDeps {
   bounds: Bounds;
 }
 
-export interface Asked {
+export interface Acceptable {
   spec: Omit<Spec, 'run' | 'acceptedAt'>;
   queue: string;
   idempotency?: { key: string; body: Digest } | undefined;
@@ -35,7 +35,7 @@ export interface Accepted {
  * anything about; one that dies after it leaves a run that recovery finds. So the spec comes first, then the promise,
  * then the ticket; and a ticket that cannot be queued now does not take the promise back.
  */
-export async function accept(deps: AcceptDeps, asked: Asked): Promise<Accepted> {
+export async function accept(deps: AcceptDeps, asked: Acceptable): Promise<Accepted> {
   const mark = await claimKey(deps, asked);
   const asNew = parseAs(Spec, { ...asked.spec, run: mark.run, acceptedAt: mark.at }, 'the spec');
   const pinned = await putSpec(deps.store, asNew);
@@ -63,14 +63,14 @@ export async function earlier(
   return (await hasBegun(deps, found)) ? { run } : undefined;
 }
 
-interface Claimed {
+interface KeyClaim {
   run: RunId;
   at: string;
   repeated: boolean;
 }
 
 /** With a key, the first request decides the run's id; a later one completes what it finds of that run. */
-async function claimKey({ store, bounds }: AcceptDeps, { spec, queue, idempotency }: Asked): Promise<Claimed> {
+async function claimKey({ store, bounds }: AcceptDeps, { spec, queue, idempotency }: Acceptable): Promise<KeyClaim> {
   const found = idempotency && (await readIdempotencyMark(store, spec.tenant, idempotency.key));
   if (found) return repeated(found, idempotency.body);
   await bounds.check(queue);
@@ -83,7 +83,7 @@ async function claimKey({ store, bounds }: AcceptDeps, { spec, queue, idempotenc
   return { ...fresh, repeated: false };
 }
 
-function repeated(mark: IdempotencyMark, body: Digest): Claimed {
+function repeated(mark: IdempotencyMark, body: Digest): KeyClaim {
   if (mark.body !== body)
     throw new HotcellError(
       'idempotency_mismatch',

@@ -105,7 +105,7 @@ function judge(
   inputs: readonly InputFacts[],
 ): Judged {
   if (!policy) return { warnings: [], reasons: [] };
-  const verdict = admit(request, policy.policy, caller, { inputs });
+  const verdict = admit(request, policy.policy, caller, inputs);
   return verdict.admitted
     ? { effective: verdict.effective, warnings: verdict.warnings, reasons: [] }
     : { warnings: [], reasons: verdict.reasons };

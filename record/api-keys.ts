@@ -4,7 +4,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import type { Buckets } from './buckets.ts';
 import { recordKeys } from './layout.ts';
 import { objects } from './objects.ts';
-import { put, read } from './read-write.ts';
+import { put, readValue } from './read-write.ts';
 import type { ApiKeyRecord } from './schemas.ts';
 
 export interface AskedApiKey {
@@ -36,7 +36,7 @@ export function putApiKey(store: Buckets, record: ApiKeyRecord): Promise<void> {
 }
 
 export function readApiKey(store: Buckets, id: string): Promise<ApiKeyRecord | undefined> {
-  return read(store, objects.apiKey, id);
+  return readValue(store, objects.apiKey, id);
 }
 
 export async function* apiKeys(store: Buckets): AsyncGenerator<ApiKeyRecord> {

@@ -4,7 +4,7 @@ import type { Buckets } from './buckets.ts';
 import { workKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import type { AttemptRecord, Claim } from './schemas.ts';
-import { putFirst, read } from './read-write.ts';
+import { putFirst, readValue } from './read-write.ts';
 
 /** What was tried before, read from the buckets alone. */
 export interface History {
@@ -26,10 +26,12 @@ export async function recordAttempt(store: Buckets, tenant: string, record: Atte
 export async function readHistory(store: Buckets, tenant: string, run: RunId): Promise<History> {
   const claims: Claim[] = [];
   for await (const { key } of store.list(store.work, workKeys.claims(run))) {
-    const claim = await read(store, objects.claim, run, attemptIn(key));
+    const claim = await readValue(store, objects.claim, run, attemptIn(key));
     if (claim) claims.push(claim);
   }
-  const records = await Promise.all(claims.map(({ attempt }) => read(store, objects.attempt, tenant, run, attempt)));
+  const records = await Promise.all(
+    claims.map(({ attempt }) => readValue(store, objects.attempt, tenant, run, attempt)),
+  );
   return historyOf(claims, records);
 }
 

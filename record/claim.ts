@@ -8,7 +8,7 @@ import { objects } from './objects.ts';
 import type { Claim } from './schemas.ts';
 import { has, putFirst } from './read-write.ts';
 
-export interface Claimed {
+export interface NextClaim {
   claim: Claim;
   /** The attempts before this one. */
   history: History;
@@ -26,7 +26,7 @@ export async function claimNext(
   { tenant, run }: { tenant: string; run: RunId },
   worker: string,
   known?: History,
-): Promise<Claimed> {
+): Promise<NextClaim> {
   let history = known ?? noHistory;
   for (let i = 0; i < tries; i++) {
     const startedAt = new Date().toISOString();

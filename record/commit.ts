@@ -8,7 +8,7 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
-import { once, type Patience } from './patience.ts';
+import { once, type StepRetry } from './patience.ts';
 import { readSpec } from './run-spec.ts';
 import { publishName } from './snapshot-name.ts';
 import { has, put, putFirst, readStored, type Stored } from './read-write.ts';
@@ -18,7 +18,7 @@ export interface CommitDeps {
   live: Pick<Live, 'finished'>;
   log: Logger;
   /** Without one, each step is tried once. */
-  patience?: Patience;
+  patience?: StepRetry;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from './buckets.ts';
 import { markerOf, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
-import { read } from './read-write.ts';
+import { readValue } from './read-write.ts';
 import type { DoneMarker } from './schemas.ts';
 
 export interface FinishedRun {
@@ -17,7 +17,7 @@ export async function* markedDone(store: Buckets): AsyncGenerator<FinishedRun | 
 }
 
 export function readDoneMarker(store: Buckets, { tenant, run }: FinishedRun): Promise<DoneMarker | undefined> {
-  return read(store, objects.done, tenant, run);
+  return readValue(store, objects.done, tenant, run);
 }
 
 /** All that finished runs left in the work bucket, but for their done markers. */

@@ -1,7 +1,7 @@
 import type { Buckets } from './buckets.ts';
 import { workKeys } from './layout.ts';
 import { objects } from './objects.ts';
-import { read } from './read-write.ts';
+import { readValue } from './read-write.ts';
 
 /** How long an idempotency key is remembered: far longer than any client repeats a request. */
 const keptMs = 7 * 24 * 3600_000;
@@ -14,7 +14,7 @@ export async function forgetOldKeys(store: Buckets, now: Date, signal: AbortSign
     if (signal.aborted) return;
     if (modified && !isOld(modified.getTime())) continue;
     const [, tenant = '', name = ''] = key.split('/');
-    const mark = await read(store, objects.idempotency, tenant, name);
+    const mark = await readValue(store, objects.idempotency, tenant, name);
     if (mark && isOld(Date.parse(mark.at))) old.push(key);
     if (old.length >= atOnce) await store.deleteMany(store.work, old.splice(0));
   }

@@ -51,140 +51,69 @@ export interface Kind<
 /** Bytes that are not one JSON value. */
 const Bytes = z.never();
 
-function kind<At extends readonly unknown[], S extends z.ZodType, C extends Condition>(
-  bucket: 'record' | 'work',
-  at: string,
-  key: (...at: At) => string,
-  schema: S,
-  put: C,
-  writers: readonly Writer[],
-  kept: Kept,
-): Kind<At, S, C> {
-  return { bucket, at, key, schema, put, writers, kept };
-}
+const kindIn =
+  (bucket: Kind['bucket']) =>
+  <At extends readonly unknown[], S extends z.ZodType, C extends Condition>(
+    at: string,
+    key: (...at: At) => string,
+    schema: S,
+    put: C,
+    writers: readonly Writer[],
+    kept: Kept,
+  ): Kind<At, S, C> => ({ bucket, at, key, schema, put, writers, kept });
 
+const record = kindIn('record');
+const work = kindIn('work');
+const producer = ['producer'] as const;
+const worker = ['worker'] as const;
+const both = ['producer', 'worker'] as const;
 const run = 'runs/<tenant>/<yyyy>/<mm>/<dd>/<run>';
 
 /** Every object of ours. A test compares the rights of the accounts in the store with this table. */
 export const objects = {
-  spec: kind('record', `${run}/spec.json`, recordKeys.spec, Spec, 'first', ['producer'], 'forever'),
-  result: kind('record', `${run}/result.json`, recordKeys.result, Result, 'first', ['producer', 'worker'], 'forever'),
-  attempt: kind(
-    'record',
-    `${run}/<attempt>/attempt.json`,
-    recordKeys.attemptRecord,
-    AttemptRecord,
-    'first',
-    ['worker'],
-    'forever',
-  ),
-  log: kind('record', `${run}/<attempt>/log.ndjson.zst`, recordKeys.log, Bytes, 'latest', ['worker'], 'forever'),
-  content: kind(
-    'record',
-    'cas/<tenant>/sha256/<ab>/<digest>',
-    recordKeys.cas,
-    Bytes,
-    'digest',
-    ['producer', 'worker'],
-    'referenced',
-  ),
-  manifest: kind(
-    'record',
-    'snapshots/<tenant>/<id>.jsonl',
-    recordKeys.manifest,
-    Bytes,
-    'digest',
-    ['producer', 'worker'],
-    'referenced',
-  ),
-  locations: kind(
-    'record',
+  spec: record(`${run}/spec.json`, recordKeys.spec, Spec, 'first', producer, 'forever'),
+  result: record(`${run}/result.json`, recordKeys.result, Result, 'first', both, 'forever'),
+  attempt: record(`${run}/<attempt>/attempt.json`, recordKeys.attemptRecord, AttemptRecord, 'first', worker, 'forever'),
+  log: record(`${run}/<attempt>/log.ndjson.zst`, recordKeys.log, Bytes, 'latest', worker, 'forever'),
+  content: record('cas/<tenant>/sha256/<ab>/<digest>', recordKeys.cas, Bytes, 'digest', both, 'referenced'),
+  manifest: record('snapshots/<tenant>/<id>.jsonl', recordKeys.manifest, Bytes, 'digest', both, 'referenced'),
+  locations: record(
     'snapshots/<tenant>/locations/<digest>.jsonl',
     recordKeys.locations,
     Bytes,
     'digest',
-    ['producer', 'worker'],
+    both,
     'referenced',
   ),
-  snapshot: kind(
-    'record',
+  snapshot: record(
     'snapshots/<tenant>/records/<id>.json',
     recordKeys.snapshotRecord,
     SnapshotRecord,
     'latest',
-    ['producer', 'worker'],
+    both,
     'referenced',
   ),
-  name: kind(
-    'record',
-    'names/<tenant>/<name>.json',
-    recordKeys.name,
-    SnapshotNameRecord,
-    'swap',
-    ['producer', 'worker'],
-    'forever',
-  ),
-  policy: kind('record', 'policies/<digest>.json', recordKeys.policy, Policy, 'digest', ['producer'], 'forever'),
-  revocation: kind(
-    'record',
+  name: record('names/<tenant>/<name>.json', recordKeys.name, SnapshotNameRecord, 'swap', both, 'forever'),
+  policy: record('policies/<digest>.json', recordKeys.policy, Policy, 'digest', producer, 'forever'),
+  revocation: record(
     'policies/revoked/<digest>.json',
     recordKeys.policyRevoked,
     PolicyRevocation,
     'first',
-    ['producer'],
+    producer,
     'forever',
   ),
-  seccomp: kind('record', 'seccomp/<digest>.json', recordKeys.seccomp, Bytes, 'digest', ['producer'], 'forever'),
-  imageReport: kind('record', 'images/<digest>.json', recordKeys.image, Bytes, 'digest', ['producer'], 'forever'),
-  apiKey: kind(
-    'record',
-    'apikeys/<id>.json',
-    recordKeys.apiKey,
-    ApiKeyRecord,
-    'latest',
-    ['producer', 'operator'],
-    'forever',
-  ),
-  open: kind('work', 'open/<shard>/<tenant>/<run>', workKeys.open, OpenMarker, 'first', ['producer'], 'sequenced'),
-  claim: kind('work', 'claims/<run>/<attempt>', workKeys.claim, Claim, 'first', ['worker'], 'sequenced'),
-  segment: kind('work', 'logs/<run>/<attempt>/<index>', workKeys.logSegment, Bytes, 'latest', ['worker'], 'sequenced'),
-  cancel: kind('work', 'cancel/<run>', workKeys.cancel, CancelMark, 'first', ['producer'], 'sequenced'),
-  done: kind(
-    'work',
-    'done/<shard>/<tenant>/<run>',
-    workKeys.done,
-    DoneMarker,
-    'latest',
-    ['producer', 'worker'],
-    'sequenced',
-  ),
-  idempotency: kind(
-    'work',
-    'idempotency/<tenant>/<key>',
-    workKeys.idempotency,
-    IdempotencyMark,
-    'first',
-    ['producer'],
-    'week',
-  ),
-  upload: kind(
-    'work',
-    'uploads/<tenant>/<run>-<attempt>-<id>',
-    workKeys.outputUpload,
-    Bytes,
-    'latest',
-    ['worker'],
-    'held',
-  ),
-  freezing: kind('work', 'freezing/<tenant>/<id>', workKeys.freezing, FreezeLease, 'latest', ['producer'], 'held'),
-  sweeping: kind('work', 'gc/sweeping', () => workKeys.sweeping, SweepMark, 'swap', ['operator'], 'held'),
-  remembered: kind(
-    'work',
-    'remembered/<tenant>/<place>.jsonl',
-    workKeys.remembered,
-    Bytes,
-    'latest',
-    ['producer'],
-    'forever',
-  ),
+  seccomp: record('seccomp/<digest>.json', recordKeys.seccomp, Bytes, 'digest', producer, 'forever'),
+  imageReport: record('images/<digest>.json', recordKeys.image, Bytes, 'digest', producer, 'forever'),
+  apiKey: record('apikeys/<id>.json', recordKeys.apiKey, ApiKeyRecord, 'latest', ['producer', 'operator'], 'forever'),
+  open: work('open/<shard>/<tenant>/<run>', workKeys.open, OpenMarker, 'first', producer, 'sequenced'),
+  claim: work('claims/<run>/<attempt>', workKeys.claim, Claim, 'first', worker, 'sequenced'),
+  segment: work('logs/<run>/<attempt>/<index>', workKeys.logSegment, Bytes, 'latest', worker, 'sequenced'),
+  cancel: work('cancel/<run>', workKeys.cancel, CancelMark, 'first', producer, 'sequenced'),
+  done: work('done/<shard>/<tenant>/<run>', workKeys.done, DoneMarker, 'latest', both, 'sequenced'),
+  idempotency: work('idempotency/<tenant>/<key>', workKeys.idempotency, IdempotencyMark, 'first', producer, 'week'),
+  upload: work('uploads/<tenant>/<run>-<attempt>-<id>', workKeys.outputUpload, Bytes, 'latest', worker, 'held'),
+  freezing: work('freezing/<tenant>/<id>', workKeys.freezing, FreezeLease, 'latest', producer, 'held'),
+  sweeping: work('gc/sweeping', () => workKeys.sweeping, SweepMark, 'swap', ['operator'], 'held'),
+  remembered: work('remembered/<tenant>/<place>.jsonl', workKeys.remembered, Bytes, 'latest', producer, 'forever'),
 } as const;

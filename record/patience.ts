@@ -3,12 +3,12 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 
 /** How a step is tried. */
-export type Patience = <T>(log: Logger, what: string, step: () => Promise<T>) => Promise<T>;
+export type StepRetry = <T>(log: Logger, what: string, step: () => Promise<T>) => Promise<T>;
 
 const forMs = 120_000;
 
 /** For writes that must not be lost: while the store is away, again for two minutes, with longer and longer pauses. */
-export const patiently: Patience = async (log, what, step) => {
+export const patiently: StepRetry = async (log, what, step) => {
   const end = performance.now() + forMs;
   for (let tried = 0; ; tried++) {
     try {
@@ -23,4 +23,4 @@ export const patiently: Patience = async (log, what, step) => {
 };
 
 /** For a caller who waits for the answer. */
-export const once: Patience = (_log, _what, step) => step();
+export const once: StepRetry = (_log, _what, step) => step();

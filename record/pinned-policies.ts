@@ -2,7 +2,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from './layout.ts';
 import { objects } from './objects.ts';
-import { read, readStored } from './read-write.ts';
+import { readValue, readStored } from './read-write.ts';
 import type { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
 import type { Buckets } from './buckets.ts';
 
@@ -80,7 +80,7 @@ export class PinnedPolicies implements Disposable {
     for await (const { key } of this.#store.list(this.#store.record, prefix)) {
       const digest: Digest = `sha256:${key.slice(prefix.length, -'.json'.length)}`;
       if (this.#revoked.has(digest)) continue;
-      const revocation = await read(this.#store, objects.revocation, digest);
+      const revocation = await readValue(this.#store, objects.revocation, digest);
       if (revocation) this.#revoked.set(digest, revocation);
     }
     this.#lookedAt = begun;

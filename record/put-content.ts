@@ -12,7 +12,7 @@ export interface ContentDeps {
 }
 
 /** Up to here a content is held in memory and put in one request, its digest being part of the request's signature. */
-export const smallBytes = 8 * 1024 * 1024;
+export const smallContentBytes = 8 * 1024 * 1024;
 
 /** Put a small content under its digest, once. `anew` puts it also when something is there, as a new version. */
 export async function putSmall(

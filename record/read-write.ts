@@ -28,7 +28,7 @@ export async function readStored<At extends readonly unknown[], S extends z.ZodT
   return { value, digest: sha256(bytes), etag, modified };
 }
 
-export async function read<At extends readonly unknown[], S extends z.ZodType>(
+export async function readValue<At extends readonly unknown[], S extends z.ZodType>(
   store: Buckets,
   kind: Kind<At, S>,
   ...at: At
@@ -63,7 +63,7 @@ export async function putFirst<At extends readonly unknown[], S extends z.ZodTyp
   const [bucket, key] = [store[kind.bucket], kind.key(...at)];
   for (let tries = 0; tries < 3; tries++) {
     if (await store.putIfAbsent(bucket, key, canonical(value), json)) return value;
-    const first = await read(store, kind, ...at);
+    const first = await readValue(store, kind, ...at);
     if (first !== undefined) return first;
   }
   throw new HotcellError('conflict', `${bucket}/${key} is put and removed again and again: try again`);

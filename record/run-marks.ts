@@ -5,7 +5,7 @@ import type { Buckets } from './buckets.ts';
 import { markerOf, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import type { IdempotencyMark, OpenMarker } from './schemas.ts';
-import { has, putFirst, read } from './read-write.ts';
+import { has, putFirst, readValue } from './read-write.ts';
 
 /** Open and done markers lie in so many folders, each of which can be looked through alone. */
 export { allShards } from './layout.ts';
@@ -16,7 +16,7 @@ export async function putOpenMarker(store: Buckets, marker: OpenMarker): Promise
 }
 
 export function readOpenMarker(store: Buckets, tenant: string, run: RunId): Promise<OpenMarker | undefined> {
-  return read(store, objects.open, tenant, run);
+  return readValue(store, objects.open, tenant, run);
 }
 
 export function isOpen(store: Buckets, tenant: string, run: RunId): Promise<boolean> {
@@ -37,7 +37,7 @@ export function putCancelMark(store: Buckets, mark: CancelMark): Promise<CancelM
 }
 
 export function readCancelMark(store: Buckets, run: RunId): Promise<CancelMark | undefined> {
-  return read(store, objects.cancel, run);
+  return readValue(store, objects.cancel, run);
 }
 
 /** The marks that were put since then. */
@@ -56,7 +56,7 @@ export function putIdempotencyMark(store: Buckets, key: string, mark: Idempotenc
 }
 
 export function readIdempotencyMark(store: Buckets, tenant: string, key: string): Promise<IdempotencyMark | undefined> {
-  return read(store, objects.idempotency, tenant, nameOf(key));
+  return readValue(store, objects.idempotency, tenant, nameOf(key));
 }
 
 /** The client chose the key's letters: hashed, it is a name that every store takes. */

@@ -7,11 +7,11 @@ import type { Buckets } from './buckets.ts';
 import { recordKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import type { SnapshotNameRecord } from './schemas.ts';
-import { read, readStored, swap } from './read-write.ts';
+import { readValue, readStored, swap } from './read-write.ts';
 
 export async function readName(store: Buckets, tenant: string, name: string): Promise<SnapshotNameRecord | undefined> {
   parseAs(SnapshotName, name, `the name ${JSON.stringify(name)}`);
-  return await read(store, objects.name, tenant, name);
+  return await readValue(store, objects.name, tenant, name);
 }
 
 /** Where the name points: the latest entry by its time, not by when it was written; of equals the one written last. */
@@ -63,7 +63,7 @@ export interface NameView {
 export async function* namesOf(store: Buckets, tenant: string): AsyncGenerator<NameView> {
   const prefix = recordKeys.names(tenant);
   for await (const { key } of store.list(store.record, prefix)) {
-    const record = await read(store, objects.name, tenant, key.slice(prefix.length, -'.json'.length));
+    const record = await readValue(store, objects.name, tenant, key.slice(prefix.length, -'.json'.length));
     if (!record) continue;
     const history = record.history.toSorted((a, b) => a.at.localeCompare(b.at));
     const { at = '', by = '' } = history.at(-1) ?? {};

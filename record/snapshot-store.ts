@@ -2,7 +2,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from './layout.ts';
 import { objects } from './objects.ts';
-import { put, read, readStored } from './read-write.ts';
+import { put, readValue, readStored } from './read-write.ts';
 import {
   type Location,
   manifestOf,
@@ -80,7 +80,7 @@ async function putSnapshotRecord(store: Buckets, tenant: string, record: Snapsho
 }
 
 export function snapshotRecord(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
-  return read(store, objects.snapshot, tenant, id);
+  return readValue(store, objects.snapshot, tenant, id);
 }
 
 /** The ids of a tenant's snapshots in their order, from one on. */

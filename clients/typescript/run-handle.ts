@@ -1,4 +1,4 @@
-import { LogRow, RunEvent } from '@hotcell/contract/api/events.ts';
+import { ShownRow, RunEvent } from '@hotcell/contract/api/events.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import { isFinished, type RunView } from '@hotcell/contract/api/runs.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -51,13 +51,13 @@ export class Run {
   }
 
   /** What the job wrote, from the start or after a row, then as it comes until the run is finished. */
-  async *logs(options: Reading & { follow?: boolean } = {}): AsyncGenerator<LogRow> {
+  async *logs(options: Reading & { follow?: boolean } = {}): AsyncGenerator<ShownRow> {
     const follow = options.follow ?? true;
     const { signal } = options;
     yield* this.#resume(options.after ?? -1, signal, async function* (after, http, params) {
       const query = { after, follow: follow ? ('true' as const) : ('false' as const) };
       const answer = await http.open(routes.readLog, { params, query, signal });
-      for await (const line of linesOf(answer)) yield parseTolerantly(LogRow, line, 'a row of the log');
+      for await (const line of linesOf(answer)) yield parseTolerantly(ShownRow, line, 'a row of the log');
     });
   }
 

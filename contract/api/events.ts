@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { LogRow as StoredLogRow } from '../log-rows.ts';
+import { LogRow } from '../log-rows.ts';
 import { Result, RunStatus } from '../result.ts';
 import { answerSchema, eventStream, inDigits, ndjson, type Route } from './route.ts';
 import { RunParams } from './runs.ts';
 
 /** A row of the log; with `tail`, one row has no bytes and says how many are left out. */
-export const LogRow = answerSchema(
+export const ShownRow = answerSchema(
   'LogRow',
-  StoredLogRow.extend({ omitted: z.number().int().positive().optional().describe('bytes left out at this place') }),
+  LogRow.extend({ omitted: z.number().int().positive().optional().describe('bytes left out at this place') }),
 );
-export type LogRow = z.infer<typeof LogRow>;
+export type ShownRow = z.infer<typeof ShownRow>;
 
 export const RunEvent = answerSchema(
   'RunEvent',
   z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('status'), status: RunStatus, reason: z.string().optional() }),
-    StoredLogRow.extend({ type: z.literal('log') }),
+    LogRow.extend({ type: z.literal('log') }),
     z.strictObject({ type: z.literal('result'), result: Result }),
   ]),
 );
@@ -59,7 +59,7 @@ export const eventRoutes = {
         .describe('of server-sent events: as "after"'),
     }),
     answers: {
-      200: { description: 'rows as they come', content: { [ndjson]: LogRow, [eventStream]: LogRow } },
+      200: { description: 'rows as they come', content: { [ndjson]: ShownRow, [eventStream]: ShownRow } },
     },
     problems: [404],
   },

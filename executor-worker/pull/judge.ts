@@ -1,4 +1,4 @@
-import { type Effective, judge } from '@hotcell/contract/admission.ts';
+import { type Effective, judgeSpec } from '@hotcell/contract/admission.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
@@ -26,7 +26,7 @@ export async function judgeRun({ steps }: Pick<Worker, 'steps'>, specified: Spec
 
 /** What the pinned policy lets this run have; `policy_refused` with every reason if it may not run. */
 export function judgePinned({ policy, revoked }: PinnedPolicy, spec: Spec): Effective {
-  const judged = judge(spec, policy);
+  const judged = judgeSpec(spec, policy);
   const issues: Issue[] = judged.admitted ? [] : [...judged.reasons];
   if (revoked)
     issues.unshift({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PolicyContext } from '@hotcell/contract/policy-merge.ts';
 import { readImagesLock } from '../installation-here.ts';
 import { type LoadedPolicy, loadFolder } from '../load-policies.ts';
-import type { Problem } from '../yaml.ts';
+import type { PlacedProblem } from '../yaml.ts';
 import { countRules, unsaid } from './coverage.ts';
 import { type PlacedTest, readTests } from './test-file.ts';
 import { tryTest } from './try-test.ts';
@@ -26,7 +26,7 @@ interface Report {
 
 export interface Checked {
   reports: Report[];
-  problems: Problem[];
+  problems: PlacedProblem[];
 }
 
 /** Big enough that fitMachine lowers nothing: the tests get the numbers of the file on every machine. */
@@ -60,7 +60,7 @@ export function checkPolicies(folder: string, only: readonly string[] = []): Che
   };
 }
 
-function stray(policy: string, first: PlacedTest): Problem {
+function stray(policy: string, first: PlacedTest): PlacedProblem {
   return {
     file: first.file,
     line: 1,
@@ -69,9 +69,9 @@ function stray(policy: string, first: PlacedTest): Problem {
   };
 }
 
-function readAllTests(folder: string): { tests: Map<string, PlacedTest[]>; problems: Problem[] } {
+function readAllTests(folder: string): { tests: Map<string, PlacedTest[]>; problems: PlacedProblem[] } {
   const tests = new Map<string, PlacedTest[]>();
-  const problems: Problem[] = [];
+  const problems: PlacedProblem[] = [];
   for (const name of filesIn(folder).filter((file) => /\.ya?ml$/.test(file))) {
     const file = join(folder, name);
     const read = readTests(readFileSync(file, 'utf8'), file);

@@ -1,11 +1,11 @@
-import { explain, type Vocabulary } from '@hotcell/contract/explain-issues.ts';
+import { explainIssues, type Vocabulary } from '@hotcell/contract/explain-issues.ts';
 import { forEachLimit, limitNames } from '@hotcell/contract/limits.ts';
 import { PolicyName } from '@hotcell/contract/names.ts';
 import { Role } from '@hotcell/contract/apikey.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
 import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { z } from 'zod';
-import { type Problem, readYaml } from '../yaml.ts';
+import { type PlacedProblem, readYaml } from '../yaml.ts';
 
 /** `1GiB`, `1GiB + 1`, or a plain number: an edge is often one byte beyond a limit. */
 const size = z.union([z.number(), z.string()], { error: 'must be a number or a size' }).transform((value, ctx) => {
@@ -22,7 +22,7 @@ const oneOrMore = z
   .union([z.string(), z.array(z.string()).min(1)], { error: 'must be a part of a message, or a list of them' })
   .transform((said) => [said].flat());
 
-export const Expected = z.strictObject({
+export const ExpectedAdmission = z.strictObject({
   image: z.string().optional(),
   runtime: z.string().optional(),
   queue: z.string().optional(),
@@ -32,7 +32,7 @@ export const Expected = z.strictObject({
   imageEnv: z.array(z.string()).optional(),
   limits: limits.optional(),
 });
-export type Expected = z.output<typeof Expected>;
+export type ExpectedAdmission = z.output<typeof ExpectedAdmission>;
 
 export const PolicyTest = z
   .strictObject({
@@ -49,7 +49,9 @@ export const PolicyTest = z
         files: z.number().int().default(0),
       })
       .optional(),
-    admitted: z.union([z.literal(true), Expected], { error: 'must be true, or a map of what was admitted' }).optional(),
+    admitted: z
+      .union([z.literal(true), ExpectedAdmission], { error: 'must be true, or a map of what was admitted' })
+      .optional(),
     /** Parts of the submitter's warnings; [] means none. */
     warnings: z.array(z.string()).optional(),
     /** Every reason: the field, and a part of its message. */
@@ -75,20 +77,20 @@ const vocabulary: Vocabulary = {
     const [, , part] = path;
     if (part === undefined) return Object.keys(PolicyTest.shape);
     if (part === 'limits' || path[3] === 'limits') return limitNames;
-    return part === 'admitted' ? Object.keys(Expected.shape) : ['count', 'bytes', 'files'];
+    return part === 'admitted' ? Object.keys(ExpectedAdmission.shape) : ['count', 'bytes', 'files'];
   },
 };
 
 export function readTests(
   text: string,
   file: string,
-): { policy: string; tests: PlacedTest[] } | { problems: Problem[] } {
+): { policy: string; tests: PlacedTest[] } | { problems: PlacedProblem[] } {
   const yaml = readYaml(text, file);
   if ('problems' in yaml) return yaml;
   const parsed = TestFile.safeParse(yaml.value);
   if (!parsed.success)
     return {
-      problems: explain(parsed.error, yaml.value, vocabulary).map((issue) => {
+      problems: explainIssues(parsed.error, yaml.value, vocabulary).map((issue) => {
         const { line, column } = yaml.placeOf(issue.at);
         return { file, line, column, message: showIssue(issue) };
       }),

@@ -4,7 +4,7 @@ import type { Issue } from '@hotcell/contract/errors.ts';
 import { showIssue, showIssues } from '@hotcell/contract/parse.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
-import type { Expected, PolicyTest } from './test-file.ts';
+import type { ExpectedAdmission, PolicyTest } from './test-file.ts';
 
 /** One test, its verdict, and how that differs from the expected one. */
 export interface Tried {
@@ -39,8 +39,7 @@ export function tryTest(test: PolicyTest, policy: Policy): Tried {
       differences: compareReasons(test, read.issues),
     };
   const inputs = test.inputs ? [{ name: 'in-0', bytes: test.inputs.bytes, files: test.inputs.files }] : [];
-  const caller = { tenant: 'tests', role: test.as, key: 'tests' };
-  const admission = admit(read.request, policy, caller, { inputs });
+  const admission = admit(read.request, policy, { role: test.as }, inputs);
   const differences = admission.admitted
     ? compareAdmitted(test, admission, policy)
     : compareReasons(test, admission.reasons);
@@ -54,7 +53,7 @@ function compareAdmitted(
 ): string[] {
   if (!test.admitted)
     return [`is admitted, but the test expects a refusal (${Object.keys(test.refused ?? {}).join(', ')})`];
-  const { limits, ...said }: Expected = test.admitted === true ? {} : test.admitted;
+  const { limits, ...said }: ExpectedAdmission = test.admitted === true ? {} : test.admitted;
   const found: Record<keyof typeof said, unknown> = {
     image: policy.images.find(({ digest }) => digest === effective.image.digest)?.name,
     runtime: effective.runtime,

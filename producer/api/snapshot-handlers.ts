@@ -13,7 +13,7 @@ import { freezeOutputs } from '../freeze/freeze-outputs.ts';
 import { freezePrefix } from '../freeze/prefix.ts';
 import { Uploads } from '../freeze/uploads.ts';
 import type { Producer } from '../producer.ts';
-import { listSnapshots, namesBySnapshot, viewOf } from '../snapshots/list-snapshots.ts';
+import { listSnapshots, namesBySnapshot, snapshotViewOf } from '../snapshots/list-snapshots.ts';
 import { idOfName, resolveInput, type ResolveDeps } from '../snapshots/resolve.ts';
 import { sourceForm } from '../snapshots/source.ts';
 import { verifySnapshot } from '../snapshots/verify-snapshot.ts';
@@ -58,7 +58,7 @@ export function snapshotHandlers(producer: Producer) {
       const record = await recordOf(producer, tenant, snapshot);
       const id = record.snapshot;
       const [entries, names] = await Promise.all([manifestAt(store, tenant, id), namesBySnapshot(store, tenant)]);
-      return { ...viewOf(record, names.get(id) ?? []), entries };
+      return { ...snapshotViewOf(record, names.get(id) ?? []), entries };
     },
 
     async verifySnapshot({ caller: { tenant }, params: { snapshot } }) {

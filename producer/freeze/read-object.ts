@@ -8,7 +8,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { StoreBytes } from '@hotcell/outside/store/store-bytes.ts';
 import type { Sink } from '@hotcell/outside/store/wire.ts';
 import type { ListedObject } from './listing.ts';
-import { type ContentDeps, putSmall, putStream, smallBytes } from '@hotcell/record/put-content.ts';
+import { type ContentDeps, putSmall, putStream, smallContentBytes } from '@hotcell/record/put-content.ts';
 
 const tries = 4;
 
@@ -43,7 +43,7 @@ async function readOnce(
 ): Promise<Digest> {
   if (!keepFor) return read(from, () => undefined);
   const { tenant, anew } = keepFor;
-  if (from.object.size <= smallBytes) {
+  if (from.object.size <= smallContentBytes) {
     const chunks: Buffer[] = [];
     const digest = await read(from, (chunk) => void chunks.push(chunk));
     await putSmall(deps, tenant, digest, Buffer.concat(chunks), anew);
@@ -90,7 +90,7 @@ async function read(
       'conflict',
       `s3://${bucket}/${key} ${how} while it was frozen: nothing of this freeze counts; try again when it is at rest`,
     );
-  const head = await store.read(bucket, key, taken, { versionId, flowing: size <= smallBytes });
+  const head = await store.read(bucket, key, taken, { versionId, flowing: size <= smallContentBytes });
   if (!head) throw changed('was deleted');
   if (bytes !== size) throw changed(`changed its size from ${size} to ${bytes} bytes`);
   if (head.etag !== etag) throw changed('was written again');

@@ -6,7 +6,7 @@ import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.ts';
 import { closeLease, continueLease, openLease } from '@hotcell/record/gc/freeze-lease.ts';
 import { presentContents } from '@hotcell/record/present-contents.ts';
-import { type ContentDeps, putSmall, putStream, smallBytes, verified } from '@hotcell/record/put-content.ts';
+import { type ContentDeps, putSmall, putStream, smallContentBytes, verified } from '@hotcell/record/put-content.ts';
 import { Tally } from './tally.ts';
 import { type UnderWay, UnderWays } from './under-way.ts';
 
@@ -63,7 +63,7 @@ export class Uploads {
     const { lease } = await this.#underWay(tenant, upload);
     // While the collector is at work, what is there already may just be on its way out.
     const anew = !lease.trustsOld;
-    if (body.size === undefined || body.size > smallBytes)
+    if (body.size === undefined || body.size > smallContentBytes)
       return putStream(this.#deps, tenant, digest, body.chunks, anew);
     const bytes = Buffer.concat(await Array.fromAsync(verified(body.chunks, digest)));
     await putSmall(this.#deps, tenant, digest, bytes, anew);

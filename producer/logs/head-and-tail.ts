@@ -1,4 +1,4 @@
-import type { LogRow as ShownRow } from '@hotcell/contract/api/events.ts';
+import type { ShownRow } from '@hotcell/contract/api/events.ts';
 import { bytesOf, chunkOf, type LogRow } from '@hotcell/contract/log-rows.ts';
 
 /** The first and the last `bytes` of a log; a row between them counts the bytes left out. Memory: twice `bytes`. */

@@ -1,4 +1,4 @@
-import { judge } from '@hotcell/contract/admission.ts';
+import { judgeSpec } from '@hotcell/contract/admission.ts';
 import type { Explanation } from '@hotcell/contract/api/policies.ts';
 import { limitNames } from '@hotcell/contract/limits.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
@@ -26,7 +26,7 @@ export async function explainRun(producer: Producer, tenant: string, run: RunId)
     };
   }
   const { policy, revoked } = await producer.pins.get(spec.policy.digest);
-  const verdict = judge(spec, policy);
+  const verdict = judgeSpec(spec, policy);
   const effective = verdict.admitted ? verdict.effective : undefined;
   return {
     run,

@@ -42,8 +42,7 @@ export async function pastUnder(producer: Producer, tenant: string, policy: Poli
       if (!spec) continue;
       past.looked++;
       const { policy: judgedBy } = await producer.pins.get(spec.policy.digest);
-      const caller = { tenant, ...spec.requester };
-      const verdict = admit(requestOf(spec, judgedBy), policy, caller, { inputs: [] });
+      const verdict = admit(requestOf(spec, judgedBy), policy, spec.requester, []);
       if (!verdict.admitted) past.refused.push({ run, reasons: verdict.reasons });
     }
     before = rows.at(-1)?.run;

@@ -4,7 +4,7 @@ import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
 import { installationHere } from '@hotcell/policies/installation-here.ts';
 import { type Folder, type LoadedPolicy, loadFolder } from '@hotcell/policies/load-policies.ts';
-import { type Problem, problemLine } from '@hotcell/policies/yaml.ts';
+import { type PlacedProblem, problemLine } from '@hotcell/policies/yaml.ts';
 
 export interface ShelfSettings {
   folder: string;
@@ -42,7 +42,7 @@ export class PolicyShelf {
     return [...this.#current().policies.values()];
   }
 
-  problems(): Problem[] {
+  problems(): PlacedProblem[] {
     return [...this.#current().problems.values()].flat();
   }
 

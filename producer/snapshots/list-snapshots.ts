@@ -5,7 +5,7 @@ import type { SnapshotRecord } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { namesOf } from '@hotcell/record/snapshot-name.ts';
 
-export function viewOf(record: SnapshotRecord, names: readonly string[]): SnapshotView {
+export function snapshotViewOf(record: SnapshotRecord, names: readonly string[]): SnapshotView {
   const { snapshot, files, bytes, mode, source, by, at, locations } = record;
   return { id: snapshot, names: [...names], files, bytes, mode, source, by, at, locations };
 }
@@ -38,7 +38,7 @@ export async function listSnapshots(
   for (let i = 0; i < page.length; i += readAtOnce) {
     const records = await Promise.all(page.slice(i, i + readAtOnce).map((id) => snapshotRecord(store, tenant, id)));
     // A snapshot that was collected since it was listed is missing.
-    for (const record of records) if (record) snapshots.push(viewOf(record, names.get(record.snapshot) ?? []));
+    for (const record of records) if (record) snapshots.push(snapshotViewOf(record, names.get(record.snapshot) ?? []));
   }
   return { snapshots, next: ids.length > limit ? snapshots.at(-1)?.id : undefined };
 }

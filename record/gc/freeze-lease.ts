@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Buckets } from '../buckets.ts';
 import { workKeys } from '../layout.ts';
 import { objects } from '../objects.ts';
-import { put, read } from '../read-write.ts';
+import { put, readValue } from '../read-write.ts';
 import { isSweeping } from './sweep-mark.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function openLease(store: Buckets, tenant: string, now = new Date()
 /** A lease that an earlier request opened. It is looked up, since a client named it. */
 export async function continueLease(store: Buckets, tenant: string, id: string, now = new Date()): Promise<Lease> {
   parseAs(z.uuid(), id, 'the id of the upload');
-  const mark = await read(store, objects.freezing, tenant, id);
+  const mark = await readValue(store, objects.freezing, tenant, id);
   const goodUntil = Date.parse(mark?.at ?? '') + goodMs;
   if (!(now.getTime() <= goodUntil))
     throw new HotcellError(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { objects } from '@hotcell/record/objects.ts';
-import { read } from '@hotcell/record/read-write.ts';
+import { readValue } from '@hotcell/record/read-write.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -124,7 +124,7 @@ test('runs are spread over both hosts, each stages its own inputs, no uid is lea
   await hosts[at].net.heal();
   const lost = await until(
     'the cut-off host records why its attempt does not count',
-    () => read(house.store, objects.attempt, house.tenant, long, 1),
+    () => readValue(house.store, objects.attempt, house.tenant, long, 1),
     120_000,
   );
   // It gave up on the store while it was cut off and counts as failed, or it came back and found the other's result.

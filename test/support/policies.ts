@@ -31,13 +31,13 @@ export const submitter = { tenant: 'tests', role: 'submitter', key: 'tests' } as
 export const prints: RunRequest = { blocks: [{ language: 'python', code: 'print(1)' }] };
 
 export function admitted(policy: Policy, more: Partial<RunRequest> = {}): Admission & { admitted: true } {
-  const verdict = admit({ ...prints, ...more }, policy, submitter, { inputs: [] });
+  const verdict = admit({ ...prints, ...more }, policy, submitter, []);
   assert.ok(verdict.admitted, JSON.stringify(verdict));
   return verdict;
 }
 
 export function refused(policy: Policy, more: Partial<RunRequest> = {}): string[] {
-  const verdict = admit({ ...prints, ...more }, policy, submitter, { inputs: [] });
+  const verdict = admit({ ...prints, ...more }, policy, submitter, []);
   assert.ok(!verdict.admitted, 'it was admitted');
   return verdict.reasons.map(({ path, message }) => `${path}: ${message}`);
 }

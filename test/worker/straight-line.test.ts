@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { objects } from '@hotcell/record/objects.ts';
-import { read } from '@hotcell/record/read-write.ts';
+import { readValue } from '@hotcell/record/read-write.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { resultOf, settled } from '../support/promise.ts';
@@ -58,6 +58,6 @@ test('a run that the platform fails three times is lost, and names every attempt
   assert.ok(result.attempts.every((attempt) => attempt.error?.message.includes('the cell died')));
   assert.match(result.reason, /attempt 1 on one: .*attempt 3 on one: .*rerun/s);
   const { store, tenant } = house;
-  const record = await read(store, objects.attempt, tenant, run, 1);
+  const record = await readValue(store, objects.attempt, tenant, run, 1);
   assert.equal(record?.error.code, 'cell_failed');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { admit, type Effective, judge } from '@hotcell/contract/admission.ts';
+import { admit, type Effective, judgeSpec } from '@hotcell/contract/admission.ts';
 import { isNeverVariable } from '@hotcell/contract/job-variables.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import { limitNames, limitTable } from '@hotcell/contract/limits.ts';
@@ -179,8 +179,8 @@ describe('whatever policy, whatever request', () => {
   test('admission answers, and the same to the same', () => {
     fc.assert(
       fc.property(request, policy, sizes, (from, under, inputs) => {
-        const verdict = admit(from, under, submitter, { inputs });
-        assert.deepEqual(admit(structuredClone(from), structuredClone(under), submitter, { inputs }), verdict);
+        const verdict = admit(from, under, submitter, inputs);
+        assert.deepEqual(admit(structuredClone(from), structuredClone(under), submitter, inputs), verdict);
         if (!verdict.admitted) assert.ok(verdict.reasons.length > 0 && verdict.reasons.length === verdict.rules.length);
       }),
       { numRuns: 200 },
@@ -191,7 +191,7 @@ describe('whatever policy, whatever request', () => {
     let seen = 0;
     fc.assert(
       fc.property(request, policy, sizes, (from, under, inputs) => {
-        const verdict = admit(from, under, submitter, { inputs });
+        const verdict = admit(from, under, submitter, inputs);
         if (!verdict.admitted) return;
         seen++;
         assertUnderTheCeiling(verdict.effective, under);
@@ -206,8 +206,8 @@ describe('whatever policy, whatever request', () => {
     fc.assert(
       fc.property(request, policy, (from, under) => {
         const image = under.images[0] ?? assert.fail();
-        const judged = judge(specOf(under, from, { ref: image.ref, digest: image.digest }), under);
-        const verdict = admit({ ...from, image: image.name }, under, submitter, { inputs: [] });
+        const judged = judgeSpec(specOf(under, from, { ref: image.ref, digest: image.digest }), under);
+        const verdict = admit({ ...from, image: image.name }, under, submitter, []);
         if (!judged.admitted) return;
         assert.ok(verdict.admitted, JSON.stringify(verdict));
         assert.deepEqual(judged.effective, verdict.effective);

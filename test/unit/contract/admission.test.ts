@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Admission, admit, judge, judgeInputs } from '@hotcell/contract/admission.ts';
+import { type Admission, admit, judgeSpec, judgeInputs } from '@hotcell/contract/admission.ts';
 import { messages } from '@hotcell/contract/admission-messages.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
@@ -71,7 +71,7 @@ const asked: Record<
 function verdictOf(name: string): Admission {
   const { more, under = policy, role = 'submitter', bytes = 0, files = 0 } = asked[name] ?? assert.fail(name);
   const inputs = more.inputs ? [{ name: 'a', bytes, files }] : [];
-  return admit({ ...prints, ...more }, under, { ...submitter, role }, { inputs });
+  return admit({ ...prints, ...more }, under, { ...submitter, role }, inputs);
 }
 
 const specUnder = (under: Policy, more: Partial<Spec> = {}): Spec => {
@@ -158,9 +158,7 @@ describe('a refusal', () => {
   });
 
   test('repeats a submitter’s text bounded and without control characters', () => {
-    const verdict = admit({ ...prints, ...fine, image: `\u001b]0;x\u0007${'x'.repeat(250)}` }, policy, submitter, {
-      inputs: [],
-    });
+    const verdict = admit({ ...prints, ...fine, image: `\u001b]0;x\u0007${'x'.repeat(250)}` }, policy, submitter, []);
     assert.ok(!verdict.admitted);
     const [{ message } = assert.fail()] = verdict.reasons;
     assert.doesNotMatch(message, /\p{Cc}/u);
@@ -201,7 +199,7 @@ describe('what is admitted', () => {
 describe('the worker’s own judgement', () => {
   test('agrees with admission', () => {
     const limits = { timeoutSeconds: 20 };
-    const verdict = judge(specUnder(policy, { limits }), policy);
+    const verdict = judgeSpec(specUnder(policy, { limits }), policy);
     assert.ok(verdict.admitted);
     assert.deepEqual(verdict.effective, admitted(policy, { ...fine, limits }).effective);
   });
@@ -217,7 +215,7 @@ describe('the worker’s own judgement', () => {
       labels: {},
       requester: { key: 'x', role: 'reader' },
     });
-    const verdict = judge(spec, policy);
+    const verdict = judgeSpec(spec, policy);
     assert.ok(!verdict.admitted);
     assert.deepEqual(verdict.rules.toSorted(), [
       'argv',
