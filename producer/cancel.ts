@@ -47,7 +47,7 @@ export async function cancelRun(deps: CancelDeps, asked: CancelAsked): Promise<'
 }
 
 function finishedAlready(run: RunId): HotcellError {
-  return new HotcellError('finished_already', `Run ${run} has finished already. See ./hotcell show ${run}.`);
+  return new HotcellError('finished_already', `Run ${run} has finished already. GET /v1/runs/${run} shows its result.`);
 }
 
 /** A worker may claim the run at the same moment: the put-if-absent of the result decides which of them ends it. */

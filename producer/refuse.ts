@@ -16,7 +16,7 @@ export interface Refused {
 
 /** The refusal of a known caller is a record like any other: an id, an outcome, and why. */
 export async function refuse(deps: CommitDeps, { reasons, ...asked }: Refused): Promise<Result> {
-  const reason = `refused: ${showIssues(reasons)}`;
+  const reason = `Refused: ${showIssues(reasons)}`;
   const of = { run: newRunId(), tenant: asked.tenant, spec: null };
   const ending = { outcome: 'rejected', reason, errors: reasons } as const;
   const result = { ...emptyResult(of, undefined, ending, new Date()), ...asked };

@@ -17,7 +17,7 @@ export function runIdOf(said: string): RunId {
 }
 
 export function noSuchRun(run: string): HotcellError {
-  return new HotcellError('not_found', `run ${run} not found: see ./hotcell ls`);
+  return new HotcellError('not_found', `Run ${run} not found. GET /v1/runs lists the runs.`);
 }
 
 /** A run's result if it has one, else its spec and how far it is. */

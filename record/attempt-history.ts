@@ -53,6 +53,6 @@ function attemptOf({ attempt, worker, startedAt }: Claim, record: AttemptRecord 
     const { finishedAt, error, outcome } = record;
     return { attempt, worker, startedAt, finishedAt, ...(outcome ? { outcome } : {}), error };
   }
-  const message = `the worker ${worker} died, or was cut off, while it had the run`;
+  const message = `Worker ${worker} died or lost its connection while it had the run.`;
   return { attempt, worker, startedAt, finishedAt: null, error: { code: 'worker_gone', message } };
 }

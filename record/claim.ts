@@ -36,7 +36,10 @@ export async function claimNext(
     if (stands.nonce === claim.nonce) return { claim, history };
     history = await readHistory(store, tenant, run);
   }
-  throw new HotcellError('conflict', `other workers claimed run ${run} ${tries} times in a row`);
+  throw new HotcellError(
+    'conflict',
+    `Other workers claimed run ${run} ${tries} times in a row. Recovery queues it again.`,
+  );
 }
 
 /** Whether a later attempt than this one took the run over. */

@@ -51,7 +51,10 @@ export async function readResult(store: Buckets, tenant: string, run: RunId): Pr
 export async function storedResult(store: Buckets, tenant: string, run: RunId): Promise<Stored<Result> | undefined> {
   const found = await readStored(store, objects.result, tenant, run);
   if (found && (found.value.run !== run || found.value.tenant !== tenant))
-    throw new HotcellError('record_damaged', `where the result of run ${run} belongs lies that of ${found.value.run}`);
+    throw new HotcellError(
+      'record_damaged',
+      `The key of run ${run}'s result holds the result of run ${found.value.run}.`,
+    );
   return found;
 }
 

@@ -12,7 +12,7 @@ export function loadSources(file: string | undefined): Source[] {
     return readSources(readFileSync(file, 'utf8'));
   } catch (cause) {
     if (cause instanceof HotcellError) throw cause;
-    throw new HotcellError('invalid', `HOTCELL_SOURCES names ${file}, which cannot be read: ${messageOf(cause)}`);
+    throw new HotcellError('invalid', `Cannot read ${file}, which HOTCELL_SOURCES names: ${messageOf(cause)}`);
   }
 }
 
@@ -50,16 +50,19 @@ export class Contents implements AsyncDisposable {
     const { bucket, key, versionId } = entry.location;
     if (bucket === this.#record) {
       if (key === recordKeys.cas(tenant, entry.sha256)) return this.own;
-      throw new HotcellError('input_damaged', `${entry.path}: ${bucket}/${key} is not where contents of ${tenant} lie`);
+      throw new HotcellError(
+        'input_damaged',
+        `${entry.path}: ${bucket}/${key} is not where the contents of ${tenant} are stored.`,
+      );
     }
     const source = sourceFor(this.sources, tenant, bucket, key);
     if (!source)
       throw new HotcellError(
         'input_missing',
-        `${entry.path}: ${bucket}/${key} may not be read here; the operator opens buckets and prefixes in the file that HOTCELL_SOURCES names`,
+        `${entry.path}: runs may not read ${bucket}/${key}. The operator allows buckets and prefixes in the file that HOTCELL_SOURCES names.`,
       );
     if (versionId === undefined)
-      throw new HotcellError('input_damaged', `${entry.path}: ${bucket}/${key} is referred to without a version`);
+      throw new HotcellError('input_damaged', `${entry.path}: the reference to ${bucket}/${key} has no version.`);
     return this.openSource(source);
   }
 

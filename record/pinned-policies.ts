@@ -13,7 +13,7 @@ export interface PinnedPolicy {
 }
 
 const lookEveryMs = 1_500;
-/** A list of revocations that is older than this is asked for again before anybody is let through by it. */
+/** A list of revocations that is older than this is asked for again before a run is admitted by it. */
 const staleMs = 3_000;
 const mostTexts = 256;
 

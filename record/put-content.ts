@@ -37,7 +37,7 @@ export async function putStream(
   try {
     await store.upload(store.record, recordKeys.cas(tenant, digest), verified(chunks, digest), { ifAbsent: !anew });
   } catch (error) {
-    // Somebody else brought the same bytes meanwhile.
+    // Another writer stored the same bytes meanwhile.
     if (!(error instanceof PreconditionFailed)) throw error;
   }
 }
@@ -60,7 +60,7 @@ export async function* verified(chunks: AsyncIterable<Uint8Array>, digest: Diges
   if (found !== digest)
     throw new HotcellError(
       'snapshot_refused',
-      `the bytes that came have the digest ${found} and not ${digest}: the file changed while it was read, or the upload was damaged; try again`,
+      `The bytes have the digest ${found} instead of ${digest}: the file changed while it was read, or the upload was damaged. Try again.`,
     );
   if (held) yield held;
 }

@@ -16,7 +16,7 @@ async function* rowsOf(bytes: AsyncIterable<Buffer>, what: string): AsyncGenerat
     rest = lines.pop() ?? '';
     for (const line of lines) yield parseJsonAs(LogRow, line, `a row of ${what}`, 'record_damaged');
   }
-  if (rest !== '') throw new HotcellError('record_damaged', `${what} ends in the middle of a row`);
+  if (rest !== '') throw new HotcellError('record_damaged', `${what} ends in the middle of a row.`);
 }
 
 /** The whole log of an attempt, compressed, as it comes. */
@@ -32,7 +32,7 @@ export async function* storedRows(store: Buckets, tenant: string, run: RunId, at
   const key = recordKeys.log(tenant, run, attempt);
   const found = await store.get(store.record, key);
   if (!found)
-    throw new HotcellError('record_damaged', `${store.record}/${key} is missing, although the result names it`);
+    throw new HotcellError('record_damaged', `${store.record}/${key} is missing, although the result names it.`);
   const plain = createZstdDecompress();
   // The error of either end shows at the reader; pipe() alone would leave the reader waiting.
   found.body.on('error', (error) => plain.destroy(error));

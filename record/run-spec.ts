@@ -17,7 +17,7 @@ export async function putSpec(store: Buckets, spec: Spec): Promise<PinnedSpec> {
   return pinned(stands, digestOf(stands), spec.tenant, spec.run);
 }
 
-/** For who has no digest to compare it with: before there is an open marker. */
+/** For a caller without a digest to compare: before there is an open marker. */
 export async function findSpec(store: Buckets, tenant: string, run: RunId): Promise<PinnedSpec | undefined> {
   const found = await readStored(store, objects.spec, tenant, run);
   return found && pinned(found.value, found.digest, tenant, run);
@@ -27,9 +27,12 @@ export async function findSpec(store: Buckets, tenant: string, run: RunId): Prom
 export async function readSpec(store: Buckets, tenant: string, run: RunId, digest: Digest): Promise<Spec> {
   const found = await findSpec(store, tenant, run);
   const what = `the spec of run ${run}`;
-  if (!found) throw new HotcellError('record_damaged', `${what} is missing: what was to be run is not known`);
+  if (!found) throw new HotcellError('record_damaged', `${what} is missing, so the worker does not know what to run.`);
   if (found.digest !== digest)
-    throw new HotcellError('record_damaged', `${what} was altered: it is ${found.digest}, and ${digest} was accepted`);
+    throw new HotcellError(
+      'record_damaged',
+      `${what} was altered: its digest is ${found.digest}, and ${digest} was accepted.`,
+    );
   return found.spec;
 }
 
@@ -37,7 +40,7 @@ function pinned(spec: Spec, digest: Digest, tenant: string, run: RunId): PinnedS
   if (spec.run !== run || spec.tenant !== tenant)
     throw new HotcellError(
       'record_damaged',
-      `where the spec of run ${run} of ${tenant} belongs lies that of ${spec.run} of ${spec.tenant}`,
+      `The key of run ${run}'s spec (tenant ${tenant}) holds the spec of run ${spec.run} (tenant ${spec.tenant}).`,
     );
   return { spec, digest };
 }

@@ -34,7 +34,7 @@ export function readLocations(text: string, digest: Digest, entries: readonly Sn
   if (lines.length !== entries.length || lines.some((line, i) => line.path !== entries[i]?.path))
     throw new HotcellError(
       'input_damaged',
-      `the map of locations ${digest} does not belong to the snapshot's manifest`,
+      `The map of locations ${digest} does not belong to the snapshot's manifest.`,
     );
   return entries.map((entry, i) => {
     const { bucket = '', key = '', versionId } = lines[i] ?? {};

@@ -17,7 +17,7 @@ export async function readName(store: Buckets, tenant: string, name: string): Pr
 /** Where the name points: the latest entry by its time, not by when it was written; of equals the one written last. */
 export function pointsTo(name: SnapshotNameRecord): Digest {
   const latest = name.history.toSorted((a, b) => a.at.localeCompare(b.at)).at(-1);
-  if (!latest) throw new HotcellError('record_damaged', `the name ${name.name} has no history`);
+  if (!latest) throw new HotcellError('record_damaged', `The name ${name.name} has no history.`);
   return latest.snapshot;
 }
 

@@ -103,7 +103,10 @@ export async function useSnapshot(store: Buckets, tenant: string, id: Digest): P
   if (!youngEnough(found.modified)) {
     await put(store, objects.snapshot, found.value, tenant, id);
     if (Date.now() - begun > collectorWaitsMs / 2)
-      throw new HotcellError('store_unavailable', `the store was too slow to take hold of ${id}: try again`);
+      throw new HotcellError(
+        'store_unavailable',
+        `The store was too slow to keep ${id} from being collected. Try again.`,
+      );
     // It may have been gone before we put its record back: then the record is all there is of it.
     if (!(await store.head(store.record, recordKeys.manifest(tenant, id)))) return undefined;
   }
@@ -113,7 +116,7 @@ export async function useSnapshot(store: Buckets, tenant: string, id: Digest): P
 const gone = (what: string) =>
   new HotcellError(
     'input_missing',
-    `${what} is not in the store: it was collected or never finished; freeze the source again`,
+    `${what} is not in the store: it was collected, or its upload never finished. Freeze the source again.`,
   );
 
 async function textOf(store: Buckets, key: string, what: string): Promise<string> {
@@ -124,7 +127,7 @@ async function textOf(store: Buckets, key: string, what: string): Promise<string
 
 /** The manifest of a snapshot, checked against its id. */
 export async function manifestAt(store: Buckets, tenant: string, id: Digest): Promise<SnapshotEntry[]> {
-  return readManifest(await textOf(store, recordKeys.manifest(tenant, id), `the snapshot ${id}`), id);
+  return readManifest(await textOf(store, recordKeys.manifest(tenant, id), `The snapshot ${id}`), id);
 }
 
 /** The manifest and the map of locations, each checked against the digest it was asked by. */
@@ -134,7 +137,7 @@ export async function locatedAt(
   snapshot: Digest,
   locations: Digest,
 ): Promise<LocatedEntry[]> {
-  const what = `the map of locations ${locations} of the snapshot ${snapshot}`;
+  const what = `The map of locations ${locations} of the snapshot ${snapshot}`;
   const [entries, map] = await Promise.all([
     manifestAt(store, tenant, snapshot),
     textOf(store, recordKeys.locations(tenant, locations), what),

@@ -29,7 +29,7 @@ export function sendProblem(problem: Problem, reply: FastifyReply): FastifyReply
 /** Before there is a request: what came is not HTTP, or its headers are too large or too late. */
 export function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const unreadable = new HotcellError('invalid', `the request cannot be read as HTTP (${error.code ?? error.message})`);
+  const unreadable = new HotcellError('invalid', `The request is not valid HTTP (${error.code ?? error.message}).`);
   const body = JSON.stringify(problemOf(unreadable, randomUUID()));
   const head = [
     'HTTP/1.1 400 Bad Request',

@@ -12,7 +12,10 @@ export function apiKeyHandlers(producer: Producer) {
     async createApiKey({ caller, body, reply }) {
       const { role, label, expiresAt, tenant = caller.tenant } = body;
       if (!mayManageKeysOf(caller, tenant))
-        throw new HotcellError('forbidden', `this key creates keys for ${caller.tenant} only`);
+        throw new HotcellError(
+          'forbidden',
+          `This key creates keys for the tenant ${caller.tenant} only. Leave out tenant, or use that tenant's admin key.`,
+        );
       const expiry = expiresAt === undefined ? undefined : new Date(expiresAt);
       const { key, record } = newApiKey({ tenant, role, label, expiresAt: expiry });
       await putRecord(producer, record);
@@ -30,12 +33,9 @@ export function apiKeyHandlers(producer: Producer) {
       const known = ApiKeyView.shape.id.safeParse(id).success;
       const record = known ? await readApiKey(store, id) : undefined;
       if (!record || !mayManageKeysOf(caller, record.tenant))
-        throw new HotcellError('not_found', `API key ${id} not found: see ./hotcell apikey ls`);
+        throw new HotcellError('not_found', `API key ${id} not found. GET /v1/apikeys lists the keys.`);
       if (id === caller.key)
-        throw new HotcellError(
-          'conflict',
-          'a key cannot revoke itself: use another admin key, so that one is left that can',
-        );
+        throw new HotcellError('conflict', "You can't revoke the key you are using. Use another admin key.");
       const revoked: ApiKeyRecord = { ...record, revokedAt: record.revokedAt ?? new Date().toISOString() };
       await putRecord(producer, revoked);
       return shown(revoked);

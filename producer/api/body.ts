@@ -37,11 +37,11 @@ function checkShape(bytes: Buffer): void {
       if (++depth > maxDepth)
         throw new HotcellError(
           'invalid',
-          `the body nests more than ${maxDepth} levels deep: flatten it, or pass it as an input`,
+          `The body nests more than ${maxDepth} levels deep. Flatten it, or pass it as an input.`,
         );
     } else if (closers.has(byte)) depth--;
     else if (byte === comma && ++parts > maxParts)
-      throw new HotcellError('too_large', `the body holds more than ${maxParts} values: pass big data as an input`);
+      throw new HotcellError('too_large', `The body holds more than ${maxParts} values. Pass big data as an input.`);
   }
 }
 
@@ -50,9 +50,13 @@ function checkShape(bytes: Buffer): void {
  * bytes in UTF-8, so that other code would run than was submitted.
  */
 function refuseUnfaithful(key: string, value: unknown): unknown {
-  if (key === '__proto__') throw new HotcellError('invalid', 'the body has a key __proto__, which is not allowed');
+  if (key === '__proto__')
+    throw new HotcellError('invalid', 'The body has a key __proto__, which is not allowed. Remove it.');
   if (!key.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
-    throw new HotcellError('invalid', `the text at ${JSON.stringify(key)} has half a character (a lone surrogate)`);
+    throw new HotcellError(
+      'invalid',
+      `The text at ${JSON.stringify(key)} has half a character (a lone surrogate). Encode it as UTF-8.`,
+    );
   return value;
 }
 
@@ -64,6 +68,6 @@ export function parseBody(bytes: Buffer): unknown {
     return JSON.parse(text, suspicious ? refuseUnfaithful : undefined);
   } catch (cause) {
     if (cause instanceof HotcellError) throw cause;
-    throw new HotcellError('invalid', `the body is not JSON: ${messageOf(cause)}`, { cause });
+    throw new HotcellError('invalid', `The body is not JSON: ${messageOf(cause)}`, { cause });
   }
 }

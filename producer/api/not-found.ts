@@ -19,8 +19,8 @@ export function notFound(method: string, url: string): HotcellError {
   const [address = ''] = url.split('?', 1);
   const allow = methodsAt(url);
   return allow.length === 0
-    ? new HotcellError('not_found', `${address} does not exist: see /openapi.json`)
-    : new HotcellError('method_not_allowed', `${address} does not take ${method}: use ${allow.join(' or ')}`, {
+    ? new HotcellError('not_found', `${address} does not exist. See /openapi.json.`)
+    : new HotcellError('method_not_allowed', `${address} does not take ${method}. Use ${allow.join(' or ')}.`, {
         extra: { allow },
       });
 }

@@ -18,12 +18,15 @@ export function outputHandlers(producer: Producer) {
     async getOutput({ caller: { tenant }, params, reply }) {
       const { files } = await outputsOf(producer, tenant, params.run);
       const file = files.find((one) => one.path === params.path);
-      if (!file) throw new HotcellError('not_found', `run ${params.run} has no output ${params.path}`);
+      if (!file) throw new HotcellError('not_found', `Run ${params.run} has no output ${params.path}.`);
       const { store } = producer;
       const signal = endsWith(reply, producer);
       const found = await openContent(store, tenant, file.sha256, signal);
       if (!found)
-        throw new HotcellError('record_damaged', `the bytes of ${file.path} (${file.sha256}) are missing in the store`);
+        throw new HotcellError(
+          'record_damaged',
+          `The bytes of ${file.path} (${file.sha256}) are missing in the store.`,
+        );
       // Never shown inline: an untrusted program wrote it.
       return reply
         .type(octets)
@@ -39,7 +42,7 @@ export function outputHandlers(producer: Producer) {
 async function outputsOf(producer: Producer, tenant: string, named: string): Promise<Result['outputs']> {
   const view = await viewOf(producer, tenant, runIdOf(named));
   if (view.status === 'finished') return view.outputs;
-  throw new HotcellError('conflict', `run ${view.run} is ${view.status}: it has outputs when it is finished`);
+  throw new HotcellError('conflict', `Run ${view.run} is ${view.status}. It has outputs when it has finished.`);
 }
 
 function attachment(path: string): string {

@@ -22,15 +22,15 @@ function ours(cause: unknown): HotcellError {
   if (cause instanceof HotcellError) return cause;
   const status = (cause as Partial<FastifyError> | null)?.statusCode ?? 500;
   if (status === 413)
-    return new HotcellError('too_large', 'the body is larger than 64 MiB: pass big data as an input', { cause });
+    return new HotcellError('too_large', 'The body is larger than 64 MiB. Pass big data as an input.', { cause });
   if (status === 415)
-    return new HotcellError('unsupported_media_type', 'send the body as content-type: application/json', { cause });
+    return new HotcellError('unsupported_media_type', 'Send the body as content-type: application/json.', { cause });
   if (status === 404) return new HotcellError('not_found', messageOf(cause), { cause });
   if (status >= 400 && status < 500) return new HotcellError('invalid', messageOf(cause), { cause });
   // Not told to the caller: it may name addresses, paths or secrets of the inside. The log has it.
   return new HotcellError(
     'internal',
-    'an internal error occurred: try again, and if it persists give the operator the requestId',
+    'An internal error occurred. Try again; if it persists, give the operator the requestId.',
     { cause },
   );
 }

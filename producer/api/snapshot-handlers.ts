@@ -85,10 +85,11 @@ async function recordOf(deps: ResolveDeps, tenant: string, named: string): Promi
   const id = await idOf(deps, tenant, named);
   const record = await snapshotRecord(deps.store, tenant, id);
   if (record) return record;
-  if (named === id) throw new HotcellError('not_found', `snapshot ${id} not found: see ./hotcell snapshot ls`);
+  if (named === id)
+    throw new HotcellError('not_found', `Snapshot ${id} not found. GET /v1/snapshots lists the snapshots.`);
   throw new HotcellError(
     'not_found',
-    `${named} points to ${id}, which was collected as garbage: freeze its source again with ./hotcell snapshot create`,
+    `${named} points to ${id}, which was collected as garbage. Freeze its source again.`,
   );
 }
 
@@ -97,7 +98,7 @@ async function idOf(deps: ResolveDeps, tenant: string, named: string): Promise<D
   if (form.kind === 'id') return form.id;
   if (form.kind === 'name') return idOfName(deps.store, tenant, form.name);
   if (form.kind === 'outputs') return (await freezeOutputs(deps.store, tenant, form.run)).snapshot;
-  throw new HotcellError('invalid', `${named} must be a snapshot's id, its name or RUN:outputs`);
+  throw new HotcellError('invalid', `${named} must be a snapshot's id, its name or RUN:outputs.`);
 }
 
 interface Freezing {

@@ -47,7 +47,7 @@ async function* alive(producer: Producer, beat: string, texts: AsyncIterable<str
       next = iterator.next();
     }
     if (producer.draining.aborted)
-      throw new HotcellError('internal', 'this process is stopping: ask again behind the last row');
+      throw new HotcellError('internal', 'This process is stopping. Ask again, after the last row.');
   } catch (error) {
     if (!producer.draining.aborted) producer.log.error({ err: error }, 'a stream failed');
     throw error;

@@ -24,7 +24,7 @@ export function takeBodies(app: FastifyInstance): void {
     const contentType = request.headers['content-type'];
     const wanted = request.routeOptions.config.route?.body?.type;
     if (wanted && contentType !== undefined && !contentType.startsWith(wanted))
-      throw new HotcellError('unsupported_media_type', `send the body as content-type: ${wanted}`);
+      throw new HotcellError('unsupported_media_type', `Send the body as content-type: ${wanted}.`);
     const announced = Number(request.headers['content-length'] ?? bodyLimitBytes);
     if (!contentType?.startsWith(json) || announced <= smallBytes) return payload;
     const giveBack = await budget.reserve(Math.min(announced, bodyLimitBytes));

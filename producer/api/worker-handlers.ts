@@ -15,7 +15,7 @@ export function workerHandlers(producer: Producer) {
 
     async drainWorker({ params: { name }, reply }) {
       if (!(await live.workers.all()).some((worker) => worker.name === name))
-        throw new HotcellError('not_found', `worker ${name} not found: see ./hotcell workers ls`);
+        throw new HotcellError('not_found', `Worker ${name} not found. GET /v1/workers lists the workers.`);
       await live.workers.drain(name);
       reply.code(202);
       return { worker: name, state: 'draining' as const };

@@ -28,7 +28,7 @@ export function callerFrom(record: ApiKeyRecord, namedTenant: string | undefined
   if (!operator)
     throw new HotcellError(
       'forbidden',
-      `this key acts for the tenant ${record.tenant} only: leave out the tenant, or use a key of the one you mean`,
+      `This key acts for the tenant ${record.tenant} only. Leave out the tenant, or use a key of the other tenant.`,
     );
   return { ...caller, tenant: parseAs(TenantName, namedTenant, 'the tenant') };
 }
@@ -37,12 +37,15 @@ export function callerFrom(record: ApiKeyRecord, namedTenant: string | undefined
 export function requireRole(caller: Caller, needed: Exclude<Route['role'], 'anyone'>): void {
   if (needed === 'operator') {
     if (caller.operator) return;
-    throw new HotcellError('forbidden', `only the operator, an admin of the tenant ${operatorTenant}, may do this`);
+    throw new HotcellError(
+      'forbidden',
+      `Permission denied: only the operator (an admin of the tenant ${operatorTenant}) may do this.`,
+    );
   }
   if (ranks[caller.role] >= ranks[needed]) return;
   throw new HotcellError(
     'forbidden',
-    `this needs the role ${needed}, and the key ${caller.key} has the role ${caller.role}: use another key`,
+    `Permission denied: this needs the role ${needed}, and the key ${caller.key} has the role ${caller.role}. Use another key.`,
   );
 }
 

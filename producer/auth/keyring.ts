@@ -19,7 +19,7 @@ interface Known {
 }
 
 function refuse(why: string): HotcellError {
-  return new HotcellError('unauthenticated', `${why}: send "Authorization: Bearer <API key>" with a valid key`);
+  return new HotcellError('unauthenticated', `${why} Send "Authorization: Bearer <API key>" with a valid key.`);
 }
 
 /** Recognises keys by their hash; reads the bucket at most once in two seconds for each. */
@@ -32,15 +32,15 @@ export class KeyRing {
   }
 
   async recognise(authorization: string | undefined, now: number = Date.now()): Promise<ApiKeyRecord> {
-    if (authorization === undefined) throw refuse('no API key given');
+    if (authorization === undefined) throw refuse('No API key given.');
     const key = ApiKey.safeParse(/^Bearer +(\S+)$/i.exec(authorization)?.[1]);
-    if (!key.success) throw refuse('API key malformed');
+    if (!key.success) throw refuse('API key malformed.');
     const record = await this.#recordOf(apiKeyIdOf(key.data), now);
     if (!record || !timingSafeEqual(Buffer.from(record.sha256), Buffer.from(sha256(key.data))))
-      throw refuse('API key not recognised');
-    if (record.revokedAt !== undefined) throw refuse(`API key ${record.id} is revoked`);
+      throw refuse('API key not recognised.');
+    if (record.revokedAt !== undefined) throw refuse(`API key ${record.id} is revoked.`);
     if (record.expiresAt !== undefined && Date.parse(record.expiresAt) <= now)
-      throw refuse(`API key ${record.id} has expired`);
+      throw refuse(`API key ${record.id} has expired.`);
     return record;
   }
 

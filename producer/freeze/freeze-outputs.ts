@@ -8,15 +8,21 @@ import type { Buckets } from '@hotcell/record/buckets.ts';
 export async function freezeOutputs(store: Buckets, tenant: string, run: RunId): Promise<KeptSnapshot> {
   const result = await readResult(store, tenant, run);
   if (!result)
-    throw new HotcellError('not_found', `there is no finished run ${run}: its outputs exist when it has ended`);
+    throw new HotcellError(
+      'not_found',
+      `Run ${run} has not finished, or does not exist. A run has outputs when it has finished.`,
+    );
   const { snapshot, files } = result.outputs;
   if (snapshot === null)
-    throw new HotcellError('snapshot_refused', `the run ${run} ended ${result.outcome} and wrote no outputs`);
+    throw new HotcellError(
+      'snapshot_refused',
+      `Run ${run} (${result.outcome}) wrote no outputs, so there is nothing to freeze.`,
+    );
   const kept = await putSnapshot(store, tenant, files, { source: `${run}:outputs`, by: `run ${run}` });
   if (kept.snapshot !== snapshot)
     throw new HotcellError(
       'record_damaged',
-      `the result of ${run} lists other files than its snapshot ${snapshot} holds`,
+      `The result of run ${run} lists other files than its snapshot ${snapshot}.`,
     );
   return kept;
 }

@@ -45,7 +45,7 @@ export async function listPrefix(
   if (unversioned)
     throw new HotcellError(
       'snapshot_refused',
-      `s3://${bucket}/${unversioned.key} has no version: only a bucket that keeps versions can be frozen by reference; use --mode copy`,
+      `s3://${bucket}/${unversioned.key} has no version. Only a bucket that keeps versions can be frozen by reference: use the mode copy.`,
     );
   return objects;
 }

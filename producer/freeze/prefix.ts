@@ -68,7 +68,7 @@ function opened({ sources }: Contents, tenant: string, { bucket, prefix }: Place
   }
   throw new HotcellError(
     'forbidden',
-    `s3://${bucket}/${prefix} is not open to ${tenant}: the operator names buckets and prefixes in the file of HOTCELL_SOURCES`,
+    `The tenant ${tenant} may not read s3://${bucket}/${prefix}. The operator allows buckets and prefixes in the file that HOTCELL_SOURCES names.`,
   );
 }
 

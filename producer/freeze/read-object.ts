@@ -88,11 +88,11 @@ async function read(
   const changed = (how: string) =>
     new HotcellError(
       'conflict',
-      `s3://${bucket}/${key} ${how} while it was frozen: nothing of this freeze counts; try again when it is at rest`,
+      `s3://${bucket}/${key} ${how} while it was being frozen, so nothing was kept. Try again when the source no longer changes.`,
     );
   const head = await store.read(bucket, key, taken, { versionId, flowing: size <= smallContentBytes });
   if (!head) throw changed('was deleted');
-  if (bytes !== size) throw changed(`changed its size from ${size} to ${bytes} bytes`);
-  if (head.etag !== etag) throw changed('was written again');
+  if (bytes !== size) throw changed(`changed from ${size} to ${bytes} bytes`);
+  if (head.etag !== etag) throw changed('was overwritten');
   return `sha256:${hash.digest('hex')}`;
 }

@@ -20,18 +20,18 @@ export class Tally {
     if (this.files > files)
       throw new HotcellError(
         'too_large',
-        `${this.#what} has more than ${files} files, which is the most one snapshot holds: freeze parts of it, or pack small files together`,
+        `${this.#what} has more than ${files} files, the most that one snapshot holds. Freeze parts of it, or pack small files together.`,
       );
     if (this.bytes > bytes)
       throw new HotcellError(
         'too_large',
-        `${this.#what} has more than ${bytes} bytes, which is the most one snapshot holds: freeze parts of it`,
+        `${this.#what} has more than ${bytes} bytes, the most that one snapshot holds. Freeze parts of it.`,
       );
   }
 
   /** An input of nothing is a mistake in its address more often than it is meant. */
   refuseNothing(): void {
     if (this.files === 0)
-      throw new HotcellError('snapshot_refused', `${this.#what} holds no files: there is nothing to freeze`);
+      throw new HotcellError('snapshot_refused', `${this.#what} holds no files. Check its address.`);
   }
 }

@@ -98,7 +98,7 @@ export class Uploads {
 
 function refuseMissing(missing: readonly SnapshotEntry[]): void {
   if (missing.length === 0) return;
-  throw new HotcellError('conflict', `${missing.length} of the files have not arrived yet: send them, then ask again`, {
+  throw new HotcellError('conflict', `${missing.length} of the files have not arrived. Send them, then ask again.`, {
     issues: missing.map(({ path, sha256 }) => ({ path, message: `${hexOf(sha256)} is missing` })),
   });
 }
@@ -106,7 +106,11 @@ function refuseMissing(missing: readonly SnapshotEntry[]): void {
 function refuseSizes(wrong: readonly SnapshotEntry[]): void {
   const [first] = wrong;
   if (!first) return;
-  throw new HotcellError('snapshot_refused', `${first.path} is said to have ${first.size} bytes, and has not`, {
-    issues: wrong.map(({ path, size }) => ({ path, message: `has not ${size} bytes` })),
-  });
+  throw new HotcellError(
+    'snapshot_refused',
+    `${first.path} does not have the announced ${first.size} bytes. Begin the upload again.`,
+    {
+      issues: wrong.map(({ path, size }) => ({ path, message: `does not have ${size} bytes` })),
+    },
+  );
 }

@@ -60,7 +60,7 @@ export class PolicyPins implements Disposable {
     return stands;
   }
 
-  /** The text comes last: whoever finds it finds what it names. */
+  /** The text comes last: a reader that finds it finds what it names. */
   async #put(policy: Policy, digest: Digest): Promise<void> {
     await Promise.all([...this.#putProfiles(policy), ...policy.images.map((image) => this.#putPackages(image))]);
     await putPolicy(this.#store, policy, digest);
@@ -82,7 +82,7 @@ export class PolicyPins implements Disposable {
     if (text === undefined || sha256(text) !== packages)
       throw new HotcellError(
         'image_missing',
-        `the list of packages of the image ${name} is not the one that images.lock names: build it again (./hotcell up, or ./hotcell image build ${name})`,
+        `The package list of the image ${name} is not the one that images.lock names. The operator has to build the image again.`,
       );
     await putImageReport(this.#store, packages, text);
   }
@@ -93,11 +93,11 @@ async function textOf(file: string): Promise<string | undefined> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new HotcellError('internal', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new HotcellError('internal', `Cannot read ${file}: ${messageOf(error)}`, { cause: error });
   }
 }
 
 function revokedError(name: string, revoked: PolicyRevocation): HotcellError {
-  const message = `this text of policy ${name} was revoked at ${revoked.at}: ${revoked.reason}; have the policy changed, or ask for another`;
+  const message = `This text of policy ${name} was revoked at ${revoked.at}: ${revoked.reason}. Use another policy, or ask the operator to change this one.`;
   return new HotcellError('policy_refused', message, { issues: [{ path: 'policy', message }] });
 }

@@ -32,7 +32,7 @@ export class PolicyShelf {
     if (found) return found;
     const wrong = problems.get(name);
     const message = wrong
-      ? `policy ${name} has a problem and cannot be used: ${wrong.map(problemLine).join('; ')}`
+      ? `Policy ${name} has an error and can't be used: ${wrong.map(problemLine).join('; ')}`
       : noPolicy(name, [...policies.keys(), ...problems.keys()].toSorted());
     const issues: Issue[] = [{ path: 'policy', message }];
     throw new HotcellError('policy_refused', message, { issues });
@@ -60,7 +60,7 @@ export class PolicyShelf {
 
 function noPolicy(name: string, names: readonly string[]): string {
   const near = nearest(name, names);
-  return `there is no policy ${name}${near ? `; did you mean ${near}?` : ''} (there are: ${names.join(', ') || 'none'})`;
+  return `Policy not found: ${name}.${near ? ` Did you mean ${near}?` : ''} Policies here: ${names.join(', ') || 'none'}.`;
 }
 
 /** Changes whenever a file that counts does: its size, or the time and inode of its last change. */

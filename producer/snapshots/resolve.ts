@@ -26,10 +26,10 @@ export async function resolveInput(deps: ResolveDeps, tenant: string, source: st
   const form = sourceForm(source);
   switch (form.kind) {
     case 'id':
-      return inUse(deps.store, tenant, form.id, `there is no snapshot ${form.id}`);
+      return inUse(deps.store, tenant, form.id, `Snapshot ${form.id} not found`);
     case 'name': {
       const id = await idOfName(deps.store, tenant, form.name);
-      return inUse(deps.store, tenant, id, `the name ${form.name} points to ${id}, which was collected as garbage`);
+      return inUse(deps.store, tenant, id, `The name ${form.name} points to ${id}, which was collected as garbage`);
     }
     case 'outputs':
       return freezeOutputs(deps.store, tenant, form.run);
@@ -41,17 +41,13 @@ export async function resolveInput(deps: ResolveDeps, tenant: string, source: st
 export async function idOfName(store: Buckets, tenant: string, name: string): Promise<Digest> {
   const found = await readName(store, tenant, name);
   if (!found)
-    throw new HotcellError(
-      'not_found',
-      `there is no snapshot of the name ${name}: ./hotcell snapshot names lists them`,
-    );
+    throw new HotcellError('not_found', `No snapshot is named ${name}. GET /v1/snapshot-names lists the names.`);
   return pointsTo(found);
 }
 
 async function inUse(store: Buckets, tenant: string, id: Digest, otherwise: string): Promise<Resolved> {
   const record = await useSnapshot(store, tenant, id);
-  if (!record)
-    throw new HotcellError('not_found', `${otherwise}: freeze its source again with ./hotcell snapshot create`);
+  if (!record) throw new HotcellError('not_found', `${otherwise}. Freeze its source again.`);
   const { snapshot, locations, files, bytes } = record;
   return { snapshot, locations, files, bytes };
 }

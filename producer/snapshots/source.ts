@@ -13,18 +13,21 @@ export function sourceForm(source: string): SourceForm {
   if (source.startsWith('sha256:')) {
     const id = Digest.safeParse(source);
     if (id.success) return { kind: 'id', id: id.data };
-    throw new HotcellError('invalid', `${source} is no snapshot's id: that is sha256: and 64 lowercase hex digits`);
+    throw new HotcellError(
+      'invalid',
+      `${source} is not a snapshot id. A snapshot id is sha256: and 64 lowercase hex digits.`,
+    );
   }
   const s3 = /^s3:\/\/([^/]+)\/?(.*)$/s.exec(source);
   if (s3) return { kind: 's3', bucket: s3[1] ?? '', prefix: s3[2] ?? '' };
   if (source.endsWith(':outputs')) {
     const run = RunId.safeParse(source.slice(0, -':outputs'.length));
     if (run.success) return { kind: 'outputs', run: run.data };
-    throw new HotcellError('invalid', `${source} names no run: write RUN:outputs with the run's id`);
+    throw new HotcellError('invalid', `${source} does not name a run. Write RUN:outputs with the run's id.`);
   }
   if (SnapshotName.safeParse(source).success) return { kind: 'name', name: source };
   throw new HotcellError(
     'invalid',
-    `${JSON.stringify(source)} is no source: it is a snapshot's id or name, RUN:outputs or s3://bucket/prefix. No path of a server can be named here; ./hotcell uploads folders and files`,
+    `${JSON.stringify(source)} is not a snapshot's id or name, RUN:outputs or s3://bucket/prefix. The API can't read local paths. Upload the files first.`,
   );
 }

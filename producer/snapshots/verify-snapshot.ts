@@ -17,7 +17,7 @@ export async function verifySnapshot(
   id: Digest,
 ): Promise<SnapshotVerdict> {
   const record = await snapshotRecord(deps.store, tenant, id);
-  if (!record) throw new HotcellError('not_found', `there is no snapshot ${id}`);
+  if (!record) throw new HotcellError('not_found', `Snapshot ${id} not found.`);
   const problems: Issue[] = [];
   let entries: LocatedEntry[] = [];
   try {

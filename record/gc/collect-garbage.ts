@@ -76,12 +76,12 @@ async function planOrSkip(
 ): Promise<{ plan: Plan | undefined; report: TenantReport }> {
   const nothing = { tenant, snapshots: 0, locations: 0, contents: 0, bytes: 0, protected: 0 };
   const skip = (skipped: string) => ({ plan: undefined, report: { ...nothing, skipped } });
-  if (await isFreezing(store, tenant)) return skip('somebody is freezing: it is looked at the next time');
+  if (await isFreezing(store, tenant)) return skip('a freeze is under way; the next collection will look at it');
   let plan: Plan;
   try {
     plan = await planFor(store, tenant, before);
   } catch (error) {
-    return skip(`what is needed cannot be told: ${messageOf(error)}`);
+    return skip(`cannot tell what is still needed: ${messageOf(error)}`);
   }
   const versions = [
     ...plan.snapshots.flatMap((s) => [...s.record, ...s.manifest]),

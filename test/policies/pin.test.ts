@@ -109,7 +109,7 @@ describe('a policy at its first use', () => {
   test('is refused if the package list is not the one in the lock', async () => {
     const { loaded, imagesLock } = await policyFile('tampered');
     await writeFile(join(folder, 'tampered/images/python.packages.json'), '{}');
-    await assert.rejects(pinsOf(imagesLock).pin(loaded), /the list of packages of the image python is not the one/);
+    await assert.rejects(pinsOf(imagesLock).pin(loaded), /The package list of the image python is not the one/);
     assert.equal(await producer.getBytes(producer.record, recordKeys.policy(loaded.digest)), undefined);
   });
 
@@ -148,7 +148,7 @@ describe('the worker', () => {
 
   test('does not judge by a policy that is not in the record or does not match its digest', async () => {
     const absent = sha256('nobody put this');
-    await assert.rejects(pinned().get(absent), /the record has no policy sha256:/);
+    await assert.rejects(pinned().get(absent), /The record has no policy sha256:/);
     const operator = bed.store('operator');
     const forged = sha256(`forged ${bed.tenant()}`);
     await operator.put(operator.record, recordKeys.policy(forged), canonical({ version: 1 }));
@@ -197,7 +197,7 @@ describe('a policy that is revoked', () => {
   test('must exist', async () => {
     const { imagesLock } = await policyFile('none');
     const digest: Digest = sha256('never seen');
-    await assert.rejects(pinsOf(imagesLock).revoke(digest, 'operator', 'x'), /the record has no policy/);
+    await assert.rejects(pinsOf(imagesLock).revoke(digest, 'operator', 'x'), /The record has no policy/);
   });
 });
 

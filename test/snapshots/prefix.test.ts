@@ -145,7 +145,7 @@ test('an object that is overwritten between listing and reading is named', async
   const from = { store: contents.openSource(source), bucket: unversioned, object };
   await put(unversioned, 'open/changing/a.csv', 'bbbb');
   const keepFor = { tenant, anew: false };
-  await assert.rejects(readObject(deps, from, keepFor), failsAs('conflict', /changing\/a\.csv was written again/));
+  await assert.rejects(readObject(deps, from, keepFor), failsAs('conflict', /changing\/a\.csv was overwritten/));
   await put(unversioned, 'open/changing/a.csv', 'longer than before');
   await assert.rejects(readObject(deps, from, keepFor), failsAs('conflict', /a\.csv changed its size/));
   await lake.store.delete(unversioned, 'open/changing/a.csv');

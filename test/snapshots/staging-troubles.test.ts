@@ -32,7 +32,10 @@ test('a location map that leads to another tenant is refused', async () => {
   const digest = sha256('theirs');
   const location = { bucket: house.store.record, key: recordKeys.cas(victim, digest) };
   const made = await putSnapshot(house.store, thief, [{ path: 'x', size: 6, sha256: digest, location }]);
-  await assert.rejects(staged(house, inputs, thief, { in: made }), failsAs('input_damaged', /not where contents of/));
+  await assert.rejects(
+    staged(house, inputs, thief, { in: made }),
+    failsAs('input_damaged', /not where the contents of/),
+  );
 });
 
 test('a manifest or location map that was changed in the store is refused', async () => {
