@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import { TenantName } from '../names.ts';
 import { ApiKeyView as View, Role } from '../apikey.ts';
-import { answerSchema, jsonAnswer, jsonBody, requestSchema, type Route } from './route.ts';
+import { answerSchema, jsonAnswer, jsonBody, requestSchema, tagged } from './route.ts';
 
 const ApiKeyView = answerSchema('ApiKey', View);
 
+const route = tagged('apikeys');
+
 export const apiKeyRoutes = {
-  createApiKey: {
-    method: 'POST',
-    path: '/v1/apikeys',
-    summary: 'Create an API key; it is shown only in this answer',
-    tag: 'apikeys',
-    role: 'admin',
+  createApiKey: route('POST /v1/apikeys', 'admin', 'Create an API key; it is shown only in this answer', {
     body: jsonBody(
       requestSchema(
         'ApiKeyRequest',
@@ -24,25 +21,15 @@ export const apiKeyRoutes = {
       ),
     ),
     answers: { 201: jsonAnswer('created', answerSchema('NewApiKey', ApiKeyView.extend({ key: z.string() }))) },
-  },
-  listApiKeys: {
-    method: 'GET',
-    path: '/v1/apikeys',
-    summary: 'List API keys, without their secrets',
-    tag: 'apikeys',
-    role: 'admin',
+  }),
+  listApiKeys: route('GET /v1/apikeys', 'admin', 'List API keys, without their secrets', {
     answers: {
       200: jsonAnswer('the keys', answerSchema('ApiKeyPage', z.strictObject({ keys: z.array(ApiKeyView) }))),
     },
-  },
-  revokeApiKey: {
-    method: 'DELETE',
-    path: '/v1/apikeys/{id}',
-    summary: 'Revoke an API key everywhere, within two seconds',
-    tag: 'apikeys',
-    role: 'admin',
+  }),
+  revokeApiKey: route('DELETE /v1/apikeys/{id}', 'admin', 'Revoke an API key everywhere, within two seconds', {
     params: z.strictObject({ id: z.string() }),
     answers: { 200: jsonAnswer('revoked', ApiKeyView) },
     problems: [404, 409],
-  },
-} as const satisfies Record<string, Route>;
+  }),
+};

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LogRow } from '../log-rows.ts';
 import { Result, RunStatus } from '../result.ts';
-import { answerSchema, eventStream, inDigits, ndjson, type Route } from './route.ts';
+import { answerSchema, eventStream, inDigits, ndjson, tagged } from './route.ts';
 import { RunParams } from './runs.ts';
 
 /** A row of the log; with `tail`, one row has no bytes and says how many are left out. */
@@ -23,15 +23,12 @@ export type RunEvent = z.infer<typeof RunEvent>;
 
 const after = inDigits(z.number().int().min(-1)).default(-1).describe('only rows after this sequence number');
 
+const route = tagged('runs');
+
 export const eventRoutes = {
-  readLog: {
-    method: 'GET',
-    path: '/v1/runs/{run}/logs',
-    summary: 'Read what a run wrote',
+  readLog: route('GET /v1/runs/{run}/logs', 'reader', 'Read what a run wrote', {
     description:
       'NDJSON, a row on each line; empty lines only keep the connection alive. With "Accept: text/event-stream", server-sent events: the id of each is its seq, Last-Event-ID resumes, and the last event is "end".',
-    tag: 'runs',
-    role: 'reader',
     params: RunParams,
     query: z.strictObject({
       after,
@@ -62,17 +59,12 @@ export const eventRoutes = {
       200: { description: 'rows as they come', content: { [ndjson]: ShownRow, [eventStream]: ShownRow } },
     },
     problems: [404],
-  },
-  followRun: {
-    method: 'GET',
-    path: '/v1/runs/{run}/events',
-    summary: 'Follow a run: status, log and, last, its result',
+  }),
+  followRun: route('GET /v1/runs/{run}/events', 'reader', 'Follow a run: status, log and, last, its result', {
     description: 'NDJSON, an event on each line; empty lines only keep the connection alive.',
-    tag: 'runs',
-    role: 'reader',
     params: RunParams,
     query: z.strictObject({ after }),
     answers: { 200: { description: 'events as they happen', content: { [ndjson]: RunEvent } } },
     problems: [404],
-  },
-} as const satisfies Record<string, Route>;
+  }),
+};

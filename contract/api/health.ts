@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerSchema, jsonAnswer, plainText, type Route } from './route.ts';
+import { answerSchema, jsonAnswer, plainText, tagged } from './route.ts';
 
 const Readiness = answerSchema(
   'Readiness',
@@ -9,42 +9,24 @@ const Readiness = answerSchema(
   }),
 );
 
+const route = tagged('health');
+
 export const healthRoutes = {
-  isAlive: {
-    method: 'GET',
-    path: '/healthz',
-    summary: 'Say that this process answers',
-    tag: 'health',
-    role: 'anyone',
+  isAlive: route('GET /healthz', 'anyone', 'Say that this process answers', {
     answers: { 200: jsonAnswer('it answers', answerSchema('Liveness', z.strictObject({ status: z.literal('ok') }))) },
-  },
-  isReady: {
-    method: 'GET',
-    path: '/readyz',
-    summary: 'Say whether runs can be submitted',
-    tag: 'health',
-    role: 'anyone',
+  }),
+  isReady: route('GET /readyz', 'anyone', 'Say whether runs can be submitted', {
     answers: {
       200: jsonAnswer('runs can be submitted', Readiness),
       503: jsonAnswer('runs cannot be submitted at the moment', Readiness),
     },
-  },
-  getMetrics: {
-    method: 'GET',
-    path: '/metrics',
-    summary: 'Give metrics in the text format of Prometheus',
-    tag: 'health',
-    role: 'reader',
+  }),
+  getMetrics: route('GET /metrics', 'reader', 'Give metrics in the text format of Prometheus', {
     answers: { 200: { description: 'the metrics', content: { [plainText]: z.string() } } },
-  },
-  getOpenApi: {
-    method: 'GET',
-    path: '/openapi.json',
-    summary: 'Describe this API',
-    tag: 'health',
-    role: 'anyone',
+  }),
+  getOpenApi: route('GET /openapi.json', 'anyone', 'Describe this API', {
     answers: {
       200: jsonAnswer('OpenAPI 3.1', answerSchema('OpenApi', z.looseObject({ openapi: z.literal('3.1.0') }))),
     },
-  },
-} as const satisfies Record<string, Route>;
+  }),
+};

@@ -1,29 +1,26 @@
 import { z } from 'zod';
 import { Result } from '../result.ts';
-import { answerSchema, jsonAnswer, octets, type Route } from './route.ts';
+import { answerSchema, jsonAnswer, octets, tagged } from './route.ts';
 import { RunParams } from './runs.ts';
 
 const RunOutputs = answerSchema('RunOutputs', Result.shape.outputs);
 
+const route = tagged('outputs');
+
 export const outputRoutes = {
-  listOutputs: {
-    method: 'GET',
-    path: '/v1/runs/{run}/outputs',
-    summary: 'List what a run left in /outputs, and what of it was refused',
-    tag: 'outputs',
-    role: 'reader',
-    params: RunParams,
-    answers: { 200: jsonAnswer('the outputs of a finished run', RunOutputs) },
-    problems: [404, 409],
-  },
-  getOutput: {
-    method: 'GET',
-    path: '/v1/runs/{run}/outputs/{path}',
-    summary: 'Download one output',
+  listOutputs: route(
+    'GET /v1/runs/{run}/outputs',
+    'reader',
+    'List what a run left in /outputs, and what of it was refused',
+    {
+      params: RunParams,
+      answers: { 200: jsonAnswer('the outputs of a finished run', RunOutputs) },
+      problems: [404, 409],
+    },
+  ),
+  getOutput: route('GET /v1/runs/{run}/outputs/{path}', 'reader', 'Download one output', {
     description:
       'The path may contain slashes. The bytes are hashed on the way; a file whose bytes are not those of the result never arrives whole.',
-    tag: 'outputs',
-    role: 'reader',
     params: z.strictObject({ ...RunParams.shape, path: z.string().describe('its path below /outputs') }),
     answers: {
       200: {
@@ -37,5 +34,5 @@ export const outputRoutes = {
       },
     },
     problems: [404, 409],
-  },
-} as const satisfies Record<string, Route>;
+  }),
+};

@@ -4,7 +4,7 @@ import { limitNames } from '../limits.ts';
 import { PolicyName, RunId, TenantName } from '../names.ts';
 import { Policy as ResolvedPolicy, PolicyRevocation as Revocation } from '../policy.ts';
 import { Result } from '../result.ts';
-import { answerSchema, jsonAnswer, jsonBody, requestSchema, type Route } from './route.ts';
+import { answerSchema, jsonAnswer, jsonBody, requestSchema, tagged } from './route.ts';
 import { RunParams } from './runs.ts';
 
 const Policy = answerSchema('Policy', ResolvedPolicy);
@@ -75,32 +75,19 @@ export const Explanation = answerSchema(
 );
 export type Explanation = z.infer<typeof Explanation>;
 
+const route = tagged('policies');
+
 export const policyRoutes = {
-  listPolicies: {
-    method: 'GET',
-    path: '/v1/policies',
-    summary: 'List the policies that a run can name',
-    tag: 'policies',
-    role: 'reader',
+  listPolicies: route('GET /v1/policies', 'reader', 'List the policies that a run can name', {
     answers: { 200: jsonAnswer('the policies', PolicyPage) },
-  },
-  getPolicy: {
-    method: 'GET',
-    path: '/v1/policies/{policy}',
-    summary: 'Show a policy, merged and resolved',
+  }),
+  getPolicy: route('GET /v1/policies/{policy}', 'reader', 'Show a policy, merged and resolved', {
     description: 'By name as it is now, or by digest as runs were judged by it.',
-    tag: 'policies',
-    role: 'reader',
     params: z.strictObject({ policy: z.string().describe('a name or a digest') }),
     answers: { 200: jsonAnswer('the policy', PolicyView) },
     problems: [404],
-  },
-  tryPolicy: {
-    method: 'POST',
-    path: '/v1/policies/try',
-    summary: 'Find the past runs that a policy would refuse',
-    tag: 'policies',
-    role: 'reader',
+  }),
+  tryPolicy: route('POST /v1/policies/try', 'reader', 'Find the past runs that a policy would refuse', {
     body: jsonBody(
       requestSchema(
         'PolicyTrialRequest',
@@ -108,26 +95,28 @@ export const policyRoutes = {
       ),
     ),
     answers: { 200: jsonAnswer('the runs it would refuse', PolicyTrial) },
-  },
-  revokePolicy: {
-    method: 'POST',
-    path: '/v1/policies/{policy}/revoke',
-    summary: 'Revoke a policy for good: every later run under it is refused',
-    tag: 'policies',
-    role: 'operator',
-    params: z.strictObject({ policy: Digest }),
-    body: jsonBody(requestSchema('RevokeRequest', z.strictObject({ reason: z.string().min(1, 'say why').max(1000) }))),
-    answers: { 200: jsonAnswer('revoked', PolicyRevocation) },
-    problems: [404],
-  },
-  explainRun: {
-    method: 'GET',
-    path: '/v1/runs/{run}/policy',
-    summary: 'Explain why a run was admitted or refused, and where each of its limits comes from',
-    tag: 'policies',
-    role: 'reader',
-    params: RunParams,
-    answers: { 200: jsonAnswer('the explanation', Explanation) },
-    problems: [404],
-  },
-} as const satisfies Record<string, Route>;
+  }),
+  revokePolicy: route(
+    'POST /v1/policies/{policy}/revoke',
+    'operator',
+    'Revoke a policy for good: every later run under it is refused',
+    {
+      params: z.strictObject({ policy: Digest }),
+      body: jsonBody(
+        requestSchema('RevokeRequest', z.strictObject({ reason: z.string().min(1, 'say why').max(1000) })),
+      ),
+      answers: { 200: jsonAnswer('revoked', PolicyRevocation) },
+      problems: [404],
+    },
+  ),
+  explainRun: route(
+    'GET /v1/runs/{run}/policy',
+    'reader',
+    'Explain why a run was admitted or refused, and where each of its limits comes from',
+    {
+      params: RunParams,
+      answers: { 200: jsonAnswer('the explanation', Explanation) },
+      problems: [404],
+    },
+  ),
+};

@@ -34,6 +34,21 @@ export interface Route {
   problems?: readonly number[];
 }
 
+type RouteRest = Omit<Route, 'method' | 'path' | 'tag' | 'role' | 'summary'>;
+
+/** Makes the routes of one tag: `route('GET /v1/runs', 'reader', 'List runs', …)`. */
+export const tagged =
+  (tag: string) =>
+  <M extends Route['method'], P extends Route['path'], R extends Route['role'], const T extends RouteRest>(
+    at: `${M} ${P}`,
+    role: R,
+    summary: string,
+    rest: T,
+  ) => {
+    const [method, path] = at.split(' ') as [M, P];
+    return { method, path, tag, role, summary, ...rest };
+  };
+
 /** Schemas with a name in /openapi.json; requests apart from answers, since a default makes the two differ. */
 export const requestSchemas = z.registry<{ id: string }>();
 export const answerSchemas = z.registry<{ id: string }>();

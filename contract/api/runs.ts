@@ -4,7 +4,7 @@ import { RunId, TenantName } from '../names.ts';
 import { Outcome } from '../outcomes.ts';
 import { Result as RunResult, RunStatus } from '../result.ts';
 import { Labels, Requester, RunRequest as SubmittedRun } from '../spec.ts';
-import { answerSchema, inDigits, jsonAnswer, jsonBody, requestSchema, type Route } from './route.ts';
+import { answerSchema, inDigits, jsonAnswer, jsonBody, requestSchema, tagged } from './route.ts';
 
 const Result = answerSchema('Result', RunResult);
 // Refers to itself, which only a schema with a name can.
@@ -90,14 +90,11 @@ const prefer = z
 const waited = { 'Preference-Applied': 'the wait that was granted' };
 const toRun = { Location: 'where the run is' };
 
+const route = tagged('runs');
+
 export const runRoutes = {
-  submitRun: {
-    method: 'POST',
-    path: '/v1/runs',
-    summary: 'Submit a run',
-    tag: 'runs',
+  submitRun: route('POST /v1/runs', 'reader', 'Submit a run', {
     // Admission judges the role: a refusal of a known caller has a record.
-    role: 'reader',
     headers: z.object({
       prefer,
       'idempotency-key': z
@@ -113,13 +110,8 @@ export const runRoutes = {
       202: jsonAnswer('accepted', z.union([AcceptedRun, RunView]), { ...toRun, ...waited }),
     },
     problems: [409, 422, 429],
-  },
-  listRuns: {
-    method: 'GET',
-    path: '/v1/runs',
-    summary: 'List runs, newest first',
-    tag: 'runs',
-    role: 'reader',
+  }),
+  listRuns: route('GET /v1/runs', 'reader', 'List runs, newest first', {
     query: z.strictObject({
       status: z.enum([...RunStatus.options, ...Outcome.options], 'must be a status or an outcome').optional(),
       label: z
@@ -136,24 +128,14 @@ export const runRoutes = {
         answerSchema('RunPage', z.strictObject({ runs: z.array(ListedRun), next: RunId.nullable() })),
       ),
     },
-  },
-  getRun: {
-    method: 'GET',
-    path: '/v1/runs/{run}',
-    summary: 'Show a run: its result, or how far it is',
-    tag: 'runs',
-    role: 'reader',
+  }),
+  getRun: route('GET /v1/runs/{run}', 'reader', 'Show a run: its result, or how far it is', {
     params: RunParams,
     headers: z.object({ prefer }),
     answers: { 200: jsonAnswer('the run', RunView, waited) },
     problems: [404],
-  },
-  cancelRun: {
-    method: 'POST',
-    path: '/v1/runs/{run}/cancel',
-    summary: 'Cancel a run, at whatever stage it is',
-    tag: 'runs',
-    role: 'submitter',
+  }),
+  cancelRun: route('POST /v1/runs/{run}/cancel', 'submitter', 'Cancel a run, at whatever stage it is', {
     params: RunParams,
     body: {
       ...jsonBody(requestSchema('CancelRequest', z.strictObject({ reason: z.string().max(1000).optional() }))),
@@ -161,14 +143,9 @@ export const runRoutes = {
     },
     answers: { 200: jsonAnswer('the run', RunView) },
     problems: [404, 409],
-  },
-  rerunRun: {
-    method: 'POST',
-    path: '/v1/runs/{run}/rerun',
-    summary: 'Submit the same request again',
+  }),
+  rerunRun: route('POST /v1/runs/{run}/rerun', 'submitter', 'Submit the same request again', {
     description: 'On the same inputs, or with latestInputs on the snapshots that their names point to now.',
-    tag: 'runs',
-    role: 'submitter',
     params: RunParams,
     body: {
       ...jsonBody(requestSchema('RerunRequest', z.strictObject({ latestInputs: z.boolean().optional() }))),
@@ -176,5 +153,5 @@ export const runRoutes = {
     },
     answers: { 202: jsonAnswer('accepted', AcceptedRun, toRun) },
     problems: [404, 422, 429],
-  },
-} as const satisfies Record<string, Route>;
+  }),
+};

@@ -3,7 +3,7 @@ import { Digest } from '../digest.ts';
 import { SnapshotName } from '../names.ts';
 import { SnapshotEntry as Entry, snapshotLimits, SnapshotMode } from '../snapshot.ts';
 import { Problem } from './problem.ts';
-import { answerSchema, inDigits, jsonAnswer, jsonBody, ndjson, octets, requestSchema, type Route } from './route.ts';
+import { answerSchema, inDigits, jsonAnswer, jsonBody, ndjson, octets, requestSchema, tagged } from './route.ts';
 
 const Files = z
   .array(Entry)
@@ -118,50 +118,37 @@ const SnapshotParams = z.strictObject({
 });
 const toSnapshot = { Location: 'where the snapshot is' };
 
+const route = tagged('snapshots');
+
 export const snapshotRoutes = {
-  beginUpload: {
-    method: 'POST',
-    path: '/v1/uploads',
-    summary: 'Begin an upload: say what a folder holds, and learn what has to be sent',
-    description: 'Beginning again with the same files continues an upload that was interrupted.',
-    tag: 'snapshots',
-    role: 'submitter',
-    body: jsonBody(UploadRequest),
-    answers: { 201: jsonAnswer('begun', Upload) },
-    problems: [422],
-  },
-  uploadContent: {
-    method: 'PUT',
-    path: '/v1/uploads/{upload}/{sha256}',
-    summary: 'Send one content of an upload',
-    tag: 'snapshots',
-    role: 'submitter',
+  beginUpload: route(
+    'POST /v1/uploads',
+    'submitter',
+    'Begin an upload: say what a folder holds, and learn what has to be sent',
+    {
+      description: 'Beginning again with the same files continues an upload that was interrupted.',
+      body: jsonBody(UploadRequest),
+      answers: { 201: jsonAnswer('begun', Upload) },
+      problems: [422],
+    },
+  ),
+  uploadContent: route('PUT /v1/uploads/{upload}/{sha256}', 'submitter', 'Send one content of an upload', {
     params: z.strictObject({ upload: z.uuid(), sha256: Digest }),
     body: { schema: z.string(), type: octets, parsedBy: 'handler' },
     answers: { 204: { description: 'kept under its digest' } },
     problems: [404, 409, 422],
-  },
-  createSnapshot: {
-    method: 'POST',
-    path: '/v1/snapshots',
-    summary: 'Freeze a source, or finish an upload',
+  }),
+  createSnapshot: route('POST /v1/snapshots', 'submitter', 'Freeze a source, or finish an upload', {
     description:
       'With "Accept: application/x-ndjson", a line for each progress, and last the snapshot or the problem; empty lines only keep the connection alive.',
-    tag: 'snapshots',
-    role: 'submitter',
     body: jsonBody(SnapshotRequest),
     answers: {
       200: { description: 'progress, and the snapshot last', content: { [ndjson]: FreezeEvent } },
       201: jsonAnswer('frozen', CreatedSnapshot, toSnapshot),
     },
     problems: [404, 409, 422],
-  },
-  listSnapshots: {
-    method: 'GET',
-    path: '/v1/snapshots',
-    summary: 'List snapshots',
-    tag: 'snapshots',
-    role: 'reader',
+  }),
+  listSnapshots: route('GET /v1/snapshots', 'reader', 'List snapshots', {
     query: z.strictObject({
       limit: inDigits(z.number().int().min(1).max(1000)).default(100),
       cursor: Digest.optional().describe('the "next" of the page before'),
@@ -172,13 +159,8 @@ export const snapshotRoutes = {
         answerSchema('SnapshotPage', z.strictObject({ snapshots: z.array(SnapshotView), next: Digest.optional() })),
       ),
     },
-  },
-  getSnapshot: {
-    method: 'GET',
-    path: '/v1/snapshots/{snapshot}',
-    summary: 'Show a snapshot and its files',
-    tag: 'snapshots',
-    role: 'reader',
+  }),
+  getSnapshot: route('GET /v1/snapshots/{snapshot}', 'reader', 'Show a snapshot and its files', {
     params: SnapshotParams,
     answers: {
       200: jsonAnswer(
@@ -187,33 +169,28 @@ export const snapshotRoutes = {
       ),
     },
     problems: [404, 409, 422],
-  },
-  verifySnapshot: {
-    method: 'POST',
-    path: '/v1/snapshots/{snapshot}/verify',
-    summary: 'Read every byte of a snapshot and compare it with its digest',
-    tag: 'snapshots',
-    role: 'reader',
-    params: SnapshotParams,
-    answers: { 200: jsonAnswer('what was found', SnapshotVerdict) },
-    problems: [404, 409, 422],
-  },
-  diffSnapshots: {
-    method: 'GET',
-    path: '/v1/snapshots/{snapshot}/diff/{other}',
-    summary: 'Compare two snapshots by path',
-    tag: 'snapshots',
-    role: 'reader',
+  }),
+  verifySnapshot: route(
+    'POST /v1/snapshots/{snapshot}/verify',
+    'reader',
+    'Read every byte of a snapshot and compare it with its digest',
+    {
+      params: SnapshotParams,
+      answers: { 200: jsonAnswer('what was found', SnapshotVerdict) },
+      problems: [404, 409, 422],
+    },
+  ),
+  diffSnapshots: route('GET /v1/snapshots/{snapshot}/diff/{other}', 'reader', 'Compare two snapshots by path', {
     params: SnapshotParams.extend({ other: SnapshotParams.shape.snapshot }),
     answers: { 200: jsonAnswer('what differs', SnapshotComparison) },
     problems: [404, 409, 422],
-  },
-  listSnapshotNames: {
-    method: 'GET',
-    path: '/v1/snapshot-names',
-    summary: 'List the names of snapshots, with what each pointed to before',
-    tag: 'snapshots',
-    role: 'reader',
-    answers: { 200: jsonAnswer('the names', SnapshotNames) },
-  },
-} as const satisfies Record<string, Route>;
+  }),
+  listSnapshotNames: route(
+    'GET /v1/snapshot-names',
+    'reader',
+    'List the names of snapshots, with what each pointed to before',
+    {
+      answers: { 200: jsonAnswer('the names', SnapshotNames) },
+    },
+  ),
+};

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CellBeat, RefusedTicket, WorkerBeat } from '../heartbeats.ts';
-import { answerSchema, jsonAnswer, ndjson, type Route } from './route.ts';
+import { answerSchema, jsonAnswer, ndjson, tagged } from './route.ts';
 
 const Worker = answerSchema('Worker', WorkerBeat.extend({ cells: z.array(answerSchema('Cell', CellBeat)) }));
 const Workers = answerSchema(
@@ -17,21 +17,13 @@ export type Workers = z.infer<typeof Workers>;
 export const Rebuilt = answerSchema('Rebuilt', z.strictObject({ runs: z.number().int() }));
 export type Rebuilt = z.infer<typeof Rebuilt>;
 
+const route = tagged('workers');
+
 export const workerRoutes = {
-  listWorkers: {
-    method: 'GET',
-    path: '/v1/workers',
-    summary: 'List workers, their cells, and the tickets they refused',
-    tag: 'workers',
-    role: 'operator',
+  listWorkers: route('GET /v1/workers', 'operator', 'List workers, their cells, and the tickets they refused', {
     answers: { 200: jsonAnswer('the workers', Workers) },
-  },
-  drainWorker: {
-    method: 'POST',
-    path: '/v1/workers/{name}/drain',
-    summary: 'Let a worker finish its runs and take no more',
-    tag: 'workers',
-    role: 'operator',
+  }),
+  drainWorker: route('POST /v1/workers/{name}/drain', 'operator', 'Let a worker finish its runs and take no more', {
     params: z.strictObject({ name: z.string() }),
     answers: {
       202: jsonAnswer(
@@ -40,14 +32,9 @@ export const workerRoutes = {
       ),
     },
     problems: [404],
-  },
-  rebuild: {
-    method: 'POST',
-    path: '/v1/rebuild',
-    summary: 'Rebuild the queue and the lists from the buckets',
+  }),
+  rebuild: route('POST /v1/rebuild', 'operator', 'Rebuild the queue and the lists from the buckets', {
     description: 'NDJSON: one line when it is done; empty lines until then keep the connection alive.',
-    tag: 'workers',
-    role: 'operator',
     answers: { 200: { description: 'rebuilt', content: { [ndjson]: Rebuilt } } },
-  },
-} as const satisfies Record<string, Route>;
+  }),
+};
