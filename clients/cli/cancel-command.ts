@@ -8,7 +8,7 @@ export function define(command: Command): void {
   examples(command, ['cancel RUN', 'cancel RUN --reason "wrong input"']);
   command.action(async (id: string, options: { reason?: string }) => {
     const globals = globalsOf(command);
-    const run = (await openClient(globals)).run(id);
+    const run = (await openClient(globals)).runById(id);
     await run.cancel(options.reason);
     if (globals.json) printJson(await run.show());
     else reporterFor(globals).note(`Cancelling ${id}. ./hotcell wait ${id} waits for its end.`);

@@ -8,8 +8,6 @@ import type { Globals } from './globals.ts';
 export async function openClient(globals: Globals, env: NodeJS.ProcessEnv = process.env): Promise<Hotcell> {
   const { home, settings } = await settingsOf(env);
   const url = globals.url ?? settings.HOTCELL_URL ?? loopback(settings.HOTCELL_PORT_BASE ?? defaultPortBase);
-  if (!URL.canParse(url))
-    throw new HotcellError('invalid', `${url} is not an address. Write it like http://127.0.0.1:7411.`);
   const apiKey = env['HOTCELL_API_KEY'] || (await keptKey(placesIn(home).credentials));
   return new Hotcell({ url, apiKey, tenant: globals.tenant });
 }

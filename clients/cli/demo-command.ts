@@ -31,7 +31,7 @@ export function define(command: Command): void {
     const made = await transform(client, shown);
     if (made.result.outcome !== 'succeeded') throw failed('the transform', made.result);
     const folder = join(installation.home, 'demo');
-    await saveOutputs(client.run(made.result.run), made.result.outputs.files, folder);
+    await saveOutputs(client.runById(made.result.run), made.result.outputs.files, folder);
     say(
       `\n${tableOf(made.result)}\n${columns([`IN ${installation.store.record}`, 'KEY'], placesOf(made.result))}\nopen ${join(folder, 'revenue.png')}\n`,
     );

@@ -19,7 +19,7 @@ export function define(command: Command): void {
   examples(command, ['get RUN', 'get RUN report.csv > report.csv', 'get RUN -o results', 'get RUN plots -o results']);
   command.action(async (id: string, paths: string[], options: { out?: string }) => {
     const globals = globalsOf(command);
-    const run = (await openClient(globals)).run(id);
+    const run = (await openClient(globals)).runById(id);
     const files = chosen(id, await outputsOf(run), paths);
     if (options.out !== undefined) {
       const reporter = reporterFor(globals);

@@ -18,7 +18,7 @@ export function define(command: Command): void {
     const printer = new LogPrinter();
     const reading = { follow: options.follow ?? false, after: options.after, signal: interrupts.signal };
     try {
-      for await (const row of (await openClient(globals)).run(id).logs(reading)) {
+      for await (const row of (await openClient(globals)).runById(id).logs(reading)) {
         if (globals.json) printJson(row);
         else await printer.print(row);
       }

@@ -1,7 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { Outcome } from '@hotcell/contract/outcomes.ts';
 import { RunStatus } from '@hotcell/contract/result.ts';
-import { routes } from '@hotcell/contract/api/routes.ts';
 import type { ListedRun } from '@hotcell/contract/api/runs.ts';
 import { type Command, Option } from 'commander';
 import { openClient } from './client.ts';
@@ -29,12 +28,14 @@ export function define(command: Command): void {
   examples(command, ['ls', 'ls --status failed --since 24h', 'ls --label team=finance --limit 1000 --json']);
   command.action(async (options: Options) => {
     const globals = globalsOf(command);
-    const { http } = await openClient(globals);
+    const client = await openClient(globals);
     const rows: ListedRun[] = [];
     for (let cursor: string | null | undefined; cursor !== null && rows.length < options.limit; ) {
       const limit = Math.min(pageSize, options.limit - rows.length);
-      const page: { runs: ListedRun[]; next: string | null } = await http.call(routes.listRuns, {
-        query: { ...queryOf(options), limit, cursor },
+      const page: { runs: ListedRun[]; next: string | null } = await client.list({
+        ...queryOf(options),
+        limit,
+        cursor,
       });
       if (globals.json) page.runs.forEach(printJson);
       rows.push(...page.runs);

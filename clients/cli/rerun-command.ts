@@ -9,7 +9,7 @@ export function define(command: Command): void {
   examples(command, ['rerun RUN', 'rerun RUN --latest-inputs']);
   command.action(async (id: string, options: { latestInputs?: true }) => {
     const globals = globalsOf(command);
-    const run = await (await openClient(globals)).run(id).rerun(options);
+    const run = await (await openClient(globals)).runById(id).rerun(options);
     if (globals.json) printJson({ run: run.id, status: 'queued', rerunOf: id });
     else process.stdout.write(`${run.id}\n`);
   });

@@ -74,6 +74,6 @@ async function run(files: readonly string[], options: Options, command: Command)
 }
 
 async function recordedRefusal(client: Hotcell, run: string): Promise<Result | undefined> {
-  const view = await client.run(run).show();
+  const view = await client.show(run);
   return isFinished(view) ? view : undefined;
 }

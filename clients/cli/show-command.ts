@@ -12,7 +12,7 @@ export function define(command: Command): void {
   command.argument('<run>');
   examples(command, ['show RUN', 'show RUN --json']);
   command.action(async (id: string) => {
-    const view = await (await openClient(globalsOf(command))).run(id).show();
+    const view = await (await openClient(globalsOf(command))).show(id);
     if (globalsOf(command).json) printJson(view);
     else process.stdout.write(isFinished(view) ? finished(view) : common(view));
   });

@@ -22,11 +22,11 @@ function defineLs(command: Command): void {
   examples(command, ['snapshot ls', 'snapshot ls --json']);
   command.action(async () => {
     const globals = globalsOf(command);
-    const { http } = await openClient(globals);
+    const client = await openClient(globals);
     const all: SnapshotView[] = [];
     let cursor: string | undefined;
     do {
-      const page: { snapshots: SnapshotView[]; next?: string | undefined } = await http.call(routes.listSnapshots, {
+      const page: { snapshots: SnapshotView[]; next?: string | undefined } = await client.call(routes.listSnapshots, {
         query: { limit: 500, cursor },
       });
       if (globals.json) page.snapshots.forEach(printJson);
@@ -54,8 +54,8 @@ function defineShow(command: Command): void {
   examples(command, ['snapshot show daily-sales', 'snapshot show sha256:… --json']);
   command.action(async (which: string) => {
     const globals = globalsOf(command);
-    const { http } = await openClient(globals);
-    const shown = await http.call(routes.getSnapshot, { params: { snapshot: which } });
+    const client = await openClient(globals);
+    const shown = await client.call(routes.getSnapshot, { params: { snapshot: which } });
     if (globals.json) return printJson(shown);
     process.stdout.write(
       pairs([
@@ -78,8 +78,8 @@ function defineVerify(command: Command): void {
   examples(command, ['snapshot verify daily-sales']);
   command.action(async (which: string) => {
     const globals = globalsOf(command);
-    const { http } = await openClient(globals);
-    const verdict = await http.call(routes.verifySnapshot, { params: { snapshot: which } });
+    const client = await openClient(globals);
+    const verdict = await client.call(routes.verifySnapshot, { params: { snapshot: which } });
     if (!verdict.verified) process.exitCode = 3;
     if (globals.json) return printJson(verdict);
     const { id, files, bytes, problems } = verdict;
@@ -100,8 +100,8 @@ function defineDiff(command: Command): void {
   examples(command, ['snapshot diff sha256:… daily-sales']);
   command.action(async (before: string, after: string) => {
     const globals = globalsOf(command);
-    const { http } = await openClient(globals);
-    const diff = await http.call(routes.diffSnapshots, { params: { snapshot: before, other: after } });
+    const client = await openClient(globals);
+    const diff = await client.call(routes.diffSnapshots, { params: { snapshot: before, other: after } });
     if (globals.json) return printJson(diff);
     const rows = [
       ...diff.added.map((entry) => ['added', entry.path, String(entry.size)]),
@@ -118,8 +118,8 @@ function defineNames(command: Command): void {
   examples(command, ['snapshot names', 'snapshot names --history']);
   command.action(async ({ history }: { history?: true }) => {
     const globals = globalsOf(command);
-    const { http } = await openClient(globals);
-    const { names } = await http.call(routes.listSnapshotNames, {});
+    const client = await openClient(globals);
+    const { names } = await client.call(routes.listSnapshotNames, {});
     if (globals.json) return names.forEach(printJson);
     const rows = names.flatMap((name) =>
       (history ? name.history.toReversed() : [name]).map((entry) => [name.name, entry.snapshot, entry.at, entry.by]),

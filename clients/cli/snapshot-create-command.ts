@@ -1,15 +1,12 @@
-import { type ErrorCode, errorCodes, HotcellError } from '@hotcell/contract/errors.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { counted, formatBytes } from '@hotcell/contract/format.ts';
 import { SnapshotName } from '@hotcell/contract/names.ts';
 import { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { routes } from '@hotcell/contract/api/routes.ts';
-import { type CreatedSnapshot, FreezeEvent } from '@hotcell/contract/api/snapshots.ts';
-import { ndjson } from '@hotcell/contract/api/route.ts';
-import { parseTolerantly } from '@hotcell/client/call.ts';
-import type { Http } from '@hotcell/client/http.ts';
-import { linesOf } from '@hotcell/client/lines.ts';
-import { uploadSnapshot } from '@hotcell/client/upload.ts';
+import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
+import { errorOf } from '@hotcell/client/http.ts';
+import type { Hotcell } from '@hotcell/client/index.ts';
 import { openClient } from './client.ts';
 import { memoryOf } from './hash-memory.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
@@ -52,10 +49,10 @@ export function defineCreate(command: Command): void {
   command.action(async (source: string, options: Options) => {
     const globals = globalsOf(command);
     const { note } = reporterFor(globals);
-    const { http } = await openClient(globals);
+    const client = await openClient(globals);
     const created = isLocal(source)
-      ? await uploadLocal(http, source, options, note)
-      : await freezeThere(http, source, options, note).catch((error: unknown) => {
+      ? await uploadLocal(client, source, options, note)
+      : await freezeThere(client, source, options, note).catch((error: unknown) => {
           throw noPathEither(source, error);
         });
     const { id, name, files, bytes } = created;
@@ -66,7 +63,7 @@ export function defineCreate(command: Command): void {
 }
 
 async function uploadLocal(
-  http: Http,
+  client: Hotcell,
   source: string,
   options: Options,
   note: (line: string) => void,
@@ -78,26 +75,22 @@ async function uploadLocal(
     );
   const memory = memoryOf(source);
   if (options.rehash) memory?.forget();
-  return uploadSnapshot(http, source, { name: options.name, memory, progress: progressTo(note) });
+  return await client.snapshot(source, { name: options.name, memory, progress: progressTo(note) });
 }
 
 async function freezeThere(
-  http: Http,
+  client: Hotcell,
   source: string,
   { name, mode, rehash }: Options,
   note: (line: string) => void,
 ): Promise<CreatedSnapshot> {
   if (rehash) throw new HotcellError('invalid', '--rehash is for a folder or file of this machine. Omit it.');
-  const answer = await http.open(routes.createSnapshot, {
-    json: { source, ...(name !== undefined && { name }), ...(mode && { mode }) },
-    headers: { accept: ndjson },
-  });
+  const json = { source, ...(name !== undefined && { name }), ...(mode && { mode }) };
   const tell = progressTo(note);
-  for await (const text of linesOf(answer)) {
-    const line = parseTolerantly(FreezeEvent, text, 'a line of the freeze');
-    if (line.type === 'snapshot') return line;
-    if (line.type === 'error') throw new HotcellError(codeOf(line.code), line.detail, { issues: line.errors });
-    tell({ step: 'reading', done: line.filesDone, of: line.files, bytes: line.bytesDone });
+  for await (const row of client.rows(routes.createSnapshot, { json })) {
+    if (row.type === 'snapshot') return row;
+    if (row.type === 'error') throw errorOf(row);
+    tell({ step: 'reading', done: row.filesDone, of: row.files, bytes: row.bytesDone });
   }
   throw new HotcellError(
     'internal',
@@ -110,8 +103,4 @@ function noPathEither(source: string, error: unknown): unknown {
   if (!(error instanceof HotcellError) || error.code !== 'not_found' || !SnapshotName.safeParse(source).success)
     return error;
   return new HotcellError('not_found', `${error.message} There is no folder or file ${source} here either.`);
-}
-
-function codeOf(code: string): ErrorCode {
-  return Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'internal';
 }

@@ -12,7 +12,7 @@ import { examples, type Globals, globalsOf, printJson } from './globals.ts';
 async function askApi(globals: Globals): Promise<{ known?: Workers; reason?: string }> {
   try {
     const client = await openClient(globals);
-    return { known: await client.http.call(routes.listWorkers, {}) };
+    return { known: await client.call(routes.listWorkers, {}) };
   } catch (error) {
     return { reason: messageOf(error) };
   }

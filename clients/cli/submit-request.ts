@@ -15,7 +15,7 @@ export async function submitRequest(
 ): Promise<Run> {
   const freeze = async (path: string) => {
     const { uploadSource } = await import('./upload-sources.ts');
-    return await uploadSource(client.http, path, reporter.note);
+    return await uploadSource(client, path, reporter.note);
   };
   const request: RunRequest = await buildRequest(files, options, freeze);
   return await client.submit(request, { idempotencyKey: options.idempotencyKey, signal });

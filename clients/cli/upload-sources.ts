@@ -1,6 +1,5 @@
 import { formatBytes } from '@hotcell/contract/format.ts';
-import type { Http } from '@hotcell/client/http.ts';
-import { uploadSnapshot } from '@hotcell/client/upload.ts';
+import type { Hotcell } from '@hotcell/client/index.ts';
 import { memoryOf } from './hash-memory.ts';
 
 const tellEveryMs = 2_000;
@@ -18,6 +17,6 @@ export function progressTo(
 }
 
 /** Uploads a folder or file as a snapshot and returns its id. */
-export async function uploadSource(http: Http, path: string, note: (line: string) => void): Promise<string> {
-  return (await uploadSnapshot(http, path, { memory: memoryOf(path), progress: progressTo(note) })).id;
+export async function uploadSource(client: Hotcell, path: string, note: (line: string) => void): Promise<string> {
+  return (await client.snapshot(path, { memory: memoryOf(path), progress: progressTo(note) })).id;
 }

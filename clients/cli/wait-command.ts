@@ -21,7 +21,7 @@ export function define(command: Command): void {
     const limit = options.timeout === undefined ? [] : [AbortSignal.timeout(options.timeout * 1000)];
     const signal = AbortSignal.any([interrupts.signal, ...limit]);
     try {
-      const result = await (await openClient(globals)).run(id).result({ signal });
+      const result = await (await openClient(globals)).runById(id).result({ signal });
       if (globals.json) printJson(result);
       reporter.ended(result);
       process.exitCode = exitCodeOf(result);

@@ -11,7 +11,7 @@ export function define(command: Command): void {
   examples(ls, ['workers ls', 'workers ls --json']);
   ls.action(async () => {
     const globals = globalsOf(ls);
-    const { workers } = await (await openClient(globals)).http.call(routes.listWorkers, {});
+    const { workers } = await (await openClient(globals)).call(routes.listWorkers, {});
     if (globals.json) return workers.forEach(printJson);
     process.stdout.write(
       columns(
@@ -34,7 +34,7 @@ export function define(command: Command): void {
   examples(drain, ['workers drain host-1']);
   drain.action(async (name: string) => {
     const globals = globalsOf(drain);
-    const drained = await (await openClient(globals)).http.call(routes.drainWorker, { params: { name } });
+    const drained = await (await openClient(globals)).call(routes.drainWorker, { params: { name } });
     if (globals.json) printJson(drained);
     else
       reporterFor(globals).note(

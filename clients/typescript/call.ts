@@ -1,11 +1,11 @@
-import { type JsonAnswer, json, type Route } from '@hotcell/contract/api/route.ts';
+import { type JsonAnswer, json, ndjson, type Route } from '@hotcell/contract/api/route.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 
 type Input<S> = S extends z.ZodType ? z.input<S> : never;
 
-/** What a caller gives for a route of the table: its variable parts, its query, its body. */
+/** What a caller passes to a route of the table. */
 export type Call<R extends Route> = {
   query?: R extends { query: infer S } ? Partial<Input<S>> : never;
   headers?: Readonly<Record<string, string>>;
@@ -35,28 +35,45 @@ export function addressOf({ path }: Route, { params = {}, query = {} }: { params
 
 export async function readAnswer<R extends Route>(route: R, answer: Response): Promise<JsonAnswer<R>> {
   const schema = route.answers[answer.status]?.content?.[json];
-  if (!schema) throw new HotcellError('internal', `the API answered ${answer.status} to ${route.method} ${route.path}`);
-  return parseTolerantly(schema, await answer.text(), `the answer to ${route.method} ${route.path}`) as JsonAnswer<R>;
+  if (!schema) throw unexpected(route, `answered ${answer.status}`);
+  return parseTolerantly(schema, await answer.text(), nameOf(route)) as JsonAnswer<R>;
 }
 
-/** With the schemas of the API itself, but for members that a newer API adds: they are left out. */
-export function parseTolerantly<S extends z.ZodType>(schema: S, text: string, what: string): z.output<S> {
+type RowSchema<A> = A extends { 200: { content: { 'application/x-ndjson': infer S extends z.ZodType } } } ? S : never;
+
+/** A row of a route that streams. */
+export type Row<R extends Route> = z.output<RowSchema<R['answers']>>;
+
+export function parseRow<R extends Route>(route: R, line: string): Row<R> {
+  const schema = route.answers[200]?.content?.[ndjson];
+  if (!schema) throw unexpected(route, 'streams no rows');
+  return parseTolerantly(schema, line, nameOf(route)) as Row<R>;
+}
+
+const nameOf = ({ method, path }: Route) => `the answer to ${method} ${path}`;
+
+function unexpected({ method, path }: Route, what: string): HotcellError {
+  return new HotcellError('internal', `${method} ${path} ${what}. Client and API may be of different versions.`);
+}
+
+/** Parses with the schema of the API, but leaves out fields that a newer API adds. */
+function parseTolerantly<S extends z.ZodType>(schema: S, text: string, what: string): z.output<S> {
   const value = jsonIn(text, what);
   const { error, data } = schema.safeParse(value);
   if (!error) return data;
-  for (const { path, keys } of unknownMembers(error.issues)) leaveOut(value, path, keys);
+  for (const { path, keys } of unknownFields(error.issues)) leaveOut(value, path, keys);
   return parseAs(schema, value, what, 'internal');
 }
 
 type Issue = z.core.$ZodIssue;
 
-function unknownMembers(issues: readonly Issue[]): { path: PropertyKey[]; keys: string[] }[] {
+function unknownFields(issues: readonly Issue[]): { path: PropertyKey[]; keys: string[] }[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') return [issue];
     if (issue.code !== 'invalid_union') return [];
-    // Of several shapes, the one that only has members too many.
+    // Only unknown fields keep the value from this shape.
     const meant = issue.errors.find((errors) => errors.every(({ code }) => code === 'unrecognized_keys')) ?? [];
-    return unknownMembers(meant).map(({ path, keys }) => ({ path: [...issue.path, ...path], keys }));
+    return unknownFields(meant).map(({ path, keys }) => ({ path: [...issue.path, ...path], keys }));
   });
 }
 

@@ -1,13 +1,15 @@
 import { type ErrorCode, errorCodes, HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { Problem } from '@hotcell/contract/api/problem.ts';
-import type { JsonAnswer, Route } from '@hotcell/contract/api/route.ts';
-import { addressOf, type Call, readAnswer } from './call.ts';
+import { type JsonAnswer, ndjson, type Route } from '@hotcell/contract/api/route.ts';
+import { addressOf, type Call, parseRow, readAnswer, type Row } from './call.ts';
+import { linesOf } from './lines.ts';
 
 export interface ClientSettings {
-  /** Where the API is, for example http://127.0.0.1:7411 */
-  url: string;
-  apiKey: string;
-  /** Another tenant than the key's: for the operator only. */
+  /** The address of the API, for example http://127.0.0.1:7411. Default: HOTCELL_URL. */
+  url?: string | undefined;
+  /** Default: HOTCELL_API_KEY. */
+  apiKey?: string | undefined;
+  /** Acts for another tenant than the key's. Only the operator may. */
   tenant?: string | undefined;
 }
 
@@ -18,42 +20,58 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** One request, and its answer, or its error with the code and the reasons of the API. */
+/** Sends requests. A refusal becomes an error with the code and the reasons that the API gives. */
 export class Http {
-  readonly #settings: ClientSettings;
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(settings: ClientSettings) {
-    this.#settings = { ...settings, url: settings.url.replace(/\/+$/, '') };
+  constructor(settings: ClientSettings = {}) {
+    const { url = process.env['HOTCELL_URL'] ?? '', apiKey = process.env['HOTCELL_API_KEY'], tenant } = settings;
+    if (!URL.canParse(url))
+      throw new HotcellError(
+        'invalid',
+        `${url === '' ? 'No API address' : `${url} is not an address`}. Set HOTCELL_URL, for example to http://127.0.0.1:7411.`,
+      );
+    if (!apiKey) throw new HotcellError('unauthenticated', 'No API key. Pass apiKey or set HOTCELL_API_KEY.');
+    this.#url = url.replace(/\/+$/, '');
+    this.#headers = { authorization: `Bearer ${apiKey}`, ...(tenant !== undefined && { 'hotcell-tenant': tenant }) };
   }
 
-  /** Calls a route of the table, and parses what it answers by the table's schema. */
+  /** Calls a route of the table and parses the answer with the table's schema. */
   async call<R extends Route>(route: R, call: Call<R>): Promise<JsonAnswer<R>> {
     return await readAnswer(route, await this.open(route, call));
   }
 
-  /** The same for a long answer: it is given as it comes, and the caller reads it to its end or cancels it. */
+  /** Yields the rows of a stream as they arrive. */
+  async *rows<R extends Route>(route: R, call: Call<R>): AsyncGenerator<Row<R>> {
+    const answer = await this.open(route, { ...call, headers: { ...call.headers, accept: ndjson } });
+    for await (const line of linesOf(answer)) yield parseRow(route, line);
+  }
+
+  /** Returns the body unread. Read it to its end or cancel it, or the connection stays pinned. */
   async open<R extends Route>(route: R, call: Call<R>): Promise<Response> {
     return await this.send(route.method, addressOf(route, call), call);
   }
 
   async send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-    const { url, apiKey, tenant } = this.#settings;
-    const headers: Record<string, string> = { authorization: `Bearer ${apiKey}`, ...options.headers };
-    if (tenant !== undefined) headers['hotcell-tenant'] = tenant;
-    if (options.json !== undefined) headers['content-type'] = 'application/json';
-    const body = options.json === undefined ? options.body : JSON.stringify(options.json);
+    const { json, signal } = options;
+    const body = json === undefined ? options.body : JSON.stringify(json);
     let answer: Response;
     try {
-      answer = await fetch(`${url}${path}`, {
+      answer = await fetch(`${this.#url}${path}`, {
         method,
-        headers,
+        headers: {
+          ...this.#headers,
+          ...options.headers,
+          ...(json !== undefined && { 'content-type': 'application/json' }),
+        },
         redirect: 'error',
-        ...(body === undefined ? {} : { body, duplex: 'half' }),
-        ...(options.signal ? { signal: options.signal } : {}),
+        ...(body !== undefined && { body, duplex: 'half' }),
+        ...(signal && { signal }),
       });
     } catch (cause) {
-      if (options.signal?.aborted) throw options.signal.reason;
-      throw unreachable(url, cause);
+      signal?.throwIfAborted();
+      throw unreachable(this.#url, cause);
     }
     if (!answer.ok) throw await refusalOf(answer);
     return answer;
@@ -64,18 +82,22 @@ function unreachable(url: string, cause: unknown): HotcellError {
   const why = cause instanceof Error && cause.cause !== undefined ? messageOf(cause.cause) : messageOf(cause);
   return new HotcellError(
     'api_unreachable',
-    `no answer from ${url} (${why || 'no connection'}): start the services with ./hotcell up, or set HOTCELL_URL`,
+    `No answer from ${url} (${why || 'no connection'}). Start the services with ./hotcell up, or set HOTCELL_URL.`,
     { cause },
   );
 }
 
-function isCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCodes, code);
-}
-
 async function refusalOf(answer: Response): Promise<HotcellError> {
   const parsed = Problem.safeParse(await answer.json().catch(() => undefined));
-  if (!parsed.success) return new HotcellError('internal', `the API answered ${answer.status} without a reason`);
-  const { code, detail, errors: issues, ...extra } = parsed.data;
+  if (!parsed.success) return new HotcellError('internal', `The API answered ${answer.status} without a reason.`);
+  return errorOf(parsed.data);
+}
+
+/** The error that a problem of the API describes. A newer API may have codes that this client does not know. */
+export function errorOf({ code, detail, errors: issues, ...extra }: Problem): HotcellError {
   return new HotcellError(isCode(code) ? code : 'internal', detail, { issues, extra });
+}
+
+function isCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code);
 }

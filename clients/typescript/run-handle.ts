@@ -1,26 +1,24 @@
-import { ShownRow, RunEvent } from '@hotcell/contract/api/events.ts';
+import type { RunEvent, ShownRow } from '@hotcell/contract/api/events.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import { isFinished, type RunView } from '@hotcell/contract/api/runs.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Result } from '@hotcell/contract/result.ts';
-import { parseTolerantly } from './call.ts';
-import { Patience } from './client-patience.ts';
+import { Backoff } from './backoff.ts';
 import type { Http } from './http.ts';
-import { linesOf } from './lines.ts';
 
-/** One request waits this long at most; the next one continues. */
+/** The longest that one request waits for a result. */
 const waitSeconds = 60;
 
-export interface Reading {
-  /** Only what comes after this sequence number. */
+interface ReadOptions {
+  /** Skips everything up to this sequence number. */
   after?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** A run that was accepted. Aborting stops the waiting; only `cancel` ends the run. */
+/** A handle of an accepted run. Aborting a signal stops the waiting; only `cancel` ends the run. */
 export class Run {
   readonly id: string;
-  /** Advice about the code, given when it was submitted. */
+  /** What in the code will probably not work in a cell. */
   readonly warnings: readonly string[];
   readonly #http: Http;
 
@@ -34,45 +32,38 @@ export class Run {
     return await this.#http.call(routes.getRun, { params: { run: this.id }, signal });
   }
 
-  /** The result, whatever the outcome: a program that failed is an answer, not an error. */
-  async result(options: { signal?: AbortSignal } = {}): Promise<Result> {
-    const patience = new Patience();
+  /** Waits for the result. A program that failed is a result, not an error. */
+  async result({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Result> {
+    const backoff = new Backoff();
     for (;;) {
       try {
         const headers = { prefer: `wait=${waitSeconds}` };
         const params = { run: this.id };
-        const view = await this.#http.call(routes.getRun, { params, headers, signal: options.signal });
+        const view = await this.#http.call(routes.getRun, { params, headers, signal });
         if (isFinished(view)) return view;
-        patience.succeeded();
+        backoff.succeeded();
       } catch (error) {
-        await patience.failed(error, options.signal);
+        await backoff.failed(error, signal);
       }
     }
   }
 
-  /** What the job wrote, from the start or after a row, then as it comes until the run is finished. */
-  async *logs(options: Reading & { follow?: boolean } = {}): AsyncGenerator<ShownRow> {
-    const follow = options.follow ?? true;
-    const { signal } = options;
-    yield* this.#resume(options.after ?? -1, signal, async function* (after, http, params) {
-      const query = { after, follow: follow ? ('true' as const) : ('false' as const) };
-      const answer = await http.open(routes.readLog, { params, query, signal });
-      for await (const line of linesOf(answer)) yield parseTolerantly(ShownRow, line, 'a row of the log');
-    });
+  /** Yields the log, from its start or after a row. Unless `follow` is false, continues until the run is finished. */
+  async *logs({ after, follow = true, signal }: ReadOptions & { follow?: boolean } = {}): AsyncGenerator<ShownRow> {
+    yield* this.#resume(after, signal, (query, http, params) =>
+      http.rows(routes.readLog, { params, query: { ...query, follow: follow ? 'true' : 'false' }, signal }),
+    );
   }
 
-  /** Everything that happens to the run: its status, its log rows and, last, its result. */
-  async *events(options: Reading = {}): AsyncGenerator<RunEvent> {
-    const { signal } = options;
-    yield* this.#resume(options.after ?? -1, signal, async function* (after, http, params) {
-      const answer = await http.open(routes.followRun, { params, query: { after }, signal });
-      for await (const line of linesOf(answer)) {
-        const event = parseTolerantly(RunEvent, line, 'an event of the run');
+  /** Yields every status, every log row and, last, the result. */
+  async *events({ after, signal }: ReadOptions = {}): AsyncGenerator<RunEvent> {
+    yield* this.#resume(after, signal, async function* (query, http, params) {
+      for await (const event of http.rows(routes.followRun, { params, query, signal })) {
         yield event;
         if (event.type === 'result') return;
       }
-      // An API that is restarted ends its streams early: the next one continues.
-      throw new HotcellError('api_unreachable', 'the API ended the stream before the run was finished');
+      // An API that restarts ends its streams early; the next request continues.
+      throw new HotcellError('api_unreachable', 'The API ended the stream before the run was finished.');
     });
   }
 
@@ -87,29 +78,34 @@ export class Run {
     return new Run(this.#http, run, warnings);
   }
 
-  /** An output as it comes. A caller that keeps it checks its digest. */
+  /** The files that a finished run left in /outputs. */
+  async outputs(signal?: AbortSignal): Promise<Result['outputs']> {
+    return await this.#http.call(routes.listOutputs, { params: { run: this.id }, signal });
+  }
+
+  /** Opens one output. A caller that keeps the bytes compares them with the file's `sha256`. */
   async output(path: string, signal?: AbortSignal): Promise<Response> {
     return await this.#http.open(routes.getOutput, { params: { run: this.id, path }, signal });
   }
 
-  /** A stream that breaks is resumed behind the last row that came: nothing twice, nothing missing. */
+  /** Resumes a broken stream behind the last row that arrived: nothing comes twice, nothing is missing. */
   async *#resume<T extends object>(
-    from: number,
+    from: number | undefined,
     signal: AbortSignal | undefined,
-    open: (after: number, http: Http, params: { run: string }) => AsyncIterable<T>,
+    open: (query: { after: number }, http: Http, params: { run: string }) => AsyncIterable<T>,
   ): AsyncGenerator<T> {
-    const patience = new Patience();
-    let after = from;
+    const backoff = new Backoff();
+    let after = from ?? -1;
     for (;;) {
       try {
-        for await (const item of open(after, this.#http, { run: this.id })) {
-          patience.succeeded();
+        for await (const item of open({ after }, this.#http, { run: this.id })) {
+          backoff.succeeded();
           if ('seq' in item && typeof item.seq === 'number') after = item.seq;
           yield item;
         }
         return;
       } catch (error) {
-        await patience.failed(error, signal);
+        await backoff.failed(error, signal);
       }
     }
   }

@@ -155,7 +155,7 @@ test('submit, wait, show, logs, ls, get and rerun agree with each other', async 
 
 test('cancel ends a running run, names who and why, and keeps its log', async () => {
   const run = await submitted('import time; print("begun", flush=True); time.sleep(600)');
-  for await (const event of (await producer.client()).run(run).events()) if (event.type === 'log') break;
+  for await (const event of (await producer.client()).runById(run).events()) if (event.type === 'log') break;
   assert.equal((await cli.run(['cancel', run, '--reason', 'enough'])).code, 0);
   assert.equal((await cli.run(['wait', run])).code, 130);
   assert.match(Result.parse((await cli.run(['show', run, '--json'])).rows[0]).reason, /enough/);
@@ -172,7 +172,7 @@ test('Ctrl-C detaches from a run and says how to return; the run goes on', async
   const { code, stderr } = await calling.ended;
   assert.equal(code, 130);
   const [, run = ''] = /logs -f (\S+)/.exec(stderr) ?? [];
-  assert.equal((await (await producer.client()).run(run).show()).status, 'running');
+  assert.equal((await (await producer.client()).runById(run).show()).status, 'running');
   assert.equal((await cli.run(['cancel', run])).code, 0);
   assert.equal((await cli.run(['wait', run])).code, 130);
 });

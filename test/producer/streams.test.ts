@@ -127,8 +127,8 @@ test('a producer that ends breaks its streams off, so that clients do not take t
   await broken;
   assert.deepEqual(await second.child.ended, { code: 0, signal: null });
   const client = await producer.client();
-  await client.run(run).cancel();
-  assert.equal((await client.run(run).result()).outcome, 'cancelled');
+  await client.runById(run).cancel();
+  assert.equal((await client.runById(run).result()).outcome, 'cancelled');
 });
 
 test('a program’s output cannot forge an event or be rendered as a page', async () => {

@@ -4,6 +4,6 @@ import { openClient } from '../client.ts';
 import type { Globals } from '../globals.ts';
 
 export async function policyOf(named: string, globals: Globals): Promise<PolicyView> {
-  const { http } = await openClient(globals);
-  return await http.call(routes.getPolicy, { params: { policy: named } });
+  const client = await openClient(globals);
+  return await client.call(routes.getPolicy, { params: { policy: named } });
 }

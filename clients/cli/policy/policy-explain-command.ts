@@ -7,8 +7,8 @@ import { type Globals, printJson } from '../globals.ts';
 import { visible } from '../visible.ts';
 
 export async function explain(run: string, globals: Globals): Promise<void> {
-  const { http } = await openClient(globals);
-  const said = await http.call(routes.explainRun, { params: { run } });
+  const client = await openClient(globals);
+  const said = await client.call(routes.explainRun, { params: { run } });
   if (globals.json) return printJson(said);
   process.stdout.write(
     pairs([

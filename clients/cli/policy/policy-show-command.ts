@@ -7,8 +7,8 @@ import { policyOf } from './fetch-policy.ts';
 import { readable } from './policy-yaml.ts';
 
 export async function list(globals: Globals): Promise<void> {
-  const { http } = await openClient(globals);
-  const { policies, problems } = await http.call(routes.listPolicies, {});
+  const client = await openClient(globals);
+  const { policies, problems } = await client.call(routes.listPolicies, {});
   if (globals.json) policies.forEach(printJson);
   else
     process.stdout.write(

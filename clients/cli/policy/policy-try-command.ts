@@ -23,8 +23,8 @@ export async function tryFile(file: string, since: string | undefined, globals: 
 }
 
 async function pastUnder(policy: Policy, since: string, globals: Globals): Promise<PolicyTrial> {
-  const { http } = await openClient(globals);
-  return await http.call(routes.tryPolicy, { json: { name: policy.name, policy, since } });
+  const client = await openClient(globals);
+  return await client.call(routes.tryPolicy, { json: { name: policy.name, policy, since } });
 }
 
 function timeOf(since: string): string {

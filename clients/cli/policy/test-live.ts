@@ -17,11 +17,11 @@ const longestSeconds = 180;
 /** Starts real cells under each policy of the installation, and compares what programs find there with the policy. */
 export async function testLive(only: readonly string[], globals: Globals): Promise<void> {
   const client = await openClient(globals);
-  const { policies } = await client.http.call(routes.listPolicies, {});
+  const { policies } = await client.call(routes.listPolicies, {});
   const names = policies.map(({ name }) => name).filter((name) => only.length === 0 || only.includes(name));
   const snapshot = await uploadInput(client);
   for (const name of names) {
-    const { policy } = await client.http.call(routes.getPolicy, { params: { policy: name } });
+    const { policy } = await client.call(routes.getPolicy, { params: { policy: name } });
     const why = whyNotProbed(policy);
     if (why) {
       tell(globals, { policy: name, probe: null, ok: true, difference: why });
@@ -84,7 +84,7 @@ async function uploadInput(client: Hotcell): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hotcell-probe-'));
   try {
     await writeFile(join(folder, 'probe.txt'), inputText);
-    return await uploadSource(client.http, folder, () => {});
+    return await uploadSource(client, folder, () => {});
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
