@@ -3,22 +3,15 @@ import { resolveBlocks } from './blocks.ts';
 import { envCeiling, isNeverVariable } from './job-variables.ts';
 import type { Issue } from './errors.ts';
 import { findLanguage } from './languages.ts';
-import { type AskedLimits, forEachLimit, type Limits } from './limits.ts';
+import { forEachLimit, type Limits } from './limits.ts';
 import { matches, type Policy } from './policy.ts';
-import type { Block, BundledFile, RunRequest } from './spec.ts';
+import type { Spec } from './spec.ts';
 
 /** A run that is judged, from a request or from a spec. An undefined field was not asked for. */
-export interface Candidate {
-  blocks: readonly Block[];
-  files: readonly BundledFile[];
-  limits: AskedLimits;
-  env: Readonly<Record<string, string>>;
-  labels: Readonly<Record<string, string>>;
-  priority: number | undefined;
-  publish: string | undefined;
-  retry: RunRequest['retry'];
+export type Candidate = Pick<Spec, 'blocks' | 'files' | 'limits' | 'env' | 'labels' | 'publish' | 'retry'> & {
+  priority?: number | undefined;
   inputs: readonly string[];
-}
+};
 
 export interface InputFacts {
   name: string;

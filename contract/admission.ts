@@ -14,25 +14,20 @@ import { isNeverVariable } from './job-variables.ts';
 import type { Issue } from './errors.ts';
 import type { Language } from './languages.ts';
 import type { Limits } from './limits.ts';
-import type { Policy } from './policy.ts';
-import { queueOf } from './policy-queue.ts';
+import { type Policy, queueOf } from './policy.ts';
 import type { Role } from './apikey.ts';
 import { screen } from './screening.ts';
 import type { RunRequest, Spec } from './spec.ts';
 
 /** What the policy grants one run. Container options are made from this and from nothing else that was submitted. */
-export interface Effective {
+export interface Effective extends Pick<Policy, 'runtime' | 'logs' | 'seccomp'> {
   limits: Limits;
   image: { ref: string; digest: string };
-  runtime: Policy['runtime'];
   /** The variables that the job sets. */
   env: Readonly<Record<string, string>>;
   /** Names of the image's own variables that are let through; a star may end a name. */
   imageEnv: readonly string[];
   languages: readonly Language[];
-  /** The runtime's profiles by name, as pinned with the policy: a cell is made with these or not at all. */
-  seccomp: Policy['seccomp'];
-  logs: Policy['logs'];
   /** Whether staged files are hashed again for each run, not only when they are fetched. */
   inputs: { verifyEachUse: boolean };
   queue: string;
@@ -99,17 +94,8 @@ export function admit(
   if (caller.role === 'reader') refusals.refuse('caller', '(caller)', messages.reader);
   const image = imageAsked(request.image, policy, refusals.refuse);
   judgeInputSizes(policy, inputs, refusals.refuse);
-  const candidate: Candidate = {
-    blocks: request.blocks,
-    files: request.files ?? [],
-    limits: request.limits ?? {},
-    env: request.env ?? {},
-    labels: request.labels ?? {},
-    priority: request.priority,
-    publish: request.publish,
-    retry: request.retry,
-    inputs: Object.keys(request.inputs ?? {}),
-  };
+  const { files = [], limits = {}, env = {}, labels = {}, inputs: asked = {} } = request;
+  const candidate = { ...request, files, limits, env, labels, inputs: Object.keys(asked) };
   return decide(candidate, image, policy, refusals);
 }
 
@@ -123,17 +109,7 @@ export function judgeSpec(spec: Spec, policy: Policy): Admission {
   if (spec.policy.name !== policy.name) refuse('spec.policy', 'policy', messages.specPolicy(policy, spec.policy.name));
   if (spec.runtime !== policy.runtime) refuse('spec.runtime', 'runtime', messages.specRuntime(policy, spec.runtime));
   if (spec.requester.role === 'reader') refuse('caller', '(caller)', messages.reader);
-  const candidate: Candidate = {
-    blocks: spec.blocks,
-    files: spec.files,
-    limits: spec.limits,
-    env: spec.env,
-    labels: spec.labels,
-    priority: spec.priority,
-    publish: spec.publish,
-    retry: spec.retry,
-    inputs: spec.inputs.map((input) => input.name),
-  };
+  const candidate = { ...spec, inputs: spec.inputs.map((input) => input.name) };
   return decide(candidate, imageOfSpec(spec, policy, refuse), policy, refusals);
 }
 

@@ -5,7 +5,7 @@ import { ImageName } from './images-lock.ts';
 import { Language } from './languages.ts';
 import { forEachLimit, isBytes, type LimitName, limitNames, type LimitRow } from './limits.ts';
 import { PolicyName } from './names.ts';
-import { Approval, EnvPattern, inputsRule, PublishPattern, WorkerLabel } from './policy.ts';
+import { Approval, inputsRule, Policy, WorkerLabel } from './policy.ts';
 import { parseBytes } from './sizes.ts';
 
 const size = z
@@ -71,12 +71,10 @@ export const PolicyFile = z.strictObject({
       verifyEachUse: inputsRule.verifyEachUse.optional(),
     })
     .optional(),
-  outputs: z.strictObject({ publish: z.array(PublishPattern).max(64).optional() }).optional(),
-  logs: z.strictObject({ pastLimit: z.enum(['truncate', 'stop']).optional() }).optional(),
-  env: z
-    .strictObject({ job: z.array(EnvPattern).max(256).optional(), image: z.array(EnvPattern).max(256).optional() })
-    .optional(),
-  labels: z.strictObject({ required: z.array(z.string().min(1).max(63)).max(32).optional() }).optional(),
+  outputs: Policy.shape.outputs.partial().optional(),
+  logs: Policy.shape.logs.partial().optional(),
+  env: Policy.shape.env.partial().optional(),
+  labels: Policy.shape.labels.partial().optional(),
   priority: z
     .strictObject({
       min: z.number().int().optional(),

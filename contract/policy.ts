@@ -7,7 +7,7 @@ import { forEachLimit, type LimitName, type LimitRow, showLimit } from './limits
 import { PolicyName } from './names.ts';
 
 /** A name, or the beginning of one with a star after it. */
-export const EnvPattern = z
+const EnvPattern = z
   .string()
   .regex(
     /^(?:[A-Za-z_][A-Za-z0-9_]{0,126}\*?|\*)$/,
@@ -16,7 +16,7 @@ export const EnvPattern = z
   .refine((pattern) => !isNeverVariable(pattern.replace(/\*$/, '')), {
     message: 'No policy can let this variable through: it would change which code runs. Remove it.',
   });
-export const PublishPattern = z
+const PublishPattern = z
   .string()
   .regex(
     /^(?:[a-z0-9][a-z0-9._-]{0,126}\*?|\*)$/,
@@ -88,9 +88,15 @@ export const Policy = z.strictObject({
   screening: z.boolean(),
   approval: Approval.optional(),
   worker: z.strictObject({ labels: z.array(WorkerLabel).max(3) }),
+  /** The runtime's profiles by name: a cell is made with these or not at all. */
   seccomp: z.record(z.string(), DigestText),
 });
 export type Policy = z.infer<typeof Policy>;
+
+/** The name of the queue for runs under this policy. */
+export function queueOf({ runtime, worker }: Pick<Policy, 'runtime' | 'worker'>): string {
+  return [runtime, ...new Set(worker.labels.toSorted())].join('-');
+}
 
 export function policyDigest(policy: Policy): Digest {
   return digestOf(policy);

@@ -1,39 +1,61 @@
-import type { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
-import type { Contents } from '@hotcell/record/contents.ts';
-import type { Live } from '@hotcell/outside/live/live.ts';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
+import { Contents, loadSources } from '@hotcell/record/contents.ts';
+import { Live } from '@hotcell/outside/live/live.ts';
+import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
+import { Queues } from '@hotcell/outside/queue/queues.ts';
+import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
+import { KeyRing } from './auth/keyring.ts';
+import { Bounds } from './queue-bounds.ts';
+import { Metrics } from './metrics.ts';
+import { News } from './news.ts';
+import { PolicyPins } from './policies/pin.ts';
+import { PolicyShelf } from './policies/shelf.ts';
+import { ReadModel } from './readmodel/read-model.ts';
+import { Reconciler } from './reconcile.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Queues } from '@hotcell/outside/queue/queues.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
-import type { KeyRing } from './auth/keyring.ts';
 import type { ProducerSettings } from './producer-config.ts';
-import type { Metrics } from './metrics.ts';
-import type { News } from './news.ts';
-import type { Bounds } from './queue-bounds.ts';
-import type { PolicyPins } from './policies/pin.ts';
-import type { PolicyShelf } from './policies/shelf.ts';
-import type { ReadModel } from './readmodel/read-model.ts';
-import type { Reconciler } from './reconcile.ts';
 
 /** What the producer is made of: opened once, in producer-main.ts. */
-export interface Producer {
-  settings: ProducerSettings;
-  installation: string;
-  log: Logger;
-  store: Buckets;
-  live: Live;
-  queues: Queues;
-  contents: Contents;
-  /** A folder of this process's own, for big objects between reading and putting them. */
-  spool: string;
-  bounds: Bounds;
-  tickets: TicketSigner;
-  policies: PolicyShelf;
-  pins: PolicyPins;
-  keys: KeyRing;
-  model: ReadModel;
-  news: News;
-  metrics: Metrics;
-  reconciler: Reconciler;
-  /** Aborted when this process is asked to end: every waiting caller then gets what is known so far. */
-  draining: AbortSignal;
+export async function openProducer(
+  settings: ProducerSettings,
+  log: Logger,
+  draining: AbortSignal,
+  stack: AsyncDisposableStack,
+) {
+  const installation = settings.HOTCELL_INSTALLATION;
+  const redisUrl = settings.HOTCELL_REDIS_URL;
+  await probeAtStart({ store: bucketsFrom(settings), redisUrl }, 30_000);
+  const store = stack.use(new Buckets(bucketsFrom(settings)));
+  const live = stack.use(await Live.open({ url: redisUrl, installation }));
+  const queues = stack.use(new Queues({ url: redisUrl, installation }));
+  await mkdir(settings.HOTCELL_STATE_DIR, { recursive: true });
+  const model = stack.use(ReadModel.open(join(settings.HOTCELL_STATE_DIR, 'runs.sqlite')));
+  const news = stack.use(await News.open({ live, store, model, log }));
+  const contents = stack.use(new Contents(bucketsFrom(settings), loadSources(settings.HOTCELL_SOURCES)));
+  const imagesLock = settings.HOTCELL_IMAGES_LOCK;
+  const producer = {
+    installation,
+    log,
+    store,
+    live,
+    queues,
+    contents,
+    /** A folder of this process's own, for big objects between reading and putting them. */
+    spool: join(settings.HOTCELL_STATE_DIR, 'spool'),
+    bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),
+    tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
+    policies: new PolicyShelf({ folder: settings.HOTCELL_POLICIES, imagesLock }),
+    pins: stack.use(new PolicyPins(store, { imagesLock })),
+    keys: new KeyRing(store),
+    model,
+    news,
+    metrics: new Metrics(),
+    /** Aborted when this process is asked to end: every waiting caller then gets what is known so far. */
+    draining,
+  };
+  return { ...producer, reconciler: stack.use(new Reconciler(producer)) };
 }
+
+export type Producer = Awaited<ReturnType<typeof openProducer>>;

@@ -1,6 +1,6 @@
+import { queueOf } from '@hotcell/contract/policy.ts';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { queueOf } from '@hotcell/contract/policy-queue.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { PolicyPins } from '@hotcell/producer/policies/pin.ts';
 import { PolicyShelf } from '@hotcell/producer/policies/shelf.ts';

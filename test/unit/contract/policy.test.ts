@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { policyDigest } from '@hotcell/contract/policy.ts';
+import { policyDigest, queueOf } from '@hotcell/contract/policy.ts';
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
 import { resolvePolicy } from '@hotcell/contract/policy-merge.ts';
-import { queueOf } from '@hotcell/contract/policy-queue.ts';
 import { admitted, builtHere, policyOf, refused } from '../../support/policies.ts';
 
 function problems(said: unknown, name = 'tried'): string[] {
