@@ -95,6 +95,6 @@ cat data.txt lib/more.txt`;
 test('blocks in an unknown language are refused before there is a cell, naming the known ones', () => {
   assert.throws(() => prepareJob({ blocks: [{ language: 'cobol', code: '1' }], files: [] }, languages), {
     code: 'policy_refused',
-    message: /unknown language cobol: this policy knows python, bash, sh, javascript, typescript, r, powershell/,
+    message: /Unknown language "cobol"\. This policy allows: python, bash, sh, javascript, typescript, r, powershell/,
   });
 });

@@ -89,13 +89,13 @@ test('a host sees neither the other’s folders nor any network but its own', as
 
 test('runs are spread over both hosts, each stages its own inputs, no uid is leased twice, and a host that is cut off commits nothing', async () => {
   // Long enough to end while its host is cut off, and to be taken over meanwhile.
-  const code = "import time; open('/outputs/o','w').write(open('/inputs/data/in.txt').read()); time.sleep(8)";
+  const code = "import time; open('/outputs/o','w').write(open('/inputs/data/in.txt').read()); time.sleep(20)";
   const long = await submit(code, { 'in.txt': 'for the long one' });
-  const at = await runsAt(long);
-  const other = at === 'left' ? 'right' : 'left';
   const held = await submit("import time; print(open('/inputs/data/in.txt').read()); time.sleep(600)", {
     'in.txt': 'for the one that is held',
   });
+  const at = await runsAt(long);
+  const other = at === 'left' ? 'right' : 'left';
   assert.equal(await runsAt(held), other);
   const names = [...(await cellsOf('left')), ...(await cellsOf('right'))];
   assert.equal(names.length, 2);

@@ -94,7 +94,7 @@ for (const runtime of runtimes)
       assert.equal(number.verdict.outcome, 'output_exceeded');
       assert.match(
         number.verdict.reason,
-        /limit of 50 \(.* in 50 files are kept, 3 refused\): write fewer, or .*limits\.outputFiles/,
+        /limit of 50 \(kept .* in 50 files, refused 3\)\. Write fewer, or .*limits\.outputFiles/,
       );
       assert.deepEqual([number.outputs.files.length, number.outputs.refused.length], [50, 3]);
     });

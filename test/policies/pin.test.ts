@@ -223,11 +223,11 @@ describe('the shelf', () => {
     await until('the shelf reports the problem', async () => shelf.problems().length > 0);
     assert.throws(
       () => shelf.get('spoilt'),
-      (error) => refusal(error) && /spoilt\.yaml:1:1: argv: is a string: give a boolean/.test(String(error)),
+      (error) => refusal(error) && /spoilt\.yaml:1:1: argv: must be a boolean, not a string/.test(String(error)),
     );
     assert.throws(
       () => shelf.get('spoild'),
-      (error) => refusal(error) && /no policy spoild; did you mean spoilt\?/.test(String(error)),
+      (error) => refusal(error) && /Policy not found: spoild\. Did you mean spoilt\?/.test(String(error)),
     );
   });
 });

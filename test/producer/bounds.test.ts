@@ -65,7 +65,7 @@ test('a full queue answers 429 with Retry-After, and every waiting run says why 
   };
   const cli = cliWith(env);
   assert.match((await cli.run(['ls'])).stdout, /queued .* No worker serves the queue runc/);
-  assert.match((await cli.run(['show', runs[1] ?? ''])).stdout, /waiting +No worker serves .* \(1 before it\)/);
+  assert.match((await cli.run(['show', runs[1] ?? ''])).stdout, /waiting +No worker serves .* \(1 ahead\)/);
 
   await house.worker('one', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
   for (const run of runs) assert.equal((await resultOf(house, run)).outcome, 'succeeded');

@@ -18,7 +18,15 @@ const mib = 1024 * 1024;
 export const runtimes = ['runc', 'gvisor'] as const;
 type Runtime = (typeof runtimes)[number];
 
-const limits: Limits = { ...testLimits, graceSeconds: 1, memoryBytes: 256 * mib, pids: 64, openFiles: 256 };
+const limits: Limits = {
+  ...testLimits,
+  graceSeconds: 1,
+  memoryBytes: 256 * mib,
+  pids: 64,
+  openFiles: 256,
+  // Less than the memory, so that a full /work is refused to the block and not paid for with its life.
+  scratchBytes: 64 * mib,
+};
 
 /** Generous: a test sets the limits that it wants to reach. */
 const jobLimits: JobLimits = {
