@@ -72,7 +72,9 @@ export function filenameIn(code: string): string | undefined {
   if (!comment?.startsWith(filenameKey)) return undefined;
   const name = comment.slice(filenameKey.length);
   const closing = commentEnds.find((one) => name.endsWith(one)) ?? '';
-  return name.slice(0, name.length - closing.length).trim() || undefined;
+  const named = name.slice(0, name.length - closing.length).trim();
+  // A file whose lines end in another way is one line here: what follows the name is code.
+  return named === '' || /[\r\u2028\u2029]/.test(named) ? undefined : named;
 }
 
 function pathProblem(path: string): string | undefined {

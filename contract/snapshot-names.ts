@@ -8,8 +8,12 @@ export interface NameProblem {
 
 const maxPathBytes = 3500;
 const maxPartBytes = 255;
-/** Of one snapshot. A path of 3,500 bytes can name 1,750 folders, and each takes memory. */
-const mostPlaces = 300_000;
+/**
+ * A path of 3,500 bytes can name 1,750 folders, and each takes memory: so many for each path on average, whatever its
+ * snapshot, and this many in any case. Outputs may be a million files, and what was frozen has to be read again.
+ */
+const placesPerPath = 4;
+const alwaysPlaces = 300_000;
 const mostShown = 3;
 const mostShownLetters = 80;
 
@@ -30,8 +34,6 @@ function problemOf(path: string): string | undefined {
     return `contains a part longer than ${maxPartBytes} bytes`;
   return undefined;
 }
-
-const tooMany = `comes after ${mostPlaces} files and folders, the most that a snapshot holds; freeze fewer at once`;
 
 function quoted(name: string): string {
   return JSON.stringify(name.length > mostShownLetters ? `${name.slice(0, mostShownLetters)}…` : name);
@@ -66,10 +68,12 @@ function clashOf(file: TreePlace): string | undefined {
  */
 export function nameProblems(paths: readonly string[]): NameProblem[] {
   const problems = new Map<string, string>();
+  const most = Math.max(alwaysPlaces, placesPerPath * paths.length);
+  const tooMany = `comes after ${most} files and folders, the most that these paths may name; use fewer folders`;
   const tree = new PathTree();
   const sound: { path: string; file: TreePlace }[] = [];
   for (const path of paths) {
-    const reason = tree.size < mostPlaces ? problemOf(path) : tooMany;
+    const reason = tree.size < most ? problemOf(path) : tooMany;
     if (reason) problems.set(path, reason);
     else sound.push({ path, file: tree.add(path) });
   }

@@ -48,7 +48,7 @@ describe('a block', () => {
       '<!-- filename: a/b.py -->',
     ])
       assert.equal(filenameIn(`${line}\nx`), 'a/b.py', line);
-    for (const code of ['x\n# filename: a.py', 'filename: a.py', '# file name: a.py', ''])
+    for (const code of ['x\n# filename: a.py', 'filename: a.py', '# file name: a.py', '', '# filename: a.py\rprint(1)'])
       assert.equal(filenameIn(code), undefined, code);
     assert.equal(resolve([python('# filename: a.py\n', 'b.py')]).resolved[0]?.file, 'b.py');
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { limitTable } from '@hotcell/contract/limits.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import fc from 'fast-check';
 
@@ -77,4 +78,15 @@ test('the answer does not depend on the order of the paths', () => {
 test('a hundred thousand sound names are judged without one of them being an offender', () => {
   const paths = Array.from({ length: 100_000 }, (_, i) => `year=${i % 30}/month=${i % 12}/part-${i}.parquet`);
   assert.deepEqual(nameProblems(paths), []);
+});
+
+test('as many files as any policy lets a run write are judged, each of them', () => {
+  const { max } = limitTable.outputFiles;
+  assert.deepEqual(nameProblems(Array.from({ length: max }, (_, i) => `part-${i}`)), []);
+});
+
+test('a hundred thousand files in folders of their own are sound, and deep paths without end are not', () => {
+  assert.deepEqual(nameProblems(Array.from({ length: 100_000 }, (_, i) => `${i}/a/b/c`)), []);
+  const endless = Array.from({ length: 1_000 }, (_, i) => `${i}${'/a'.repeat(1_700)}`);
+  assert.match(nameProblems(endless)[0]?.reason ?? '', /the most that these paths may name/);
 });
