@@ -21,7 +21,7 @@ export function releaseBody(request: FastifyRequest): void {
 export function takeBodies(app: FastifyInstance): void {
   const budget = new BodyBudget(bodyLimitBytes);
   app.addHook('preParsing', async (request, reply, payload) => {
-    const contentType = request.headers['content-type'];
+    const contentType = request.headers['content-type']?.toLowerCase();
     const wanted = request.routeOptions.config.route?.body?.type;
     if (wanted && contentType !== undefined && !contentType.startsWith(wanted))
       throw new HotcellError('unsupported_media_type', `Send the body as content-type: ${wanted}.`);

@@ -79,3 +79,11 @@ test('a refusal by the policy names every reason and is recorded under its own i
     [run],
   );
 });
+
+test('a content type is the same in capitals, and another one than the route takes is 415', async () => {
+  const submitAs = (type: string) =>
+    producer.ask('POST', '/v1/runs', { body: '{}', headers: { 'content-type': type } }).then(({ status }) => status);
+  assert.equal(await submitAs('Application/JSON; Charset=UTF-8'), 400);
+  for (const type of ['text/plain', 'application/octet-stream', 'Application/Octet-Stream'])
+    assert.equal(await submitAs(type), 415, type);
+});
