@@ -111,14 +111,6 @@ async function queueIfPossible(deps: AcceptDeps, marker: OpenMarker, options: { 
 }
 
 function markerOf(queue: string, { spec, digest }: PinnedSpec): OpenMarker {
-  return {
-    version: 1,
-    run: spec.run,
-    tenant: spec.tenant,
-    spec: digest,
-    queue,
-    priority: spec.priority,
-    acceptedAt: spec.acceptedAt,
-    ...(spec.notBefore ? { notBefore: spec.notBefore } : {}),
-  };
+  const { run, tenant, priority, acceptedAt, notBefore } = spec;
+  return { version: 1, run, tenant, spec: digest, queue, priority, acceptedAt, notBefore };
 }

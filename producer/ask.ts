@@ -1,11 +1,11 @@
-import { admit, type Effective } from '@hotcell/contract/admission.ts';
-import type { InputFacts } from '@hotcell/contract/admission-rules.ts';
-import { type Digest, digestOf } from '@hotcell/contract/digest.ts';
+import type { KeptSnapshot } from '@hotcell/record/snapshot-store.ts';
+import { type Admission, admit } from '@hotcell/contract/admission.ts';
+import { digestOf } from '@hotcell/contract/digest.ts';
 import { parseRunRequest } from '@hotcell/contract/read-request.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
-import { accept, earlier } from './accept.ts';
+import type { RunRequest } from '@hotcell/contract/spec.ts';
+import { type Acceptable, accept, earlier } from './accept.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Producer } from './producer.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
@@ -27,13 +27,9 @@ export interface Answered {
   warnings: readonly string[];
 }
 
-interface ResolvedInput {
+interface ResolvedInput extends KeptSnapshot {
   name: string;
   source: string;
-  snapshot: Digest;
-  locations: Digest;
-  files: number;
-  bytes: number;
 }
 
 /**
@@ -49,15 +45,16 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   if (before) return { ...before, warnings: [] };
   const { policy, issues: noPolicy } = policyOf(producer, request);
   const { inputs, issues: noInputs } = await inputsOf(producer, asked.caller.tenant, request);
-  const judged = judge(request, policy, asked.caller, inputs);
-  const reasons = [...noPolicy, ...noInputs, ...judged.reasons];
+  const verdict = policy && admit(request, policy.policy, asked.caller, inputs);
+  const reasons = [...noPolicy, ...noInputs, ...(verdict?.admitted === false ? verdict.reasons : [])];
   if (policy && reasons.length === 0) reasons.push(...(await pinned(producer, policy)));
-  if (!policy || !judged.effective || reasons.length > 0)
+  if (!policy || !verdict?.admitted || reasons.length > 0)
     throw await refusal(producer, asked.caller, request, policy, reasons);
-  const spec = specOf(request, asked.caller, policy, judged.effective, inputs, judged.warnings);
-  const accepted = await accept(producer, { spec, queue: judged.effective.queue, idempotency });
+  const { queue } = verdict.effective;
+  const spec = specOf(request, asked.caller, policy, verdict, inputs);
+  const accepted = await accept(producer, { spec, queue, idempotency });
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
-  producer.model.accepted(accepted.spec, judged.effective.queue);
+  producer.model.accepted(accepted.spec, queue);
   return { run: accepted.run, warnings: accepted.spec.warnings };
 }
 
@@ -92,25 +89,6 @@ async function inputsOf(
   return { inputs, issues };
 }
 
-interface Judged {
-  effective?: Effective;
-  warnings: string[];
-  reasons: Issue[];
-}
-
-function judge(
-  request: RunRequest,
-  policy: LoadedPolicy | undefined,
-  caller: Caller,
-  inputs: readonly InputFacts[],
-): Judged {
-  if (!policy) return { warnings: [], reasons: [] };
-  const verdict = admit(request, policy.policy, caller, inputs);
-  return verdict.admitted
-    ? { effective: verdict.effective, warnings: verdict.warnings, reasons: [] }
-    : { warnings: [], reasons: verdict.reasons };
-}
-
 /** Into the record goes what a run is judged by, before the run; a text that was revoked meanwhile is a reason too. */
 async function pinned(producer: Producer, policy: LoadedPolicy): Promise<Issue[]> {
   try {
@@ -130,49 +108,44 @@ async function refusal(
 ): Promise<HotcellError> {
   const result = await refuse(producer, {
     tenant: caller.tenant,
-    requester: requesterOf(caller),
+    requester: { key: caller.key, role: caller.role },
     labels: request.labels ?? {},
     policy: policy ? { name: policy.policy.name, digest: policy.digest } : null,
     reasons,
   });
   producer.model.finished(result);
   producer.metrics.count('hotcell_runs_refused_total');
-  const run: RunId = result.run;
-  return new HotcellError('policy_refused', result.reason, { issues: reasons, extra: { run } });
-}
-
-function requesterOf({ key, role }: Caller): Spec['requester'] {
-  return { key, role };
+  return new HotcellError('policy_refused', result.reason, { issues: reasons, extra: { run: result.run } });
 }
 
 /** What the record will say was asked: everything that could be pinned is a digest now. */
 function specOf(
   request: RunRequest,
-  caller: Caller,
-  policy: LoadedPolicy,
-  effective: Effective,
+  { tenant, key, role }: Caller,
+  { policy, digest }: LoadedPolicy,
+  { effective, warnings }: Admission & { admitted: true },
   inputs: readonly ResolvedInput[],
-  warnings: string[],
-): Omit<Spec, 'run' | 'acceptedAt'> {
-  const { publish, retry, notBefore } = request;
+): Acceptable['spec'] {
+  const { blocks, files = [], params = {}, limits = {}, labels = {}, publish, retry, notBefore } = request;
+  const { image, runtime, env, priority } = effective;
   return {
     version: 1,
-    tenant: caller.tenant,
-    requester: requesterOf(caller),
-    blocks: request.blocks,
-    files: request.files ?? [],
-    params: request.params ?? {},
-    policy: { name: policy.policy.name, digest: policy.digest },
-    image: effective.image,
-    runtime: effective.runtime,
+    tenant,
+    requester: { key, role },
+    blocks,
+    files,
+    params,
+    policy: { name: policy.name, digest },
+    image,
+    runtime,
     inputs: inputs.map(({ name, snapshot, locations, source }) => ({ name, snapshot, locations, source })),
-    limits: request.limits ?? {},
-    env: { ...effective.env },
-    labels: request.labels ?? {},
-    priority: effective.priority,
-    ...(publish !== undefined && { publish }),
-    ...(retry !== undefined && { retry }),
-    ...(notBefore !== undefined && { notBefore }),
+    limits,
+    env: { ...env },
+    labels,
+    priority,
+    publish,
+    retry,
+    notBefore,
     warnings,
   };
 }

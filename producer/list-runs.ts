@@ -1,17 +1,11 @@
+import type { Parsed } from '@hotcell/contract/api/route.ts';
+import type { Routes } from '@hotcell/contract/api/routes.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Outcome } from '@hotcell/contract/outcomes.ts';
-import type { RunStatus } from '@hotcell/contract/result.ts';
 import type { ListedRun, RunRow } from '@hotcell/contract/api/runs.ts';
 import type { Producer } from './producer.ts';
 import { unknown, waitingsOf } from './waiting.ts';
 
-export interface Listing {
-  status?: RunStatus | Outcome | undefined;
-  label?: [string, string][] | undefined;
-  since?: string | undefined;
-  limit: number;
-  cursor?: string | undefined;
-}
+type Listing = Parsed<Routes['listRuns']>['query'];
 
 /** A page of runs. Those known to be finished from a message alone are read once, so that list and detail agree. */
 export async function listRuns(
@@ -19,13 +13,8 @@ export async function listRuns(
   tenant: string,
   { status, label = [], since, limit, cursor }: Listing,
 ): Promise<{ runs: ListedRun[]; next: string | null }> {
-  const wanted = {
-    status,
-    labels: label,
-    since: since === undefined ? undefined : new Date(since),
-    before: cursor,
-    limit,
-  };
+  const from = since === undefined ? undefined : new Date(since);
+  const wanted = { status, labels: label, since: from, before: cursor, limit };
   const page = producer.model.list(tenant, wanted);
   const told = page.filter((row) => row.status === 'finished' && row.reason === '');
   await Promise.all(told.map((row) => completeRow(producer, row)));

@@ -5,11 +5,7 @@ import { showIssues } from '@hotcell/contract/parse.ts';
 import { commit, type CommitDeps } from '@hotcell/record/commit.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 
-export interface Refused {
-  tenant: string;
-  requester: Result['requester'];
-  labels: Result['labels'];
-  policy: Result['policy'];
+export interface Refused extends Pick<Result, 'tenant' | 'requester' | 'labels' | 'policy'> {
   /** Every reason at once. */
   reasons: readonly Issue[];
 }

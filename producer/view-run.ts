@@ -5,7 +5,7 @@ import { RunId } from '@hotcell/contract/names.ts';
 import type { OpenMarker } from '@hotcell/record/schemas.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
-import type { RunView, Waiting } from '@hotcell/contract/api/runs.ts';
+import type { RunView } from '@hotcell/contract/api/runs.ts';
 import type { Producer } from './producer.ts';
 import { unknown, waitingOf } from './waiting.ts';
 
@@ -25,16 +25,18 @@ export async function viewOf(producer: Producer, tenant: string, run: RunId): Pr
   const result = await producer.news.resultOf(tenant, run);
   if (result) return result;
   const marker = await readOpenMarker(producer.store, tenant, run);
-  // It may have been committed, and its marker removed, between the two reads.
-  if (!marker) return (await producer.news.resultOf(tenant, run)) ?? throwIt(noSuchRun(run));
+  if (!marker) {
+    // It may have been committed, and its marker removed, between the two reads.
+    const late = await producer.news.resultOf(tenant, run);
+    if (late) return late;
+    throw noSuchRun(run);
+  }
   const spec = await readSpec(producer.store, tenant, run, marker.spec);
   const { acceptedAt, policy, image, runtime, labels, requester, warnings } = spec;
-  const { status, waiting } = await progressOf(producer, marker);
   return {
     run,
     tenant,
-    status,
-    ...(waiting && { waiting }),
+    ...(await progressOf(producer, marker)),
     acceptedAt,
     spec: marker.spec,
     policy,
@@ -47,22 +49,15 @@ export async function viewOf(producer: Producer, tenant: string, run: RunId): Pr
   };
 }
 
-function throwIt(error: Error): never {
-  throw error;
-}
-
 /** What was asked; undefined for a refusal, which has no spec. */
 export async function specOf({ store }: Producer, view: RunView): Promise<Spec | undefined> {
   return view.spec ? await readSpec(store, view.tenant, view.run, view.spec) : undefined;
 }
 
-export interface Progress {
-  status: Exclude<RunStatus, 'finished'>;
-  waiting?: Waiting | undefined;
-}
+type RunProgress = Pick<RunView & { status: Exclude<RunStatus, 'finished'> }, 'status' | 'waiting'>;
 
 /** How far an open run is. Without Valkey it counts as queued: it is accepted in any case. */
-async function progressOf(producer: Producer, marker: OpenMarker): Promise<Progress> {
+async function progressOf(producer: Producer, marker: OpenMarker): Promise<RunProgress> {
   try {
     const [beat] = await producer.live.statusesOf([marker.run]);
     if (beat && beat.status !== 'queued') return { status: beat.status };
@@ -74,7 +69,7 @@ async function progressOf(producer: Producer, marker: OpenMarker): Promise<Progr
 }
 
 /** The same for a follower: undefined when there is nothing more to follow. */
-export async function progressNow(producer: Producer, tenant: string, run: RunId): Promise<Progress | undefined> {
+export async function progressNow(producer: Producer, tenant: string, run: RunId): Promise<RunProgress | undefined> {
   if (await producer.news.resultOf(tenant, run)) return undefined;
   const marker = await readOpenMarker(producer.store, tenant, run);
   return marker ? await progressOf(producer, marker) : undefined;

@@ -1,18 +1,14 @@
 import type { RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { Waiting } from '@hotcell/contract/api/runs.ts';
-import type { Live } from '@hotcell/outside/live/live.ts';
 import type { QueuePlace } from '@hotcell/outside/queue/queue.ts';
-import type { Queues } from '@hotcell/outside/queue/queues.ts';
+import type { Producer } from './producer.ts';
 
 interface QueuedRun {
   run: string;
   queue: string;
 }
-interface Deps {
-  queues: Queues;
-  live: Live;
-}
+type Deps = Pick<Producer, 'queues' | 'live'>;
 
 /** Why a run has not begun, how many runs are before it, and what would help. */
 export async function waitingOf(deps: Deps, asked: QueuedRun): Promise<Waiting> {

@@ -1,6 +1,6 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { recordKeys } from './layout.ts';
-import type { Contents } from './contents.ts';
+import type { ContentDeps } from './put-content.ts';
 import { youngEnough } from './keep.ts';
 import type { Buckets } from './buckets.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
@@ -22,7 +22,7 @@ type Found = (digest: Digest, object: { size: number; modified: Date | undefined
  * with their sizes.
  */
 export async function presentContents(
-  { store, contents }: { store: Buckets; contents: Contents },
+  { store, contents }: ContentDeps,
   tenant: string,
   digests: Iterable<Digest>,
   trustsOld: boolean,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
 import { ndjson } from '@hotcell/contract/api/route.ts';
-import { type Digest } from '@hotcell/contract/digest.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { diffOf } from '@hotcell/contract/snapshot-diff.ts';
@@ -11,10 +11,11 @@ import { type KeptSnapshot, manifestAt, snapshotRecord, useSnapshot } from '@hot
 import type { FastifyReply } from 'fastify';
 import { freezeOutputs } from '../freeze/freeze-outputs.ts';
 import { freezePrefix } from '../freeze/prefix.ts';
+import type { ReadDeps } from '../freeze/read-object.ts';
 import { Uploads } from '../freeze/uploads.ts';
 import type { Producer } from '../producer.ts';
 import { listSnapshots, namesBySnapshot, snapshotViewOf } from '../snapshots/list-snapshots.ts';
-import { idOfName, resolveInput, type ResolveDeps } from '../snapshots/resolve.ts';
+import { idOfName, resolveInput } from '../snapshots/resolve.ts';
 import { sourceForm } from '../snapshots/source.ts';
 import { verifySnapshot } from '../snapshots/verify-snapshot.ts';
 import { type Freeze, freezeEvents } from './freeze-events.ts';
@@ -81,7 +82,7 @@ export function snapshotHandlers(producer: Producer) {
   } satisfies Partial<Handlers>;
 }
 
-async function recordOf(deps: ResolveDeps, tenant: string, named: string): Promise<SnapshotRecord> {
+async function recordOf(deps: ReadDeps, tenant: string, named: string): Promise<SnapshotRecord> {
   const id = await idOf(deps, tenant, named);
   const record = await snapshotRecord(deps.store, tenant, id);
   if (record) return record;
@@ -93,7 +94,7 @@ async function recordOf(deps: ResolveDeps, tenant: string, named: string): Promi
   );
 }
 
-async function idOf(deps: ResolveDeps, tenant: string, named: string): Promise<Digest> {
+async function idOf(deps: ReadDeps, tenant: string, named: string): Promise<Digest> {
   const form = sourceForm(named);
   if (form.kind === 'id') return form.id;
   if (form.kind === 'name') return idOfName(deps.store, tenant, form.name);
@@ -109,7 +110,7 @@ interface Freezing {
   progress: Parameters<Freeze>[0];
 }
 
-async function freezeSource(deps: ResolveDeps, tenant: string, freezing: Freezing): Promise<KeptSnapshot> {
+async function freezeSource(deps: ReadDeps, tenant: string, freezing: Freezing): Promise<KeptSnapshot> {
   const form = sourceForm(freezing.source);
   const { progress, name, ...options } = freezing;
   if (form.kind === 's3') return freezePrefix(deps, tenant, form, { ...options, name, ...(progress && { progress }) });

@@ -30,6 +30,18 @@ export interface FreezeOptions {
   progress?: (progress: FreezeProgress) => void;
 }
 
+/** A freeze under way: what was asked, and what the listing found. */
+interface PrefixFreeze {
+  deps: ReadDeps;
+  tenant: string;
+  source: Source;
+  place: Place;
+  options: FreezeOptions;
+  lease: Lease;
+  objects: readonly ListedObject[];
+}
+type Digests = Map<ListedObject, Digest>;
+
 /**
  * Freeze what lies under a prefix of a bucket that the operator opened: list, read what is new by its version, keep it,
  * and write the snapshot. Whatever is interrupted goes on where it was.
@@ -41,19 +53,20 @@ export async function freezePrefix(
   options: FreezeOptions,
 ): Promise<KeptSnapshot> {
   const { source, place } = opened(deps.contents, tenant, asked);
-  using listing = storeOf(source);
-  const objects = await listPrefix(listing, place, options.mode);
+  const { mode, by, name } = options;
+  // The operator's address and keys; a source is only ever listed and read.
+  using listing = new Store(source);
+  const objects = await listPrefix(listing, place, mode);
   const lease = await openLease(deps.store, tenant);
   try {
-    const memory = await recall(deps.store, tenant, place);
-    const known = await knownOf(deps, tenant, objects, memory, options.mode, lease);
-    const digests = await readNew(deps, tenant, source, place, objects, known, options, lease);
-    const files = objects.map((object) => fileOf(object, digests, place.bucket, options.mode));
-    const about = { mode: options.mode, source: `s3://${place.bucket}/${place.prefix}`, by: options.by };
+    const freeze: PrefixFreeze = { deps, tenant, source, place, options, lease, objects };
+    const digests = await readNew(freeze, await knownOf(freeze));
+    const files = objects.map((object) => fileOf(object, digests, place.bucket, mode));
+    const about = { mode, source: `s3://${place.bucket}/${place.prefix}`, by };
     const kept = await putSnapshot(deps.store, tenant, files, about);
     crashPoint('freeze-snapshot-put');
-    await noteDown(deps, tenant, place, objects, digests);
-    if (options.name !== undefined) await publishName(deps.store, tenant, options.name, kept.snapshot, options.by);
+    await noteDown(freeze, digests);
+    if (name !== undefined) await publishName(deps.store, tenant, name, kept.snapshot, by);
     return kept;
   } finally {
     await closeLease(deps.store, tenant, lease);
@@ -72,42 +85,23 @@ function opened({ sources }: Contents, tenant: string, { bucket, prefix }: Place
   );
 }
 
-/** The operator's address and keys; a source is only ever listed and read. */
-function storeOf({ endpoint, region, accessKey, secretKey }: Source): Store {
-  return new Store({ endpoint, region, accessKey, secretKey });
-}
-
 /** What need not be read: its version was read before, and its bytes are still here if they have to be. */
-async function knownOf(
-  deps: ReadDeps,
-  tenant: string,
-  objects: readonly ListedObject[],
-  memory: Remembered,
-  mode: SnapshotMode,
-  lease: Lease,
-): Promise<Map<ListedObject, Digest>> {
-  const known = new Map<ListedObject, Digest>();
+async function knownOf({ deps, tenant, place, options, lease, objects }: PrefixFreeze): Promise<Digests> {
+  const memory = await recall(deps.store, tenant, place);
+  const known: Digests = new Map();
   for (const object of objects) {
     const before = object.versionId && memory.get(objectKey(object.key, object.versionId));
     if (before && before.size === object.size) known.set(object, before.sha256);
   }
-  if (mode === 'reference' || known.size === 0) return known;
+  if (options.mode === 'reference' || known.size === 0) return known;
   // Also those of a snapshot that stands: one that was lost is put again, which is what freezing again is for.
   const present = await presentContents(deps, tenant, known.values(), lease.trustsOld);
   for (const [object, digest] of known) if (!present.has(digest)) known.delete(object);
   return known;
 }
 
-async function readNew(
-  deps: ReadDeps,
-  tenant: string,
-  source: Source,
-  place: Place,
-  objects: readonly ListedObject[],
-  known: ReadonlyMap<ListedObject, Digest>,
-  options: FreezeOptions,
-  lease: Lease,
-): Promise<Map<ListedObject, Digest>> {
+async function readNew(freeze: PrefixFreeze, known: Digests): Promise<Digests> {
+  const { deps, tenant, source, place, options, lease, objects } = freeze;
   const digests = new Map(known);
   const fresh = objects.filter((object) => !known.has(object));
   const progress: FreezeProgress = { files: fresh.length, bytes: sum(fresh), filesDone: 0, bytesDone: 0 };
@@ -125,13 +119,13 @@ async function readNew(
       options.progress?.({ ...progress });
       if (Date.now() - noted < noteEveryMs) return;
       noted = Date.now();
-      noting = noting.then(() => noteDown(deps, tenant, place, objects, digests));
+      noting = noting.then(() => noteDown(freeze, digests));
       await noting;
     });
   } catch (error) {
     // What was read counts for the next try, whatever ended this one. Where that cannot be noted either, the next try reads
     // it again: what ended this one is what has to be told.
-    await Promise.allSettled([noting.then(() => noteDown(deps, tenant, place, objects, digests))]);
+    await Promise.allSettled([noting.then(() => noteDown(freeze, digests))]);
     throw error;
   }
   await noting;
@@ -140,13 +134,7 @@ async function readNew(
 
 const sum = (objects: readonly ListedObject[]) => objects.reduce((bytes, object) => bytes + object.size, 0);
 
-async function noteDown(
-  deps: ReadDeps,
-  tenant: string,
-  place: Place,
-  objects: readonly ListedObject[],
-  digests: ReadonlyMap<ListedObject, Digest>,
-): Promise<void> {
+async function noteDown({ deps, tenant, place, objects }: PrefixFreeze, digests: Digests): Promise<void> {
   const memory: Remembered = new Map();
   for (const object of objects) {
     const { key, size, versionId } = object;
@@ -156,12 +144,7 @@ async function noteDown(
   await remember(deps.store, tenant, place, memory);
 }
 
-function fileOf(
-  object: ListedObject,
-  digests: ReadonlyMap<ListedObject, Digest>,
-  bucket: string,
-  mode: SnapshotMode,
-): SnapshotFile {
+function fileOf(object: ListedObject, digests: Digests, bucket: string, mode: SnapshotMode): SnapshotFile {
   const { path, size, key, versionId } = object;
   const digest = digests.get(object);
   if (!digest) throw new Error(`${key} was not read`);

@@ -10,23 +10,10 @@ import { type ContentDeps, putSmall, putStream, smallContentBytes, verified } fr
 import { Tally } from './tally.ts';
 import { type UnderWay, UnderWays } from './under-way.ts';
 
-export interface Upload {
-  upload: string;
-  /** What has to be sent before the snapshot can be made. */
-  missing: Digest[];
-}
-
-export interface Body {
+interface Body {
   chunks: AsyncIterable<Uint8Array>;
   /** As the client announced it; undefined when it did not. */
   size: number | undefined;
-}
-
-export interface Finishing {
-  upload: string;
-  files: readonly SnapshotEntry[];
-  name?: string | undefined;
-  by: string;
 }
 
 function judge(files: readonly SnapshotEntry[]): void {
@@ -48,7 +35,7 @@ export class Uploads {
     this.#deps = deps;
   }
 
-  async begin(tenant: string, files: readonly SnapshotEntry[]): Promise<Upload> {
+  async begin(tenant: string, files: readonly SnapshotEntry[]): Promise<{ upload: string; missing: Digest[] }> {
     judge(files);
     const lease = await openLease(this.#deps.store, tenant);
     const digests = new Set(files.map((file) => file.sha256));
@@ -71,7 +58,10 @@ export class Uploads {
   }
 
   /** Everything is there: the snapshot is written. A client's word for that is not enough, nor for the sizes. */
-  async finish(tenant: string, asked: Finishing): Promise<KeptSnapshot> {
+  async finish(
+    tenant: string,
+    asked: { upload: string; files: readonly SnapshotEntry[]; name?: string | undefined; by: string },
+  ): Promise<KeptSnapshot> {
     judge(asked.files);
     const { lease, seen } = await this.#underWay(tenant, asked.upload);
     const unseen = asked.files.map((file) => file.sha256).filter((digest) => !seen.has(digest));

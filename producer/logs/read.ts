@@ -6,16 +6,13 @@ import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { merge } from '../follow/merge.ts';
 import type { News } from '../news.ts';
+import type { Producer } from '../producer.ts';
 import { storedRows } from '@hotcell/record/run-logs.ts';
 import { LogTail } from './tail.ts';
 
-interface LogDeps {
-  store: Buckets;
-  live: Live;
-  news: News;
-}
+type LogDeps = Pick<Producer, 'store' | 'live' | 'news'>;
 
-export interface ReadLogOptions {
+interface ReadLogOptions {
   /** Only rows after this one; -1 for all. */
   after?: number;
   /** Stay until the run is finished; otherwise end with what is there now. */

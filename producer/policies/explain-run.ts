@@ -5,25 +5,14 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Producer } from '../producer.ts';
 import { specOf, viewOf } from '../view-run.ts';
 
-const nothing = { runtime: null, queue: null, image: null, env: [], limits: [], revoked: null } as const;
-
 /** Why a run was admitted or not, and where each of its limits comes from. */
 export async function explainRun(producer: Producer, tenant: string, run: RunId): Promise<Explanation> {
   const view = await viewOf(producer, tenant, run);
   const spec = await specOf(producer, view);
   if (!spec) {
     const reasons = ('errors' in view ? view.errors : undefined) ?? [];
-    return {
-      ...nothing,
-      env: [],
-      limits: [],
-      run,
-      tenant,
-      policy: view.policy ?? null,
-      admitted: false,
-      reasons,
-      warnings: [],
-    };
+    const nothing = { revoked: null, warnings: [], runtime: null, queue: null, image: null, env: [], limits: [] };
+    return { run, tenant, policy: view.policy, admitted: false, reasons, ...nothing };
   }
   const { policy, revoked } = await producer.pins.get(spec.policy.digest);
   const verdict = judgeSpec(spec, policy);

@@ -8,22 +8,10 @@ import { specOf, viewOf } from '../view-run.ts';
 /** What was asked, from the spec that was kept: the image by the name that its policy had for it. */
 export function requestOf(spec: Spec, judgedBy: Policy): RunRequest {
   const image = judgedBy.images.find(({ digest }) => digest === spec.image.digest)?.name ?? spec.image.ref;
-  const { publish, retry, notBefore } = spec;
-  return {
-    blocks: spec.blocks,
-    files: spec.files,
-    params: spec.params,
-    policy: spec.policy.name,
-    image,
-    inputs: Object.fromEntries(spec.inputs.map((input) => [input.name, input.snapshot])),
-    limits: spec.limits,
-    env: spec.env,
-    labels: spec.labels,
-    priority: spec.priority,
-    ...(publish !== undefined && { publish }),
-    ...(retry !== undefined && { retry }),
-    ...(notBefore !== undefined && { notBefore }),
-  };
+  const { blocks, files, params, limits, env, labels, priority, publish, retry, notBefore } = spec;
+  const inputs = Object.fromEntries(spec.inputs.map((input) => [input.name, input.snapshot]));
+  const asked = { blocks, files, params, limits, env, labels, priority, publish, retry, notBefore };
+  return { ...asked, policy: spec.policy.name, image, inputs };
 }
 
 const page = 200;

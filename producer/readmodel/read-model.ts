@@ -16,7 +16,7 @@ export interface Wanted {
 }
 
 const insertRun = `insert into runs (run, tenant, status, outcome, reason, exit_code, policy, queue, requester, labels, accepted_at, finished_at)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  values (:run, :tenant, :status, :outcome, :reason, :exitCode, :policy, :queue, :requester, :labels, :acceptedAt, :finishedAt)`;
 /** In the order of the open markers' keys, so that both can be read side by side. */
 const unfinishedAfter = `select tenant || '/' || run as place from runs
   where status <> 'finished' and substr(run, -1) = ? and tenant || '/' || run > ?
@@ -167,18 +167,7 @@ export class ReadModel implements Disposable {
   #insert(onConflict: string, row: RunRow): void {
     this.#db.exec('begin');
     try {
-      const values = [
-        row.run,
-        row.tenant,
-        row.status,
-        row.outcome,
-        row.reason,
-        row.exitCode,
-        row.policy,
-        row.queue,
-        row.requester,
-      ];
-      this.#of(`${insertRun} ${onConflict}`).run(...values, JSON.stringify(row.labels), row.acceptedAt, row.finishedAt);
+      this.#of(`${insertRun} ${onConflict}`).run({ ...row, labels: JSON.stringify(row.labels) });
       const label = this.#of('insert or ignore into labels (tenant, name, value, run) values (?, ?, ?, ?)');
       for (const [name, value] of Object.entries(row.labels)) label.run(row.tenant, name, value, row.run);
       this.#db.exec('commit');
@@ -205,18 +194,6 @@ function openFile(file: string): DatabaseSync {
 }
 
 function rowOf(row: Record<string, unknown>): RunRow {
-  return RunRow.parse({
-    run: row['run'],
-    tenant: row['tenant'],
-    status: row['status'],
-    outcome: row['outcome'],
-    reason: row['reason'],
-    exitCode: row['exit_code'],
-    policy: row['policy'],
-    queue: row['queue'],
-    requester: row['requester'],
-    labels: JSON.parse(String(row['labels'])),
-    acceptedAt: row['accepted_at'],
-    finishedAt: row['finished_at'],
-  });
+  const { exit_code: exitCode, accepted_at: acceptedAt, finished_at: finishedAt, ...same } = row;
+  return RunRow.parse({ ...same, labels: JSON.parse(String(row['labels'])), exitCode, acceptedAt, finishedAt });
 }

@@ -1,28 +1,15 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Contents } from '@hotcell/record/contents.ts';
 import { pointsTo, readName } from '@hotcell/record/snapshot-name.ts';
-import { useSnapshot } from '@hotcell/record/snapshot-store.ts';
+import { type KeptSnapshot, useSnapshot } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { freezeOutputs } from '../freeze/freeze-outputs.ts';
 import { freezePrefix } from '../freeze/prefix.ts';
+import type { ReadDeps } from '../freeze/read-object.ts';
 import { sourceForm } from './source.ts';
 
-export interface ResolveDeps {
-  store: Buckets;
-  contents: Contents;
-  /** A folder of this process's own, for big objects between reading and putting them. */
-  spool: string;
-}
-export interface Resolved {
-  snapshot: Digest;
-  locations: Digest;
-  files: number;
-  bytes: number;
-}
-
 /** From what a submitter names to what a run is pinned to. It happens once, when the run is accepted, and never later. */
-export async function resolveInput(deps: ResolveDeps, tenant: string, source: string): Promise<Resolved> {
+export async function resolveInput(deps: ReadDeps, tenant: string, source: string): Promise<KeptSnapshot> {
   const form = sourceForm(source);
   switch (form.kind) {
     case 'id':
@@ -45,7 +32,7 @@ export async function idOfName(store: Buckets, tenant: string, name: string): Pr
   return pointsTo(found);
 }
 
-async function inUse(store: Buckets, tenant: string, id: Digest, otherwise: string): Promise<Resolved> {
+async function inUse(store: Buckets, tenant: string, id: Digest, otherwise: string): Promise<KeptSnapshot> {
   const record = await useSnapshot(store, tenant, id);
   if (!record) throw new HotcellError('not_found', `${otherwise}. Freeze its source again.`);
   const { snapshot, locations, files, bytes } = record;

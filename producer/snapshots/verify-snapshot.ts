@@ -4,18 +4,14 @@ import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
+import type { ContentDeps } from '@hotcell/record/put-content.ts';
 import { locatedAt, snapshotRecord } from '@hotcell/record/snapshot-store.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 
 const readsAtOnce = 16;
 
 /** Read every byte of a snapshot where it lies and compare: what is said here of a file was seen, not remembered. */
-export async function verifySnapshot(
-  deps: { store: Buckets; contents: Contents },
-  tenant: string,
-  id: Digest,
-): Promise<SnapshotVerdict> {
+export async function verifySnapshot(deps: ContentDeps, tenant: string, id: Digest): Promise<SnapshotVerdict> {
   const record = await snapshotRecord(deps.store, tenant, id);
   if (!record) throw new HotcellError('not_found', `Snapshot ${id} not found.`);
   const problems: Issue[] = [];
