@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
-import { parseAs } from '@hotcell/contract/parse.ts';
+import { parseAs, showIssues } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -11,12 +11,12 @@ function valueOf(name: string, env: Env): string | undefined {
   const plain = env[name];
   const file = env[`${name}_FILE`];
   if (plain !== undefined && file !== undefined)
-    throw new HotcellError('invalid', `${name} and ${name}_FILE are both set: remove one of them`);
+    throw new HotcellError('invalid', `${name} and ${name}_FILE are both set. Remove one of them.`);
   if (file === undefined) return plain;
   try {
     return readFileSync(file, 'utf8').trimEnd();
   } catch (cause) {
-    throw new HotcellError('invalid', `cannot read ${file}, which ${name}_FILE names: ${messageOf(cause)}`, {
+    throw new HotcellError('invalid', `Could not read ${file}, which ${name}_FILE names: ${messageOf(cause)}.`, {
       cause,
     });
   }
@@ -37,11 +37,9 @@ export function readSettings<S extends z.ZodObject>(
   if (unknown.length > 0) {
     const issues = unknown.map((path) => {
       const near = nearest(path, [...known]);
-      return { path, message: `is not a setting of this process${near ? `; did you mean ${near}?` : ''}` };
+      return { path, message: near ? `Did you mean ${near}?` : 'This process has no such setting.' };
     });
-    throw new HotcellError('invalid', `unknown settings: ${issues.map((i) => `${i.path} ${i.message}`).join('; ')}`, {
-      issues,
-    });
+    throw new HotcellError('invalid', `Unknown settings: ${showIssues(issues)} Correct or unset them.`, { issues });
   }
   const values = Object.fromEntries(
     names.map((name) => [name, valueOf(name, env)]).filter(([, value]) => value !== undefined),

@@ -28,12 +28,16 @@ export async function probeQueue(url: string): Promise<void> {
   });
   // Every failure reaches the caller through the call that failed.
   redis.on('error', () => {});
-  const service = `the queue at ${new URL(url).host}`;
+  const service = `The queue at ${new URL(url).host}`;
   const info = await redis
     .connect()
     .then(() => redis.info())
     .catch((cause: unknown) => {
-      throw new HotcellError('queue_unavailable', `${service} does not answer: ${messageOf(cause)}`, { cause });
+      throw new HotcellError(
+        'queue_unavailable',
+        `${service} does not answer (${messageOf(cause)}). Check that it runs and that its address is right.`,
+        { cause },
+      );
     })
     .finally(() => redis.disconnect());
   refuseUnfit('queue_unavailable', service, judgeQueue(info));

@@ -18,11 +18,11 @@ export type Probed = StoreAccess & { record: string; work: string };
 export async function probeStore(settings: Probed): Promise<void> {
   using store = new Store(settings);
   using admin = new StoreAdmin(settings);
-  const service = `the store at ${settings.endpoint}`;
+  const service = `The store at ${settings.endpoint}`;
   const found = await Promise.all([conditionalWrites(store, settings.work), recordKeeps(admin, settings.record)]).catch(
     (cause: unknown) => {
       const code = cause instanceof HotcellError ? cause.code : 'store_unavailable';
-      throw new HotcellError(code, `${service} could not be probed: ${messageOf(cause)}`, { cause });
+      throw new HotcellError(code, `${service} could not be probed. ${messageOf(cause)}`, { cause });
     },
   );
   refuseUnfit('store_unavailable', service, found.flat());

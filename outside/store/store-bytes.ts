@@ -1,12 +1,9 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { emptySha256, encodePath, encodeQuery, Signer } from './sigv4.ts';
+import type { StoreAccess } from './store-client.ts';
 import { isOfTheWire, type Sink, Wire, type WireAnswer, type WireRequest, type WireSettings } from './wire.ts';
 
-export interface BytesSettings extends WireSettings {
-  region: string;
-  accessKey: string;
-  secretKey: string;
-}
+export type BytesSettings = StoreAccess & WireSettings;
 
 /** What came before the bytes. */
 export interface ObjectHead {
@@ -108,32 +105,18 @@ export class StoreBytes implements AsyncDisposable {
       if (error instanceof HotcellError || !isOfTheWire(error)) throw error;
       throw new HotcellError(
         'store_unavailable',
-        `the store broke off the ${asked.method} of ${asked.bucket}/${asked.key}: ${messageOf(error)}`,
+        `The store broke off the ${asked.method} of ${asked.bucket}/${asked.key}: ${messageOf(error)}.`,
         { cause: error },
       );
     }
   }
 
-  #signed({
-    method,
-    bucket,
-    key,
-    versionId,
-    headers,
-    body,
-    bodySha256 = emptySha256,
-    signal,
-  }: ContentRequest): WireRequest {
+  #signed(asked: ContentRequest): WireRequest {
+    const { method, bucket, key, versionId, headers, body = null, bodySha256 = emptySha256, signal = null } = asked;
     const path = encodePath(bucket, key);
     const query = versionId ? encodeQuery({ versionId }) : '';
     const signed = this.#signer.sign(method, path, query, bodySha256, headers);
-    return {
-      method,
-      path: query ? `${path}?${query}` : path,
-      headers: signed,
-      body: body ?? null,
-      signal: signal ?? null,
-    };
+    return { method, path: query ? `${path}?${query}` : path, headers: signed, body, signal };
   }
 }
 
@@ -153,10 +136,10 @@ function found(
   if (status === 404 && verb !== 'put' && !text.includes('NoSuchBucket')) return undefined;
   const said = `HTTP ${status} ${/<Code>([^<]{1,64})/.exec(text)?.[1] ?? ''}`.trim();
   if (status === 403)
-    throw new HotcellError('forbidden', `the store does not let this process ${verb} ${bucket}/${key} (${said})`);
+    throw new HotcellError('forbidden', `The store does not let this process ${verb} ${bucket}/${key} (${said}).`);
   // A version id that this store never gave is as gone as one that was deleted.
   if (status === 400 && verb !== 'put' && /InvalidVersionId|NoSuchVersion|InvalidArgument/.test(text)) return undefined;
-  throw new HotcellError('store_unavailable', `the store could not ${verb} ${bucket}/${key}: ${said}`);
+  throw new HotcellError('store_unavailable', `The store could not ${verb} ${bucket}/${key}: ${said}.`);
 }
 
 const textOf = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);

@@ -11,7 +11,7 @@ export function explained(error: unknown, verb: string, bucket: string, key: str
   const status = httpStatusOf(error);
   if (status === 412) return new PreconditionFailed(bucket, key, error);
   if (status === 403)
-    return new HotcellError('forbidden', `the store does not let this process ${verb} ${bucket}/${key}`, {
+    return new HotcellError('forbidden', `The store does not let this process ${verb} ${bucket}/${key}.`, {
       cause: error,
     });
   if (nameOf(error) === 'AbortError') return error instanceof Error ? error : new Error(messageOf(error));
@@ -19,13 +19,33 @@ export function explained(error: unknown, verb: string, bucket: string, key: str
 }
 
 export function unavailable(error: unknown, verb: string, bucket: string, key: string): HotcellError {
-  const said = `the store could not ${verb} ${bucket}/${key}: ${nameOf(error)} ${messageOf(error)}`;
-  return new HotcellError('store_unavailable', said, { cause: error });
+  const said = `${nameOf(error)} ${messageOf(error)}`.replace(/\.$/, '');
+  return new HotcellError('store_unavailable', `The store could not ${verb} ${bucket}/${key}: ${said}.`, {
+    cause: error,
+  });
+}
+
+/** What the store answers to a request; if it fails, one of our errors. */
+export async function answered<T>(request: Promise<T>, verb: string, bucket: string, key: string): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    throw explained(error, verb, bucket, key);
+  }
+}
+
+/** The same; undefined if the store has no such object. */
+export async function ifThere<T>(request: Promise<T>, verb: string, bucket: string, key: string) {
+  const found = request.catch((error: unknown) => {
+    if (httpStatusOf(error) === 404) return undefined;
+    throw error;
+  });
+  return await answered(found, verb, bucket, key);
 }
 
 /** A conditional write lost: another writer was first, or the object changed. */
 export class PreconditionFailed extends HotcellError {
   constructor(bucket: string, key: string, cause: unknown) {
-    super('conflict', `${bucket}/${key} is not in the state that the write requires`, { cause });
+    super('conflict', `${bucket}/${key} is not in the state that the write requires.`, { cause });
   }
 }

@@ -4,7 +4,7 @@ import {
   paginateListObjectsV2,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { explained } from './store-errors.ts';
+import { answered, explained } from './store-errors.ts';
 
 export interface ListedKey {
   key: string;
@@ -42,7 +42,7 @@ export async function* listObjects(
   prefix: string,
   { after, pageSize }: { after?: string; pageSize?: number },
 ): AsyncGenerator<ListedKey> {
-  const some = { ...(after && { StartAfter: after }), ...(pageSize && { MaxKeys: pageSize }) };
+  const some = { StartAfter: after, MaxKeys: pageSize };
   for await (const { Contents = [] } of pages(client, bucket, prefix, some))
     for (const { Key, Size = 0, ETag = '', LastModified } of Contents)
       if (Key !== undefined) yield { key: Key, size: Size, etag: ETag, modified: LastModified };
@@ -57,18 +57,9 @@ export async function* listVersions(client: S3Client, bucket: string, prefix: st
   let keyMarker: string | undefined;
   let versionMarker: string | undefined;
   do {
-    const page = await client
-      .send(
-        new ListObjectVersionsCommand({
-          Bucket: bucket,
-          Prefix: prefix,
-          ...(keyMarker ? { KeyMarker: keyMarker } : {}),
-          ...(versionMarker ? { VersionIdMarker: versionMarker } : {}),
-        }),
-      )
-      .catch((error: unknown) => {
-        throw explained(error, 'list the versions of', bucket, prefix);
-      });
+    const markers = { KeyMarker: keyMarker, VersionIdMarker: versionMarker };
+    const request = new ListObjectVersionsCommand({ Bucket: bucket, Prefix: prefix, ...markers });
+    const page = await answered(client.send(request), 'list the versions of', bucket, prefix);
     const rows = [
       ...(page.Versions ?? []).map((v) => ({ ...v, isDeleteMarker: false, size: v.Size ?? 0, etag: v.ETag ?? '' })),
       ...(page.DeleteMarkers ?? []).map((v) => ({ ...v, isDeleteMarker: true, size: 0, etag: '' })),

@@ -4,11 +4,10 @@ import {
   type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
-  ListMultipartUploadsCommand,
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { explained, httpStatusOf } from './store-errors.ts';
+import { explained } from './store-errors.ts';
 import { type PutResult, putObject } from './store-put.ts';
 import type { BodyPart } from './upload-parts.ts';
 
@@ -100,29 +99,4 @@ function leaveBodyUnsigned(command: UploadPartCommand): void {
     },
     { step: 'build', name: 'leaveBodyUnsigned' },
   );
-}
-
-export interface HalfUpload {
-  key: string;
-  id: string;
-  begun: Date | undefined;
-}
-
-export async function listHalfUploads(client: S3Client, bucket: string, prefix: string): Promise<HalfUpload[]> {
-  const { Uploads = [] } = await client
-    .send(new ListMultipartUploadsCommand({ Bucket: bucket, ...(prefix && { Prefix: prefix }) }))
-    .catch((error: unknown) => {
-      throw explained(error, 'list the uploads in', bucket, prefix);
-    });
-  return Uploads.flatMap(({ Key, UploadId, Initiated }) =>
-    Key && UploadId ? [{ key: Key, id: UploadId, begun: Initiated }] : [],
-  );
-}
-
-export async function abortUpload(client: S3Client, bucket: string, key: string, id: string): Promise<void> {
-  try {
-    await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id }));
-  } catch (error) {
-    if (httpStatusOf(error) !== 404) throw explained(error, 'abort the upload of', bucket, key);
-  }
 }

@@ -1,20 +1,23 @@
 import type { Readable } from 'node:stream';
 import {
+  AbortMultipartUploadCommand,
   CopyObjectCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   type GetObjectCommandOutput,
   HeadObjectCommand,
   type HeadObjectCommandOutput,
+  ListMultipartUploadsCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { StoreBytes } from './store-bytes.ts';
 import { openS3Client, type StoreAccess } from './store-client.ts';
-import { deleteAll, deleteOne } from './store-delete.ts';
-import { explained, PreconditionFailed, httpStatusOf, unavailable } from './store-errors.ts';
+import { deleteAll } from './store-delete.ts';
+import { answered, ifThere, PreconditionFailed, unavailable } from './store-errors.ts';
 import { type ListedKey, type ListedVersion, listFolders, listObjects, listVersions } from './store-list.ts';
 import { type PutResult, putObject, type PutOptions } from './store-put.ts';
-import { abortUpload, type HalfUpload, listHalfUploads, uploadBody } from './store-upload.ts';
+import { uploadBody } from './store-upload.ts';
 import { inParts, PartBuffers } from './upload-parts.ts';
 
 export interface FoundObject {
@@ -22,6 +25,13 @@ export interface FoundObject {
   etag: string;
   versionId: string | undefined;
   modified: Date | undefined;
+}
+
+/** An upload in parts that was begun and not completed. */
+export interface HalfUpload {
+  key: string;
+  id: string;
+  begun: Date | undefined;
 }
 
 function foundOf(answer: GetObjectCommandOutput | HeadObjectCommandOutput): FoundObject {
@@ -84,58 +94,30 @@ export class Store implements Disposable {
   async get(
     bucket: string,
     key: string,
-    options: { versionId?: string; signal?: AbortSignal } = {},
+    { signal }: { signal?: AbortSignal } = {},
   ): Promise<(FoundObject & { body: Readable }) | undefined> {
-    try {
-      const answer = await this.#client.send(
-        new GetObjectCommand({
-          Bucket: bucket,
-          Key: key,
-          ...(options.versionId && { VersionId: options.versionId }),
-        }),
-        options.signal ? { abortSignal: options.signal } : {},
-      );
-      return {
-        // In Node the SDK's body is a stream of node:http.
-        body: answer.Body as Readable,
-        ...foundOf(answer),
-      };
-    } catch (error) {
-      if (httpStatusOf(error) === 404) return undefined;
-      throw explained(error, 'get', bucket, key);
-    }
+    const request = new GetObjectCommand({ Bucket: bucket, Key: key });
+    const asked = this.#client.send(request, signal ? { abortSignal: signal } : {});
+    const answer = await ifThere(asked, 'get', bucket, key);
+    // In Node the SDK's body is a stream of node:http.
+    return answer && { body: answer.Body as Readable, ...foundOf(answer) };
   }
 
-  async getBytes(bucket: string, key: string, options: { versionId?: string } = {}): Promise<Buffer | undefined> {
-    return (await this.getWhole(bucket, key, options))?.bytes;
+  async getBytes(bucket: string, key: string): Promise<Buffer | undefined> {
+    return (await this.getWhole(bucket, key))?.bytes;
   }
 
-  async getWhole(
-    bucket: string,
-    key: string,
-    options: { versionId?: string } = {},
-  ): Promise<(FoundObject & { bytes: Buffer }) | undefined> {
-    const found = await this.get(bucket, key, options);
+  async getWhole(bucket: string, key: string): Promise<(FoundObject & { bytes: Buffer }) | undefined> {
+    const found = await this.get(bucket, key);
     if (!found) return undefined;
     const { body, ...about } = found;
-    try {
-      return { ...about, bytes: Buffer.concat(await body.toArray()) };
-    } catch (error) {
-      throw explained(error, 'read', bucket, key);
-    }
+    return { ...about, bytes: Buffer.concat(await answered(body.toArray(), 'read', bucket, key)) };
   }
 
-  async head(bucket: string, key: string, versionId?: string): Promise<FoundObject | undefined> {
-    try {
-      return foundOf(
-        await this.#client.send(
-          new HeadObjectCommand({ Bucket: bucket, Key: key, ...(versionId && { VersionId: versionId }) }),
-        ),
-      );
-    } catch (error) {
-      if (httpStatusOf(error) === 404) return undefined;
-      throw explained(error, 'head', bucket, key);
-    }
+  async head(bucket: string, key: string): Promise<FoundObject | undefined> {
+    const asked = this.#client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+    const answer = await ifThere(asked, 'head', bucket, key);
+    return answer && foundOf(answer);
   }
 
   /** In the order of keys. */
@@ -153,14 +135,15 @@ export class Store implements Disposable {
   }
 
   async delete(bucket: string, key: string, versionId?: string): Promise<void> {
-    await deleteOne(this.#client, bucket, { key, ...(versionId ? { versionId } : {}) });
+    const request = new DeleteObjectCommand({ Bucket: bucket, Key: key, VersionId: versionId });
+    await ifThere(this.#client.send(request), 'delete', bucket, key);
   }
 
-  async deleteMany(bucket: string, keys: readonly (string | { key: string; versionId: string })[]): Promise<void> {
-    const doomed = keys.map((key) => (typeof key === 'string' ? { key } : key));
+  async deleteMany(bucket: string, keys: readonly string[]): Promise<void> {
+    const doomed = keys.map((key) => ({ key }));
     const [first] = await deleteAll(this.#client, bucket, doomed);
     if (first)
-      throw new HotcellError('store_unavailable', `the store did not delete ${bucket}/${first.key}: ${first.message}`);
+      throw new HotcellError('store_unavailable', `The store did not delete ${bucket}/${first.key}: ${first.message}.`);
   }
 
   /** Remove exactly these versions. Returns those that the store kept: a lock protects them, or a right is missing. */
@@ -184,18 +167,20 @@ export class Store implements Disposable {
   /** Within the store: the bytes do not travel. */
   async copy(from: { bucket: string; key: string }, to: { bucket: string; key: string }): Promise<void> {
     const CopySource = `${from.bucket}/${from.key.split('/').map(encodeURIComponent).join('/')}`;
-    await this.#client
-      .send(new CopyObjectCommand({ Bucket: to.bucket, Key: to.key, CopySource }))
-      .catch((error: unknown) => {
-        throw explained(error, `copy ${CopySource} to`, to.bucket, to.key);
-      });
+    const copied = this.#client.send(new CopyObjectCommand({ Bucket: to.bucket, Key: to.key, CopySource }));
+    await answered(copied, `copy ${CopySource} to`, to.bucket, to.key);
   }
 
-  async halfUploads(bucket: string, prefix = ''): Promise<HalfUpload[]> {
-    return await listHalfUploads(this.#client, bucket, prefix);
+  async halfUploads(bucket: string): Promise<HalfUpload[]> {
+    const asked = this.#client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+    const { Uploads = [] } = await answered(asked, 'list the uploads in', bucket, '');
+    return Uploads.flatMap(({ Key, UploadId, Initiated }) =>
+      Key && UploadId ? [{ key: Key, id: UploadId, begun: Initiated }] : [],
+    );
   }
 
   async abortUpload(bucket: string, key: string, id: string): Promise<void> {
-    await abortUpload(this.#client, bucket, key, id);
+    const request = new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id });
+    await ifThere(this.#client.send(request), 'abort the upload of', bucket, key);
   }
 }

@@ -138,7 +138,7 @@ class NotedOrder extends Buckets {
     this.#note('put', bucket, key);
     return super.put(bucket, key, body, options);
   }
-  override get(bucket: string, key: string, options?: { versionId?: string }) {
+  override get(bucket: string, key: string, options?: { signal?: AbortSignal }) {
     this.#note('get', bucket, key);
     return super.get(bucket, key, options);
   }
