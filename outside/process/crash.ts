@@ -9,7 +9,8 @@ let armed: { point: string; how: 'kill' | 'stop' } | undefined;
 export function armCrashPoint(setting: string | undefined): void {
   if (!setting) return;
   const [point = '', how = 'kill'] = setting.split(':');
-  if (how !== 'kill' && how !== 'stop') throw new Error(`HOTCELL_CRASH_AT ends with ${how}. It must end with kill or stop.`);
+  if (how !== 'kill' && how !== 'stop')
+    throw new Error(`HOTCELL_CRASH_AT ends with ${how}. It must end with kill or stop.`);
   armed = { point, how };
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
-import { parseAs, showIssues } from '@hotcell/contract/parse.ts';
+import { parseAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -37,9 +37,9 @@ export function readSettings<S extends z.ZodObject>(
   if (unknown.length > 0) {
     const issues = unknown.map((path) => {
       const near = nearest(path, [...known]);
-      return { path, message: near ? `Did you mean ${near}?` : 'This process has no such setting.' };
+      return { path, message: `Unknown setting ${path}. ${near ? `Did you mean ${near}?` : 'Unset it.'}` };
     });
-    throw new HotcellError('invalid', `Unknown settings: ${showIssues(issues)} Correct or unset them.`, { issues });
+    throw new HotcellError('invalid', issues.map(({ message }) => message).join(' '), { issues });
   }
   const values = Object.fromEntries(
     names.map((name) => [name, valueOf(name, env)]).filter(([, value]) => value !== undefined),

@@ -49,7 +49,7 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await hotcell(['status'], { HOTCELL_PORTBASE: '1' });
     assert.equal(code, 1);
     assert.equal(stdout, '');
-    assert.match(stderr, /^hotcell: .*HOTCELL_PORTBASE.*did you mean HOTCELL_PORT_BASE\?\n$/);
+    assert.match(stderr, /^hotcell: .*HOTCELL_PORTBASE.*Did you mean HOTCELL_PORT_BASE\?\n$/);
   });
 
   test('where nothing is set up, status says what to do', async () => {
