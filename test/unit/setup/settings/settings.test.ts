@@ -22,7 +22,7 @@ async function inHome(work: (home: string) => Promise<void>): Promise<void> {
 
 describe('settings in the environment', () => {
   test('an unknown name is refused with the nearest known one', () => {
-    assert.throws(() => readCliSettings({ HOTCELL_PORTBASE: '7000' }), says(/HOTCELL_PORTBASE .*HOTCELL_PORT_BASE/));
+    assert.throws(() => readCliSettings({ HOTCELL_PORTBASE: '7000' }), says(/HOTCELL_PORTBASE.*HOTCELL_PORT_BASE/));
   });
 
   for (const [name, value, reason] of [
