@@ -2,6 +2,7 @@ import type { TicketBody } from '@hotcell/contract/ticket.ts';
 import type { Pulled, Served } from '@hotcell/outside/queue/queue.ts';
 import { followCommitted } from '@hotcell/record/commit.ts';
 import { readHistory } from '@hotcell/record/attempt-history.ts';
+import { once } from '@hotcell/record/patience.ts';
 import type { Ticketed } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 import type { RunControl } from './run-control.ts';
@@ -39,7 +40,8 @@ export async function look(
   if (seen?.beat && seen.beat.status !== 'queued') return { kind: 'later', afterMs: lookAgainMs };
   let { history } = ticketed;
   if (again || !seen || seen.finished) {
-    if (await followCommitted(worker, tenant, run)) return { kind: 'done' };
+    // Nothing is lost if the store is away: the ticket is served again. Patience here would outlast a drain or a cancel.
+    if (await followCommitted({ ...worker, patience: once }, tenant, run)) return { kind: 'done' };
     history = await readHistory(store, tenant, run);
   }
   if (again || !seen || seen.cancel) await control.look();
