@@ -48,7 +48,7 @@ test('a successful run without outputs moves no name, and says so', async () => 
   const { run } = await own.submit('print done', { spec: { publish: 'clean' } });
   const { outcome, warnings } = await resultOf(own, run);
   assert.equal(outcome, 'succeeded');
-  assert.deepEqual(warnings, ['nothing was published as clean: the run wrote no files to /outputs']);
+  assert.deepEqual(warnings, ['Nothing was published as clean: the run wrote no files to /outputs.']);
   await settled(own, [run]);
   assert.equal(await readName(own.store, own.tenant, 'clean'), undefined);
 });
@@ -57,7 +57,7 @@ test('the notary makes up for a publication that its worker died before, without
   await using own = await openHouse(bed);
   const spec = { publish: 'clean' };
   const late = await own.submit('output late', { spec });
-  const env = await own.settings('worker', { HOTCELL_WORKER_NAME: 'victim', HOTCELL_CRASH_AT: 'worker.result:kill' });
+  const env = await own.settings('worker', { HOTCELL_WORKER_NAME: 'victim', HOTCELL_CRASH_AT: 'commit.result:kill' });
   await using victim = spawnNode('test/faults/victims/worker.ts', env);
   assert.equal((await victim.ended).signal, 'SIGKILL', victim.said());
   const { outputs: lateOutputs, timings } = await resultOf(own, late.run);
