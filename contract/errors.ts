@@ -70,6 +70,12 @@ export class HotcellError extends Error {
   get retryable(): boolean {
     return errorCodes[this.code].retryable;
   }
+
+  /** With it the operator finds a refused request in the producer's log. */
+  get requestId(): string | undefined {
+    const id = this.extra['requestId'];
+    return typeof id === 'string' ? id : undefined;
+  }
 }
 
 export function messageOf(error: unknown): string {
