@@ -98,7 +98,7 @@ describe('a run’s log', () => {
     await recorder.write(0, 'stdout', new Date(), Buffer.from('still here'));
     await recorder.finish();
     assert.equal((await stored(key)).rows[0]?.text, 'still here');
-    assert.deepEqual(troubles, ['live log rows were not published']);
+    assert.deepEqual(troubles, ['failed to publish live log rows']);
   });
 
   test('is not stored when the attempt is given up', async () => {

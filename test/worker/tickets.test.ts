@@ -127,7 +127,7 @@ test('a run whose spec was altered or is missing is lost, and says so', async ()
   const key = recordKeys.spec(tenant, altered.run);
   await store.put(store.record, key, JSON.stringify({ ...altered.spec, env: { A: 'altered' } }));
   await store.delete(store.record, recordKeys.spec(tenant, missing.run));
-  for (const { ticket, run } of [altered, missing]) await put(run, { ticket });
+  for (const { ticket, run } of [altered, missing]) await put(run, ticket);
   const lost = await resultOf(house, altered.run);
   assert.equal(lost.outcome, 'lost');
   assert.match(lost.reason, /was altered/);
