@@ -50,7 +50,7 @@ export function parseRow<R extends Route>(route: R, line: string): Row<R> {
   return parseTolerantly(schema, line, nameOf(route)) as Row<R>;
 }
 
-const nameOf = ({ method, path }: Route) => `the answer to ${method} ${path}`;
+const nameOf = ({ method, path }: Route) => `The answer to ${method} ${path}`;
 
 function unexpected({ method, path }: Route, what: string): HotcellError {
   return new HotcellError('internal', `${method} ${path} ${what}. Client and API may be of different versions.`);

@@ -10,25 +10,26 @@ import type { HashMemory } from './hashes/memory.ts';
 import type { WalkedFile } from './walk.ts';
 
 const hashedAtOnce = 4;
-/** Up to here a file is read at once; a stream costs more than reading it. */
+/** For files up to this size, a stream costs more than reading the whole file at once. */
 export const smallBytes = 4 * 1024 * 1024;
 
 export interface Hashed extends SnapshotEntry {
   from: string;
-  /** Whether its digest was remembered, and not one byte of it read. */
+  /** Its digest was remembered; none of its bytes were read. */
   recalled: boolean;
 }
 
-export interface Hashing {
+export interface HashOptions {
+  /** Digests from the last time. Without them every byte is read. */
   memory?: HashMemory | undefined;
   signal?: AbortSignal | undefined;
-  progress?: (progress: { step: 'hashing'; done: number; of: number; bytes: number }) => void;
+  progress?: (progress: { step: 'hashing' | 'sending'; done: number; of: number; bytes: number }) => void;
 }
 
-/** What each file holds: remembered where it is as it was when it was read last, and read where it is not. */
+/** Hashes files. Those that have not changed since the last time keep their remembered digests. */
 export async function hashFiles(
   files: readonly WalkedFile[],
-  { memory, signal, progress }: Hashing,
+  { memory, signal, progress }: HashOptions,
 ): Promise<Hashed[]> {
   const hashed: Hashed[] = [];
   let bytes = 0;
@@ -63,18 +64,21 @@ async function hashOf({ path, from }: WalkedFile, memory: HashMemory | undefined
   const { sha256, size } = await digestOf(opened, before.size);
   const after = await opened.stat({ bigint: true });
   if (!sameBytes(before, after))
-    throw new HotcellError('snapshot_refused', `${from} changed while it was read: try again when it is at rest`);
+    throw new HotcellError(
+      'snapshot_refused',
+      `${from} changed while it was read. Try again when no program writes to it.`,
+    );
   const whole = BigInt(size) === before.size && before.ctimeNs === after.ctimeNs;
   if (whole) memory?.learn(from, before, sha256, began);
   return { path, from, size, sha256, recalled: false };
 }
 
-/** A link or a pipe that has taken the file's place since the folder was looked at is neither followed nor waited for. */
+/** A link or a pipe may have replaced the file since it was listed: never follow the one, nor wait for the other. */
 async function openFile(from: string): Promise<FileHandle> {
   try {
     return await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
-    throw new HotcellError('invalid', `${from} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new HotcellError('invalid', `Failed to read ${from}: ${messageOf(cause)}. Check its permissions.`, { cause });
   }
 }
 

@@ -1,8 +1,8 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 
 /**
- * The lines of a body, without the empty ones that keep the connection alive. A connection that ends in the middle of a
- * line is an error: half a line is never taken for a whole one.
+ * Yields the lines of a body, without the empty ones that keep the connection alive. A connection that ends within a
+ * line is an error, so that no reader takes half a line for a whole one.
  */
 export async function* linesOf(answer: Response): AsyncGenerator<string> {
   if (!answer.body) return;
@@ -17,7 +17,10 @@ export async function* linesOf(answer: Response): AsyncGenerator<string> {
     }
   } catch (cause) {
     if (cause instanceof Error && cause.name === 'AbortError') throw cause;
-    throw new HotcellError('api_unreachable', `the connection to the API broke: ${messageOf(cause)}`, { cause });
+    throw new HotcellError('api_unreachable', `The connection to the API broke: ${messageOf(cause)}. Try again.`, {
+      cause,
+    });
   }
-  if (rest !== '') throw new HotcellError('api_unreachable', 'the connection to the API ended in the middle of a line');
+  if (rest !== '')
+    throw new HotcellError('api_unreachable', 'The connection to the API broke within a line. Try again.');
 }

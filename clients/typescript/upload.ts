@@ -8,34 +8,24 @@ import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
-import { type Hashed, hashFiles, smallBytes } from './hash-files.ts';
-import type { HashMemory } from './hashes/memory.ts';
+import { type HashOptions, type Hashed, hashFiles, smallBytes } from './hash-files.ts';
 import type { Http } from './http.ts';
 import { walk } from './walk.ts';
 
 const sentAtOnce = 12;
 const tries = 6;
 
-interface UploadProgress {
-  step: 'hashing' | 'sending';
-  done: number;
-  of: number;
-  bytes: number;
-}
-export interface UploadOptions {
+export interface UploadOptions extends HashOptions {
+  /** Points this name to the snapshot. */
   name?: string | undefined;
-  /** Digests remembered from the last time; without them every byte is read. */
-  memory?: HashMemory | undefined;
-  signal?: AbortSignal | undefined;
-  progress?: (progress: UploadProgress) => void;
 }
 
-/** The remembered digest is not the digest of the bytes. */
+/** A remembered digest differs from the file's bytes. */
 class Misremembered extends Error {}
 
 /**
- * Freezes a local folder or file: says what it holds, sends what the API does not have, and has the snapshot made.
- * Doing it again after an interruption sends only the rest.
+ * Freezes a local folder or file: announces its files, sends those that the API lacks, and creates the snapshot. After
+ * an interruption, a second call sends only the rest.
  */
 export async function uploadSnapshot(
   http: Http,
@@ -91,6 +81,7 @@ async function send(http: Http, upload: string, file: Hashed, signal: AbortSigna
         headers: { 'content-type': octets },
         signal,
       });
+      // Or the connection stays pinned.
       await answer.body?.cancel();
       return;
     } catch (error) {
@@ -105,10 +96,10 @@ async function send(http: Http, upload: string, file: Hashed, signal: AbortSigna
 
 async function changed(file: Hashed, cause: HotcellError): Promise<HotcellError> {
   const { size } = await stat(file.from);
-  const how = size === file.size ? 'its bytes differ now' : `it had ${file.size} bytes and has ${size} now`;
+  const how = size === file.size ? 'its bytes differ' : `it had ${file.size} bytes and now has ${size}`;
   return new HotcellError(
     'snapshot_refused',
-    `${file.from} changed while it was frozen (${how}): try again when it is at rest`,
+    `${file.from} changed while it was frozen (${how}). Try again when no program writes to it.`,
     { cause },
   );
 }

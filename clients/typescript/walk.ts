@@ -6,7 +6,7 @@ import { refuseNames, snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { type NameProblem, nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import type { FileState } from './hashes/file-state.ts';
 
-/** A local file, and its path in the snapshot. */
+/** A local file and its path in the snapshot. */
 export interface WalkedFile {
   path: string;
   from: string;
@@ -14,7 +14,7 @@ export interface WalkedFile {
 }
 
 /**
- * The files of a folder, or the one file, that a path names. Anything that a snapshot cannot hold refuses all of it: links
+ * Lists the files of a folder, or a single file. One entry that a snapshot can't hold refuses the whole source: links
  * point elsewhere, and pipes, sockets and devices have no bytes to freeze.
  */
 export function walk(source: string): WalkedFile[] {
@@ -25,16 +25,20 @@ export function walk(source: string): WalkedFile[] {
   problems.push(...nameProblems(files.map((file) => file.path)));
   refuseNames(problems.toSorted((a, b) => (a.path < b.path ? -1 : 1)));
   if (files.length === 0)
-    throw new HotcellError('snapshot_refused', `${source} holds no files: there is nothing to freeze`);
+    throw new HotcellError('snapshot_refused', `${source} contains no files. Name a folder with files.`);
   return files;
 }
 
-/** The path itself may be a link, and means its target. */
+/** If the path itself is a link, its target is frozen. */
 function statOf(source: string) {
   try {
     return statSync(source);
   } catch (cause) {
-    throw new HotcellError('invalid', `${source} cannot be frozen: ${messageOf(cause)}`, { cause });
+    throw new HotcellError(
+      'invalid',
+      `Failed to read ${source}: ${messageOf(cause)}. Check the path and its permissions.`,
+      { cause },
+    );
   }
 }
 
@@ -43,21 +47,20 @@ function intoFolder(folder: Buffer, prefix: string, files: WalkedFile[], problem
   for (const entry of names.toSorted((a, b) => Buffer.compare(a.name, b.name))) {
     const path = `${prefix}${entry.name.toString('utf8')}`;
     const from = Buffer.concat([folder, Buffer.from('/'), entry.name]);
-    if (!isUtf8(entry.name)) problems.push({ path, reason: 'is not valid UTF-8; rename it' });
+    if (!isUtf8(entry.name)) problems.push({ path, reason: 'has a name that is not valid UTF-8' });
     else if (entry.isDirectory()) intoFolder(from, `${path}/`, files, problems);
     else files.push(fileAt(from, path, problems));
     if (files.length > snapshotLimits.files)
       throw new HotcellError(
         'too_large',
-        `there are more than ${snapshotLimits.files} files, which is the most one snapshot holds: freeze parts of the folder, or pack small files together`,
+        `The folder has more than ${snapshotLimits.files} files, the most that one snapshot holds. Freeze parts of it, or pack small files together.`,
       );
   }
 }
 
 function fileAt(from: Buffer, path: string, problems: NameProblem[]): WalkedFile {
   const state = lstatSync(from, { bigint: true });
-  if (state.isSymbolicLink())
-    problems.push({ path, reason: 'is a link; put what it leads to in its place, or leave it out' });
-  else if (!state.isFile()) problems.push({ path, reason: 'is no file' });
+  if (state.isSymbolicLink()) problems.push({ path, reason: 'is a link; replace it with its target or remove it' });
+  else if (!state.isFile()) problems.push({ path, reason: 'is not a regular file; remove it' });
   return { path, from: from.toString('utf8'), state };
 }

@@ -1,10 +1,9 @@
 import { statfsSync } from 'node:fs';
 
 /**
- * File systems of Linux whose kernel sets the time of change by itself, also for writes to mapped memory, and whose inode
- * numbers stay. Not among them: those of a network or of another system (NFS, SMB, 9p, FUSE), whose times somebody else
- * sets or keeps back; FAT, whose numbers are made up anew at each mount; tmpfs and ZFS, which see writes to mapped
- * memory late or never.
+ * Linux file systems with stable inode numbers, for which the kernel itself sets ctime, even on writes to mapped memory.
+ * Not trusted: network and foreign ones (NFS, SMB, 9p, FUSE), where another system sets or delays the times; FAT, which
+ * renumbers inodes at each mount; tmpfs and ZFS, which notice writes to mapped memory late or never.
  */
 const trusted: ReadonlySet<number> = new Set([
   0xef53, // ext2, ext3, ext4
@@ -12,18 +11,18 @@ const trusted: ReadonlySet<number> = new Set([
   0x9123683e, // Btrfs
   0xf2f52010, // F2FS
   0xca451a4e, // bcachefs
-  0x794c7630, // overlayfs: as the one it lies on, which is one of these in all but odd cases
+  0x794c7630, // overlayfs: the layer below is almost always one of these
 ]);
 
-/** Whether the state of files says when they changed, by the device they lie on; asked once for each. */
+/** Tells whether a file's state shows its changes. Asks once for each device. */
 export function trustedDevices(): (file: { from: string; dev: bigint }) => boolean {
   const known = new Map<bigint, boolean>();
   return ({ from, dev }) => {
     const before = known.get(dev);
     if (before !== undefined) return before;
-    const is = process.platform === 'linux' && trusted.has(typeOf(from));
-    known.set(dev, is);
-    return is;
+    const isTrusted = process.platform === 'linux' && trusted.has(typeOf(from));
+    known.set(dev, isTrusted);
+    return isTrusted;
   };
 }
 

@@ -5,22 +5,22 @@ import { Digest, hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { type FileState, settled, stateKey } from './file-state.ts';
 import { trustedDevices } from './file-systems.ts';
 
-/** A memory of another version begins otherwise, and is none. */
+/** A file that begins differently is ignored. */
 const version = 'hotcell hashes 1';
-/** Twice as many lines as a snapshot has files at most; what is bigger is not ours. */
+/** Room for twice the files of the largest snapshot. A bigger file is not ours. */
 const maxBytes = 64 * 1024 * 1024;
-/** How often what was learned is written down while more is being learned. */
-const keptEveryMs = 10_000;
+/** How often new digests are saved during a long freeze. */
+const savedEveryMs = 10_000;
 
 type Known = Map<string, Digest>;
 
-/** The text of a memory: its version and the digest of its lines, then a line for each file. */
+/** The version and the digest of the lines, then a line for each file. */
 function formatMemory(known: ReadonlyMap<string, Digest>): string {
   const lines = [...known].map(([key, digest]) => `${key} ${hexOf(digest)}\n`).join('');
   return `${version} ${hexOf(sha256(lines))}\n${lines}`;
 }
 
-/** What a text says; nothing at all if any of it is not as it was written. */
+/** Empty if any byte differs from what was written. */
 function parseMemory(text: string): Known {
   const end = text.indexOf('\n') + 1;
   const lines = text.slice(end);
@@ -36,32 +36,31 @@ function parseMemory(text: string): Known {
   );
 }
 
-export interface Believing {
+interface Trust {
   now?: () => number;
   trusts?: (file: { from: string; dev: bigint }) => boolean;
 }
 
 /**
- * What the files of one source had as digests when they were read last. It only saves time: whatever is wrong with it,
- * or with writing it, is as if there were none. Two at once write one after the other, each the whole, and never half
- * of each.
+ * The digests of a source's files from the last time they were read. It only saves time, so a damaged file counts as
+ * empty and failed writes are ignored. Each write replaces the whole file, so that concurrent writers never mix.
  */
 export class HashMemory {
   readonly now: () => number;
-  readonly #trusts: NonNullable<Believing['trusts']>;
+  readonly #trusts: NonNullable<Trust['trusts']>;
   readonly #path: string;
   #before: Known;
   readonly #seen: Known = new Map();
   #keptAt = Date.now();
 
-  constructor(path: string, { now = Date.now, trusts = trustedDevices() }: Believing = {}) {
+  constructor(path: string, { now = Date.now, trusts = trustedDevices() }: Trust = {}) {
     this.now = now;
     this.#trusts = trusts;
     this.#path = path;
     this.#before = read(path);
   }
 
-  /** The digest of the bytes of a file, if they are the same as then. */
+  /** The digest of a file that has not changed since it was learned. */
   recall(from: string, state: FileState): Digest | undefined {
     const key = stateKey(state);
     const digest = this.#before.get(key);
@@ -70,33 +69,33 @@ export class HashMemory {
     return digest;
   }
 
-  /** What a file held that was in this state from before it was read, `sinceMs`, until it was read. */
+  /** Remembers the digest of a file whose state did not change from `sinceMs`, before it was read, until its end. */
   learn(from: string, state: FileState, digest: Digest, sinceMs: number): void {
     if (!settled(state, sinceMs) || !this.#trusts({ from, dev: state.dev })) return;
     this.#seen.set(stateKey(state), digest);
-    if (Date.now() - this.#keptAt > keptEveryMs) this.keep();
+    if (Date.now() - this.#keptAt > savedEveryMs) this.keep();
   }
 
-  /** Nothing of before counts any more: it was wrong, or is not wanted. */
+  /** Drops everything: it was wrong, or the caller wants every byte read. */
   forget(): void {
     this.#before = new Map();
     this.#seen.clear();
   }
 
-  /** Every file was looked at: those that are not there any more are forgotten, so that it does not grow. */
+  /** After every file was seen: forgets those that are gone, so that the memory does not grow. */
   keepOnlySeen(): void {
     this.#before = new Map(this.#seen);
     this.keep();
   }
 
-  /** What was known before and what is known now; an interrupted freeze has not looked at all files. */
+  /** Saves old and new digests: an interrupted freeze has not seen all files. */
   keep(): void {
     this.#keptAt = Date.now();
     write(this.#path, formatMemory(new Map([...this.#before, ...this.#seen])));
   }
 }
 
-/** Only what we wrote ourselves and nobody else could have written to is believed. */
+/** Ignores a file that another user owns or could have written to: a forged digest would hide a change. */
 function read(path: string): Known {
   let file: number | undefined;
   try {
@@ -111,7 +110,7 @@ function read(path: string): Known {
   }
 }
 
-/** On a full disk, or in a folder that is not ours, nothing is kept: all is read again next time. */
+/** Does nothing on a full disk or in a foreign folder; the next freeze then reads every byte. */
 function write(path: string, text: string): void {
   const unfinished = `${path}.${randomBytes(6).toString('hex')}`;
   try {

@@ -27,20 +27,20 @@ const root = mkdtempSync(join(tmpdir(), 'hashes-'));
 after(() => rmSync(root, { recursive: true }));
 let folders = 0;
 
-/** A folder with these files, and a place for what is known of them. */
+/** A folder with these files, and a path for their memory. */
 function place(files: Readonly<Record<string, string | Buffer>>) {
   const folder = mkdtempSync(join(root, 'data-'));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   return { folder, at: (name: string) => join(folder, name), path: join(root, `memory-${folders++}`) };
 }
 
-/** As a CLI a minute later opens it, on a file system that tells changes: what was just written is long at rest. */
+/** The memory as a CLI opens it a minute later, on a trusted file system: fresh files count as settled. */
 const later = (path: string) => new HashMemory(path, { now: () => Date.now() + 60_000, trusts: () => true });
 
 const look = async (folder: string, memory: HashMemory) =>
   Object.fromEntries((await hashFiles(walk(folder), { memory })).map((file) => [file.path, file]));
 
-/** Every byte that any thread of this process has read from a file. */
+/** The bytes that all threads of this process have read from files. */
 const bytesRead = () => Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 
 async function readBy(work: () => Promise<unknown>): Promise<number> {
@@ -49,20 +49,20 @@ async function readBy(work: () => Promise<unknown>): Promise<number> {
   return bytesRead() - before;
 }
 
-describe('a second look', () => {
+describe('hashing a folder again', () => {
   const size = 32 * 2 ** 20;
 
-  test('reads no byte of what has not changed, and says the same', async () => {
+  test('reads no byte of an unchanged file and gives the same digest', async () => {
     const { folder, path } = place({ big: Buffer.alloc(size, 1), small: 'x' });
     const first = look(folder, later(path));
-    assert.ok((await readBy(() => first)) >= size, 'the first look reads everything: counting works');
+    assert.ok((await readBy(() => first)) >= size, 'the first time reads everything: counting works');
     assert.ok((await readBy(() => look(folder, later(path)))) < size / 32);
     const again = await look(folder, later(path));
     assert.deepEqual([again['big']?.sha256, again['big']?.size], [sha256(Buffer.alloc(size, 1)), size]);
     assert.equal(again['small']?.sha256, sha256('x'));
   });
 
-  test('reads everything once it is told to forget, and knows it from then on', async () => {
+  test('reads everything after forget, and remembers it from then on', async () => {
     const { folder, path } = place({ big: Buffer.alloc(size, 2) });
     await look(folder, later(path));
     const memory = later(path);
@@ -71,7 +71,7 @@ describe('a second look', () => {
     assert.equal((await look(folder, later(path)))['big']?.recalled, true);
   });
 
-  test('finds a file that has other bytes of the same length, also when its time was put back', async () => {
+  test('notices other bytes of the same length, even if mtime was set back', async () => {
     const { folder, at, path } = place({ plain: 'one', dated: 'one', same: 'one' });
     const { atime, mtime } = statSync(at('dated'));
     await look(folder, later(path));
@@ -90,7 +90,7 @@ describe('a second look', () => {
     );
   });
 
-  test('finds a file that another of the same length and time has taken the place of', async () => {
+  test('notices a file that was replaced by another of the same length and mtime', async () => {
     const { folder, at, path } = place({ x: 'one' });
     await look(folder, later(path));
     const { atime, mtime } = statSync(at('x'));
@@ -100,7 +100,7 @@ describe('a second look', () => {
     assert.equal((await look(folder, later(path)))['x']?.sha256, sha256('two'));
   });
 
-  test('knows a file under all of its names', async () => {
+  test('recognises a file under each of its hard links', async () => {
     const { folder, at, path } = place({ x: 'one' });
     linkSync(at('x'), at('y'));
     await look(folder, later(path));
@@ -109,8 +109,8 @@ describe('a second look', () => {
   });
 });
 
-describe('nothing is remembered', () => {
-  test('of a file that was written just before it was read: its times may be the same after the next change', async () => {
+describe('a digest is not remembered', () => {
+  test('if the file was written just before it was read: the next change may keep its times', async () => {
     const { folder, at, path } = place({ x: 'one' });
     const written = statSync(at('x')).ctimeMs;
     const after = (ms: number) => new HashMemory(path, { now: () => Math.floor(written) + ms, trusts: () => true });
@@ -119,7 +119,7 @@ describe('nothing is remembered', () => {
     assert.equal((await look(folder, after(9_000)))['x']?.recalled, true);
   });
 
-  test('before both times of a file lie two seconds back', () => {
+  test('until both times of the file lie two seconds in the past', () => {
     const state = { dev: 1n, ino: 1n, size: 1n, mtimeNs: 10_000_000_000n, ctimeNs: 10_000_000_000n };
     assert.deepEqual(
       [10_000, 11_999, 12_000, 12_001].map((now) => settled(state, now)),
@@ -129,7 +129,7 @@ describe('nothing is remembered', () => {
     assert.equal(settled({ ...state, mtimeNs: 11_000_000_000n }, 12_001), false);
   });
 
-  test('where the times of files are somebody else’s to say', async () => {
+  test('on a file system whose times another system sets', async () => {
     const { folder, path } = place({ x: 'one' });
     const { dev } = statSync('/proc/self', { bigint: true });
     assert.equal(trustedDevices()({ from: '/proc/self', dev }), false);
@@ -138,10 +138,10 @@ describe('nothing is remembered', () => {
     await look(folder, there());
     assert.equal((await look(folder, there()))['x']?.recalled, false);
     await look(folder, later(path));
-    assert.equal((await look(folder, there()))['x']?.recalled, false, 'what was learned elsewhere is not believed');
+    assert.equal((await look(folder, there()))['x']?.recalled, false, 'digests learned elsewhere are not trusted');
   });
 
-  test('of a file that changes while it is read: it is refused by name', async () => {
+  test('if the file changes while it is read; the error names it', async () => {
     const { folder, at, path } = place({ growing: Buffer.alloc(64 * 2 ** 20), quiet: 'x' });
     let reading = true;
     const looking = look(folder, later(path)).finally(() => {
@@ -166,7 +166,7 @@ describe('nothing is remembered', () => {
 });
 
 describe('a memory', () => {
-  test('that is damaged anywhere, or of another version, is as none, and is made anew', async () => {
+  test('that is damaged anywhere or has another version counts as empty and is rewritten', async () => {
     const { folder, path } = place({ x: 'one', y: 'two' });
     await look(folder, later(path));
     const whole = readFileSync(path);
@@ -189,7 +189,7 @@ describe('a memory', () => {
     assert.ok(Object.values(await look(folder, later(path))).every((file) => file.recalled));
   });
 
-  test('that others may read or write is ours no more', async () => {
+  test('that other users may write to is ignored', async () => {
     const { folder, path } = place({ x: 'one' });
     await look(folder, later(path));
     assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -198,7 +198,7 @@ describe('a memory', () => {
     assert.equal((await look(folder, later(path)))['x']?.recalled, false);
   });
 
-  test('that cannot be written costs nothing but time', async () => {
+  test('that cannot be written only costs time', async () => {
     const { folder, at } = place({ x: 'one' });
     assert.equal((await look(folder, later(join(at('x'), 'below a file'))))['x']?.sha256, sha256('one'));
   });
@@ -213,7 +213,7 @@ describe('a memory', () => {
     assert.equal(lines(), 1);
   });
 
-  test('keeps what was read before an interruption, and what it knew of the rest', async () => {
+  test('keeps the digests from before an interruption, old and new', async () => {
     const { folder, path } = place({ a: 'one', b: 'two', c: 'three', d: 'four', e: 'five', f: 'six' });
     const stopAfter = async (files: number) => {
       const stop = new AbortController();
@@ -231,7 +231,7 @@ describe('a memory', () => {
     assert.ok(known() >= before);
   });
 
-  test('that many write at once is always the whole of one of them', async () => {
+  test('that many freezes write at once is always complete', async () => {
     const { folder, path } = place(Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f${i}`, String(i)])));
     await Promise.all(Array.from({ length: 8 }, () => look(folder, later(path))));
     assert.ok(Object.values(await look(folder, later(path))).every((file) => file.recalled));
