@@ -1,6 +1,7 @@
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { SealedCell } from './cell/sealed-cell.ts';
 import type { StagedInputs } from './inputs/stage.ts';
+import { unlessAborted } from './unless-aborted.ts';
 import type { Worker } from './worker.ts';
 
 /**
@@ -21,7 +22,7 @@ export class Holdings implements Disposable {
   /** The cell, once it is sealed. A run that is stopped meanwhile doesn't wait for it: its cell is destroyed when it comes. */
   async holdCell(sealing: Promise<SealedCell>, run: RunId, stop: AbortSignal): Promise<SealedCell> {
     this.#sealing = sealing;
-    const cell = await unlessStopped(sealing, stop);
+    const cell = await unlessAborted(sealing, stop);
     this.#cell = cell;
     this.#worker.cells.set(cell.id, { id: cell.id, container: cell.container, state: 'busy', run });
     return cell;
@@ -49,17 +50,5 @@ export class Holdings implements Disposable {
       if (cell) cells.delete(cell.id);
       this.room?.[Symbol.dispose]();
     }
-  }
-}
-
-async function unlessStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
-  const { promise: stopped, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(stop.reason);
-  stop.addEventListener('abort', leave, { once: true });
-  if (stop.aborted) leave();
-  try {
-    return await Promise.race([work, stopped]);
-  } finally {
-    stop.removeEventListener('abort', leave);
   }
 }

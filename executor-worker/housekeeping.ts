@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { sayAlive } from '@hotcell/outside/process/alive.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { HalfUploads } from './half-uploads.ts';
+import { restUnlessAborted } from './unless-aborted.ts';
 
 const everyMs = 3_000;
 /** How long a round may hold up the next: one container of a hung runtime takes minutes. */
@@ -56,11 +56,7 @@ export async function keepHouse({ live, log, reap, uploads }: House, ends: Abort
     ].map((round) =>
       round.catch((error: unknown) => log.warn({ error }, 'failed to look for what dead workers left; trying again')),
     );
-    await Promise.race([Promise.all(rounds), pause(roundMs, undefined, { signal: ends })]).catch(() => {
-      // The worker is stopping: the loop ends.
-    });
-    await pause(everyMs, undefined, { signal: ends }).catch(() => {
-      // The same.
-    });
+    await Promise.race([Promise.all(rounds), restUnlessAborted(roundMs, ends)]);
+    await restUnlessAborted(everyMs, ends);
   }
 }

@@ -15,7 +15,7 @@ import { errorOf, outOfOrder } from './cell-events.ts';
 import { environmentOf } from './cell-image.ts';
 import { type CellContainer, createContainer } from './cell-container.ts';
 import { expectedPosture } from './posture-expected.ts';
-import { insideFacts, worthOf } from './posture-facts.ts';
+import { insideFacts, postureWorth } from './posture-facts.ts';
 import { insideDifferences } from './posture-inside.ts';
 import { outsideDifferences, outsideFacts } from './posture-outside.ts';
 import { seccompProfile } from './seccomp.ts';
@@ -80,7 +80,7 @@ async function proven(
   return {
     inside: insideFacts(records),
     outside: outsideFacts(inspected, version),
-    worth: worthOf(made.plan.runtime),
+    worth: postureWorth[made.plan.runtime],
   };
 }
 

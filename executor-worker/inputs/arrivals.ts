@@ -1,11 +1,11 @@
 import { lstatSync, renameSync, rmSync } from 'node:fs';
-import { once } from 'node:events';
 import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { bigBytes, fetchContent } from './fetch.ts';
 import { Fetchers, type WantedFile } from './fetchers.ts';
 import type { Places } from './places.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { GroupSync } from './sync.ts';
 
 /** How many batches of one snapshot are fetched at once: small files wait for the disk together, big ones alone. */
@@ -79,7 +79,7 @@ export class Arrivals implements AsyncDisposable {
       const theirs = new Set(others.flatMap((entry) => this.#underWay.get(placeOf(entry)) ?? []));
       const ours = left.filter((entry) => !this.#underWay.has(placeOf(entry)));
       if (ours.length > 0) await this.#bringOurs(tenant, ours, onThreads, signal);
-      if (theirs.size > 0) await orAborted(Promise.all(theirs), signal);
+      if (theirs.size > 0) await unlessAborted(Promise.all(theirs), signal);
       left = others.filter((entry) => !lstatSync(placeOf(entry), { throwIfNoEntry: false }));
     }
   }
@@ -116,12 +116,9 @@ export class Arrivals implements AsyncDisposable {
     const failures = new Map<number, unknown>();
     const queue = files.entries();
     const lane = async () => {
-      for (const [i, { entry, temporary }] of queue) {
+      for (const [i, file] of queue) {
         if (failures.size > 0) failures.set(i, new Error('another file of the batch failed'));
-        else
-          await fetchContent(this.#contents, tenant, entry, temporary, signal).catch((error: unknown) =>
-            failures.set(i, error),
-          );
+        else await fetchContent(this.#contents, tenant, file, signal).catch((error: unknown) => failures.set(i, error));
       }
     };
     await Promise.all(Array.from({ length: Math.min(hereAtOnce, files.length) }, lane));
@@ -141,14 +138,4 @@ export class Arrivals implements AsyncDisposable {
       crashPoint('input-renamed');
     }
   }
-}
-
-async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const left = new AbortController();
-  try {
-    await Promise.race([work, once(signal, 'abort', { signal: left.signal }).catch(() => undefined)]);
-  } finally {
-    left.abort();
-  }
-  signal.throwIfAborted();
 }

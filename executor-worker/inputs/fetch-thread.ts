@@ -30,7 +30,7 @@ function serve(port: MessagePort, settings: ThreadSettings): void {
     const wanted = batch?.files[index];
     if (!batch || !wanted) return;
     try {
-      await fetchContent(contents, batch.tenant, wanted.entry, wanted.temporary, batch.stop.signal);
+      await fetchContent(contents, batch.tenant, wanted, batch.stop.signal);
     } catch (error) {
       const code = error instanceof HotcellError ? error.code : undefined;
       const errno = error instanceof Error && 'code' in error && !code ? String(error.code) : undefined;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fchmodSync, fsync, futimesSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, fsync, futimesSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { WantedFile } from './fetchers.ts';
 
 const fsyncOf = promisify(fsync);
 const tries = 5;
@@ -23,19 +23,17 @@ export const inputTime = new Date('1980-01-01T00:00:00Z');
 export async function fetchContent(
   contents: Contents,
   tenant: string,
-  entry: LocatedEntry,
-  temporary: string,
-  signal?: AbortSignal,
+  wanted: WantedFile,
+  signal: AbortSignal,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await fetchOnce(contents, tenant, entry, temporary, signal);
-      return;
+      return await fetchOnce(contents, tenant, wanted, signal);
     } catch (error) {
-      rmSync(temporary, { force: true });
-      signal?.throwIfAborted();
+      rmSync(wanted.temporary, { force: true });
+      signal.throwIfAborted();
       if (!mayHelp(error, attempt)) throw error;
-      await pause(50 * 2 ** attempt * (0.5 + Math.random()), undefined, signal ? { signal } : {});
+      await pause(50 * 2 ** attempt * (0.5 + Math.random()), undefined, { signal });
     }
   }
 }
@@ -46,13 +44,8 @@ function mayHelp(error: unknown, attempt: number): boolean {
   return error.code === 'store_unavailable' ? attempt < tries : error.code === 'input_damaged' && attempt < 2;
 }
 
-async function fetchOnce(
-  contents: Contents,
-  tenant: string,
-  entry: LocatedEntry,
-  temporary: string,
-  signal?: AbortSignal,
-): Promise<void> {
+async function fetchOnce(contents: Contents, tenant: string, wanted: WantedFile, signal: AbortSignal): Promise<void> {
+  const { entry, temporary } = wanted;
   const { bucket, key, versionId } = entry.location;
   const store = contents.of(tenant, entry);
   const where = `${entry.path} (${bucket}/${key}${versionId ? ` version ${versionId}` : ''})`;
@@ -65,7 +58,7 @@ async function fetchOnce(
       // Too long is wrong whatever follows: the surplus need not reach the disk.
       if (bytes > entry.size) return undefined;
       hash.update(chunk);
-      writeFully(fd, chunk);
+      writeFileSync(fd, chunk);
       return undefined;
     };
     const head = await store.read(bucket, key, take, { versionId, signal, flowing: true });
@@ -84,8 +77,4 @@ async function fetchOnce(
   } finally {
     closeSync(fd);
   }
-}
-
-function writeFully(fd: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
 }

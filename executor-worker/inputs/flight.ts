@@ -1,3 +1,5 @@
+import { unlessAborted } from '../unless-aborted.ts';
+
 interface Flight<T> {
   promise: Promise<T>;
   waiting: number;
@@ -15,13 +17,9 @@ export class Flights<T> {
     signal?.throwIfAborted();
     const flight = this.#flights.get(key) ?? this.#start(key, work);
     flight.waiting += 1;
-    const { promise: left, reject } = Promise.withResolvers<never>();
-    const leave = () => reject(signal?.reason);
-    signal?.addEventListener('abort', leave, { once: true });
     try {
-      return await Promise.race([flight.promise, left]);
+      return await unlessAborted(flight.promise, signal);
     } finally {
-      signal?.removeEventListener('abort', leave);
       flight.waiting -= 1;
       if (flight.waiting === 0) {
         // A caller that comes now starts anew instead of joining work that is being stopped.

@@ -1,11 +1,10 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Digest } from '@hotcell/contract/digest.ts';
 import { TenantName } from '@hotcell/contract/names.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import { readFileSync, renameSync } from 'node:fs';
 import { z } from 'zod';
 import type { Places } from './places.ts';
 
@@ -61,19 +60,13 @@ function treesOf(places: Places, tenant: string): FoundTree[] {
   return found;
 }
 
-export interface FoundContent {
-  path: string;
-  size: number;
-  links: number;
-}
-
-export async function* contentsOf(places: Places, tenant: string): AsyncGenerator<FoundContent> {
+export async function* contentsOf(places: Places, tenant: string) {
   const files = join(places.tenant(tenant), 'files');
   for (const part of await readdir(files)) {
     for (const name of readdirSync(join(files, part))) {
       const path = `${files}/${part}/${name}`;
       const stat = lstatSync(path, { throwIfNoEntry: false });
-      if (stat) yield { path, size: stat.size, links: stat.nlink };
+      if (stat) yield { path, size: stat.size };
     }
     await breathe();
   }

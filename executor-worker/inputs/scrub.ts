@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@hotcell/outside/process/log.ts';
+import { restUnlessAborted } from '../unless-aborted.ts';
 import type { InputCache } from './cache.ts';
 
 const restMs = 60_000;
@@ -18,9 +18,7 @@ export async function scrub(
 ): Promise<void> {
   let took = 0;
   while (!ends.aborted) {
-    await pause(Math.max(atLeastMs, took * restPerWork), undefined, { signal: ends }).catch(() => {
-      // The worker is stopping: the loop ends.
-    });
+    await restUnlessAborted(Math.max(atLeastMs, took * restPerWork), ends);
     const since = performance.now();
     try {
       if (!ends.aborted) await inputs.verifyOldest(ends);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { createZstdCompress } from 'node:zlib';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
@@ -80,22 +81,8 @@ export class LogRecorder {
     const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
     this.#live.append(rows, text);
     if (this.#zstd.destroyed) await this.#stored;
-    if (!this.#zstd.write(text)) await this.#drained();
-  }
-
-  #drained(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const done = () => {
-        this.#zstd.off('error', failed);
-        resolve();
-      };
-      const failed = (error: Error) => {
-        this.#zstd.off('drain', done);
-        reject(error);
-      };
-      this.#zstd.once('drain', done);
-      this.#zstd.once('error', failed);
-    });
+    // A failure of the stream rejects this as well.
+    if (!this.#zstd.write(text)) await once(this.#zstd, 'drain');
   }
 
   async *#hashed(): AsyncGenerator<Buffer> {

@@ -1,5 +1,4 @@
 import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
-import type { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 
@@ -9,9 +8,8 @@ const silentMs = 4_000;
 
 export interface Listener {
   beat: RunBeat;
-  cancelled(mark: CancelMark): void;
-  /** The heartbeat may not have got through: another worker may have been given the run. */
-  doubt(): void;
+  /** Asks the bucket about the run: it may be cancelled, or another worker may have been given it. */
+  look(): Promise<void>;
 }
 
 /** Reports every second which runs are alive here; the answer says which of them to cancel. */
@@ -46,14 +44,14 @@ export class Heartbeat implements Disposable {
   async #say(): Promise<void> {
     // A process that was suspended wakes up here, before anything else acts on what it knew.
     const silent = performance.now() - this.#saidAt > silentMs;
-    if (silent) for (const run of this.#runs) run.doubt();
+    if (silent) for (const run of this.#runs) void run.look();
     if (this.#saying) return;
     this.#saying = true;
     try {
       const runs = [...this.#runs];
       const marks = await this.#live.beat(runs.map((run) => run.beat));
       this.#saidAt = performance.now();
-      for (const mark of marks) runs.find((run) => run.beat.run === mark.run)?.cancelled(mark);
+      for (const mark of marks) void runs.find((run) => run.beat.run === mark.run)?.look();
     } catch (error) {
       if (this.#runs.size > 0) this.#log.warn({ error }, 'the heartbeat does not reach Valkey');
     } finally {

@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
 import type { Ticketed } from '../stages.ts';
+import { restUnlessAborted } from '../unless-aborted.ts';
 import type { Worker } from '../worker.ts';
 import type { Needs } from './capacity.ts';
 
@@ -57,9 +57,7 @@ export async function othersHaveRoom(
   over: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
-    await pause(lookEveryMs, undefined, { signal: over }).catch(() => {
-      // The run has its room, or no longer waits for it.
-    });
+    await restUnlessAborted(lookEveryMs, over);
     if (over.aborted) return false;
     try {
       const workers = await live.workers.all();

@@ -1,21 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { isTakenOver } from '@hotcell/record/claim.ts';
 import { readCancelMark } from '@hotcell/record/run-marks.ts';
 import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
-import type { RunId } from '@hotcell/contract/names.ts';
 import type { Stop } from '@hotcell/contract/decide-outcome.ts';
-import type { Live } from '@hotcell/outside/live/live.ts';
-import type { Logger } from '@hotcell/outside/process/log.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
-import type { Heartbeat, Listener } from './heartbeat.ts';
-
-export interface RunControlDeps {
-  store: Buckets;
-  live: Live;
-  heartbeat: Heartbeat;
-  log: Logger;
-  runs: Map<RunId, RunControl>;
-}
+import { restUnlessAborted } from '../unless-aborted.ts';
+import type { Worker } from '../worker.ts';
+import type { Listener } from './heartbeat.ts';
 
 const lookAgainMs = 2_000;
 
@@ -25,7 +14,7 @@ const lookAgainMs = 2_000;
  */
 export class RunControl implements Listener, Disposable {
   beat: RunBeat;
-  readonly #deps: RunControlDeps;
+  readonly #worker: Worker;
   readonly #stop = new AbortController();
   readonly #gone = new AbortController();
   readonly #listening: Disposable;
@@ -33,17 +22,17 @@ export class RunControl implements Listener, Disposable {
   #looking: Promise<void> | undefined;
   #lockLost = false;
 
-  constructor(deps: RunControlDeps, beat: RunBeat) {
-    this.#deps = deps;
+  constructor(worker: Worker, beat: RunBeat) {
+    this.#worker = worker;
     this.beat = beat;
-    this.#listening = deps.heartbeat.add(this);
-    deps.runs.set(beat.run, this);
+    this.#listening = worker.heartbeat.add(this);
+    worker.runs.set(beat.run, this);
   }
 
   [Symbol.dispose](): void {
     this.#gone.abort();
     this.#listening[Symbol.dispose]();
-    this.#deps.runs.delete(this.beat.run);
+    this.#worker.runs.delete(this.beat.run);
   }
 
   get stop(): AbortSignal {
@@ -64,19 +53,11 @@ export class RunControl implements Listener, Disposable {
     const { waiting: _, ...rest } = this.beat;
     const since = new Date().toISOString();
     this.beat = { ...rest, status, since, attempt: this.#attempt, ...(waiting ? { waiting } : {}) };
-    const heard = await this.#deps.live.tell(this.beat).catch((error: unknown) => {
-      this.#deps.log.info({ run: this.beat.run, error }, 'failed to report the status; the next heartbeat will');
+    const heard = await this.#worker.live.tell(this.beat).catch((error: unknown) => {
+      this.#worker.log.info({ run: this.beat.run, error }, 'failed to report the status; the next heartbeat will');
       return false;
     });
     if (heard) await this.look();
-  }
-
-  cancelled(): void {
-    void this.look();
-  }
-
-  doubt(): void {
-    void this.look();
   }
 
   /** Between two steps: a stopped run takes no further one. */
@@ -103,17 +84,15 @@ export class RunControl implements Listener, Disposable {
   async silence(): Promise<void> {
     this.#listening[Symbol.dispose]();
     const { run, nonce } = this.beat;
-    await this.#deps.live.silence(run, nonce).catch((error: unknown) => {
-      this.#deps.log.info({ run, error }, 'failed to clear the heartbeat; it expires by itself');
+    await this.#worker.live.silence(run, nonce).catch((error: unknown) => {
+      this.#worker.log.info({ run, error }, 'failed to clear the heartbeat; it expires by itself');
     });
   }
 
   async #lookOn(): Promise<void> {
     while (!this.#gone.signal.aborted && !this.stopped) {
       await this.look();
-      await pause(lookAgainMs, undefined, { signal: this.#gone.signal }).catch(() => {
-        // The run left this worker.
-      });
+      await restUnlessAborted(lookAgainMs, this.#gone.signal);
     }
   }
 
@@ -126,7 +105,7 @@ export class RunControl implements Listener, Disposable {
   }
 
   async #ask(): Promise<void> {
-    const { store, log } = this.#deps;
+    const { store, log } = this.#worker;
     const { run } = this.beat;
     try {
       const [mark, takenOver] = await Promise.all([

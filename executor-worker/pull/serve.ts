@@ -88,12 +88,12 @@ export async function serve(
     stuck,
   });
   using _events = await live.onEvent((event) => {
-    if (event.type === 'cancel') worker.runs.get(event.run)?.cancelled();
+    if (event.type === 'cancel') void worker.runs.get(event.run)?.look();
     if (event.type === 'drain' && event.worker === worker.name) void registered.say();
   });
   // Events may have been missed meanwhile: every run asks the bucket.
   using _back = live.onReconnected(() => {
-    for (const control of worker.runs.values()) control.doubt();
+    for (const control of worker.runs.values()) void control.look();
   });
   const taking = () => state === 'ready';
   await using queues = new Queues({ url: settings.HOTCELL_REDIS_URL, installation: worker.installation });
