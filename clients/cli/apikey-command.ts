@@ -1,11 +1,10 @@
-import { routes } from '@hotcell/contract/api/routes.ts';
 import { type ApiKeyView, Role } from '@hotcell/contract/apikey.ts';
+import { routes } from '@hotcell/contract/api/routes.ts';
 import { type Command, Option } from 'commander';
-import { openClient } from './client.ts';
-import { columns } from './columns.ts';
-import { examples, globalsOf, printJson } from './globals.ts';
+import { asksApi } from './client.ts';
+import { printRows } from './columns.ts';
+import { printJson, subcommand } from './globals.ts';
 import { aNumber } from './run-options.ts';
-import { reporterFor } from './reporter.ts';
 
 interface NewKey {
   role: Role;
@@ -14,51 +13,35 @@ interface NewKey {
 }
 
 export function define(command: Command): void {
-  const create = command.command('create').description('create a key and show it once');
-  create
+  const create = subcommand(command, 'create', 'create a key and show it once', [
+    'apikey create --role reader --label dashboard',
+    'apikey create --tenant finance --label "CI" --expires 90',
+  ])
     .addOption(new Option('--role <role>', 'what the key may do').choices(Role.options).default('submitter'))
     .option('--label <text>', 'who or what uses the key')
     .option('--expires <days>', 'valid for so many days (default: until revoked)', aNumber);
-  examples(create, [
-    'apikey create --role reader --label dashboard',
-    'apikey create --tenant finance --label "CI" --expires 90',
-  ]);
-  create.action(async (options: NewKey) => {
-    const globals = globalsOf(create);
-    const client = await openClient(globals);
-    const expiresAt = options.expires === undefined ? {} : { expiresAt: daysFromNow(options.expires) };
-    const json = { role: options.role, label: options.label ?? '', ...expiresAt };
-    const made = await client.call(routes.createApiKey, { json });
+  asksApi(create, async ({ client, globals, note }, { role, label = '', expires }: NewKey) => {
+    const expiresAt = expires === undefined ? undefined : daysFromNow(expires);
+    const made = await client.call(routes.createApiKey, { json: { role, label, expiresAt } });
     if (globals.json) return printJson(made);
-    reporterFor(globals).note(
-      `Created ${made.role} key ${made.id} for tenant ${made.tenant}. Copy it now, it is not shown again:`,
-    );
+    note(`Created ${made.role} key ${made.id} for tenant ${made.tenant}. Copy it now, it is not shown again:`);
     process.stdout.write(`${made.key}\n`);
   });
 
-  const ls = command.command('ls').description('list the keys');
-  examples(ls, ['apikey ls', 'apikey ls --json']);
-  ls.action(async () => {
-    const client = await openClient(globalsOf(ls));
+  const ls = subcommand(command, 'ls', 'list the keys', ['apikey ls', 'apikey ls --json']);
+  asksApi(ls, async ({ client, globals }) => {
     const { keys } = await client.call(routes.listApiKeys, {});
-    if (globalsOf(ls).json) return keys.forEach(printJson);
-    process.stdout.write(
-      columns(
-        ['KEY', 'TENANT', 'ROLE', 'CREATED', 'STATE', 'LABEL'],
-        keys.map((key) => [key.id, key.tenant, key.role, key.createdAt, stateOf(key), key.label]),
-      ),
-    );
+    const heads = ['KEY', 'TENANT', 'ROLE', 'CREATED', 'STATE', 'LABEL'];
+    printRows(globals, keys, heads, (key) => [key.id, key.tenant, key.role, key.createdAt, stateOf(key), key.label]);
   });
 
-  const revoke = command.command('revoke').description('revoke a key; it stops working within two seconds');
-  revoke.argument('<key>', 'its id, as shown by ls');
-  examples(revoke, ['apikey revoke 0123456789abcdef']);
-  revoke.action(async (id: string) => {
-    const globals = globalsOf(revoke);
-    const client = await openClient(globals);
+  const revoke = subcommand(command, 'revoke', 'revoke a key; it stops working within two seconds', [
+    'apikey revoke 0123456789abcdef',
+  ]).argument('<key>', 'its id, as shown by ls');
+  asksApi(revoke, async ({ client, globals, note }, id: string) => {
     const revoked = await client.call(routes.revokeApiKey, { params: { id } });
     if (globals.json) printJson(revoked);
-    else reporterFor(globals).note(`Revoked key ${id}.`);
+    else note(`Revoked key ${id}.`);
   });
 }
 

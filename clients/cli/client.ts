@@ -2,7 +2,26 @@ import { readFile } from 'node:fs/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { defaultPortBase, loopback, placesIn, settingsOf } from '@hotcell/setup/settings/installation.ts';
 import { Hotcell } from '@hotcell/client/index.ts';
-import type { Globals } from './globals.ts';
+import type { Command } from 'commander';
+import { type Globals, globalsOf } from './globals.ts';
+import { type Reporter, reporterFor } from './reporter.ts';
+
+/** What a command that asks the API has at hand. */
+interface AtHand {
+  client: Hotcell;
+  globals: Globals;
+  reporter: Reporter;
+  note: Reporter['note'];
+}
+
+/** The action of a command that asks the API. */
+export function asksApi<A extends unknown[]>(command: Command, act: (at: AtHand, ...args: A) => Promise<void>): void {
+  command.action(async (...args: A) => {
+    const globals = globalsOf(command);
+    const reporter = reporterFor(globals);
+    await act({ client: await openClient(globals), globals, reporter, note: reporter.note }, ...args);
+  });
+}
 
 /** A client needs only an address and a key: no credentials of the store, the queue or the engine. */
 export async function openClient(globals: Globals, env: NodeJS.ProcessEnv = process.env): Promise<Hotcell> {

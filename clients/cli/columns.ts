@@ -1,3 +1,4 @@
+import { type Globals, printJson } from './globals.ts';
 import { visibleLine } from './visible.ts';
 
 /** Aligned rows under their heads. A stranger's text stays inside its cell. */
@@ -10,6 +11,17 @@ export function columns(heads: readonly string[], rows: readonly (readonly strin
       .join('  ')
       .trimEnd();
   return `${all.map(line).join('\n')}\n`;
+}
+
+/** Each item as a line of JSON with --json, as a row of a table without. */
+export function printRows<T>(
+  { json }: Globals,
+  items: readonly T[],
+  heads: readonly string[],
+  rowOf: (item: T) => readonly string[],
+): void {
+  if (json) items.forEach(printJson);
+  else process.stdout.write(columns(heads, items.map(rowOf)));
 }
 
 /** One pair of name and value a line; pairs without a value are omitted. */

@@ -5,11 +5,10 @@ import type { OutputFile } from '@hotcell/contract/result.ts';
 import type { Command } from 'commander';
 import type { Run } from '@hotcell/client/index.ts';
 import { isFinished } from '@hotcell/contract/api/runs.ts';
-import { openClient } from './client.ts';
-import { columns } from './columns.ts';
-import { examples, globalsOf, printJson } from './globals.ts';
+import { asksApi } from './client.ts';
+import { printRows } from './columns.ts';
+import { examples, printJson } from './globals.ts';
 import { checked, saveOutputs } from './save.ts';
-import { reporterFor } from './reporter.ts';
 
 export function define(command: Command): void {
   command
@@ -17,25 +16,15 @@ export function define(command: Command): void {
     .argument('[path...]', 'files or folders; default: all')
     .option('-o, --out <dir>', 'write the files under this folder, at their own paths; default: PATHs go to stdout');
   examples(command, ['get RUN', 'get RUN report.csv > report.csv', 'get RUN -o results', 'get RUN plots -o results']);
-  command.action(async (id: string, paths: string[], options: { out?: string }) => {
-    const globals = globalsOf(command);
-    const run = (await openClient(globals)).runById(id);
+  asksApi(command, async ({ client, globals, note }, id: string, paths: string[], { out }: { out?: string }) => {
+    const run = client.runById(id);
     const files = chosen(id, await outputsOf(run), paths);
-    if (options.out !== undefined) {
-      const reporter = reporterFor(globals);
+    if (out !== undefined) {
       const saved = (file: OutputFile) => globals.json && printJson(file);
-      await saveOutputs(run, files, options.out, { saved });
-      if (!globals.json)
-        reporter.note(`Saved ${counted(files.length, 'file')} in ${options.out}. Every byte matches the result.`);
+      await saveOutputs(run, files, out, { saved });
+      if (!globals.json) note(`Saved ${counted(files.length, 'file')} in ${out}. Every byte matches the result.`);
     } else if (paths.length > 0) for (const file of files) await print(run, file);
-    else if (globals.json) for (const file of files) printJson(file);
-    else
-      process.stdout.write(
-        columns(
-          ['PATH', 'BYTES', 'SHA256'],
-          files.map((f) => [f.path, String(f.size), f.sha256]),
-        ),
-      );
+    else printRows(globals, files, ['PATH', 'BYTES', 'SHA256'], (f) => [f.path, String(f.size), f.sha256]);
   });
 }
 

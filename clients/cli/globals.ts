@@ -23,6 +23,13 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
+/** A subcommand, with its examples. */
+export function subcommand(command: Command, name: string, summary: string, lines: readonly string[]): Command {
+  const made = command.command(name).description(summary);
+  examples(made, lines);
+  return made;
+}
+
 export function examples(command: Command, lines: readonly string[]): void {
   command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ./hotcell ${line}`).join('\n')}`);
 }

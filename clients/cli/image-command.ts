@@ -5,8 +5,8 @@ import { ensureImages } from '@hotcell/setup/images/ensure-images.ts';
 import { listImages, type ListedImage } from '@hotcell/setup/images/list-images.ts';
 import { settingsOf } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
-import { columns } from './columns.ts';
-import { examples, globalsOf, printJson } from './globals.ts';
+import { printRows } from './columns.ts';
+import { globalsOf, printJson, subcommand } from './globals.ts';
 import { interruptible, progressFor } from './working.ts';
 
 interface BuildOptions {
@@ -16,8 +16,11 @@ interface BuildOptions {
 }
 
 export function define(command: Command): void {
-  const build = command.command('build').description('build the bundled images, or one of your own');
-  build
+  const build = subcommand(command, 'build', 'build the bundled images, or one of your own', [
+    'image build',
+    'image build geo --from python --requirements requirements.txt',
+    'image build r --from base --dockerfile r/Dockerfile',
+  ])
     .argument('[name]', 'the name of your image')
     .option('--from <image>', 'the base image (default: python)')
     .option('--requirements <file>', 'install the Python packages in this file')
@@ -25,23 +28,19 @@ export function define(command: Command): void {
       '--dockerfile <file>',
       'build this file in its folder; after ARG BASE, FROM ${BASE} is the image of --from',
     );
-  examples(build, [
-    'image build',
-    'image build geo --from python --requirements requirements.txt',
-    'image build r --from base --dockerfile r/Dockerfile',
-  ]);
   build.action(async (name: string | undefined, options: BuildOptions) => {
     interruptible(['./hotcell', ...process.argv.slice(2)].join(' '));
     await (name === undefined ? buildShipped(build, options) : buildOwn(build, askedFor(build, name, options)));
   });
 
-  const ls = command.command('ls').description('list the images of this installation; --json lists every package');
-  examples(ls, ['image ls', 'image ls --json']);
+  const ls = subcommand(command, 'ls', 'list the images of this installation; --json lists every package', [
+    'image ls',
+    'image ls --json',
+  ]);
   ls.action(async () => {
     const { home } = await settingsOf(process.env);
-    const images = await listImages(home);
-    if (globalsOf(ls).json) return images.forEach(printJson);
-    process.stdout.write(columns(['IMAGE', 'FOR', 'PACKAGES', 'SIZE', 'FROM', 'DIGEST', 'STATE'], images.map(row)));
+    const heads = ['IMAGE', 'FOR', 'PACKAGES', 'SIZE', 'FROM', 'DIGEST', 'STATE'];
+    printRows(globalsOf(ls), await listImages(home), heads, row);
   });
 }
 

@@ -3,9 +3,9 @@ import { Outcome } from '@hotcell/contract/outcomes.ts';
 import { RunStatus } from '@hotcell/contract/result.ts';
 import type { ListedRun } from '@hotcell/contract/api/runs.ts';
 import { type Command, Option } from 'commander';
-import { openClient } from './client.ts';
+import { asksApi } from './client.ts';
 import { columns } from './columns.ts';
-import { examples, globalsOf, printJson } from './globals.ts';
+import { examples, printJson } from './globals.ts';
 import { aNumber, type Pair, pairOption } from './run-options.ts';
 
 interface Options {
@@ -26,9 +26,7 @@ export function define(command: Command): void {
     .option('--since <time>', 'accepted since this time, or this long ago (30m, 12h, 7d)')
     .option('--limit <number>', 'list at most so many', aNumber, 50);
   examples(command, ['ls', 'ls --status failed --since 24h', 'ls --label team=finance --limit 1000 --json']);
-  command.action(async (options: Options) => {
-    const globals = globalsOf(command);
-    const client = await openClient(globals);
+  asksApi(command, async ({ client, globals }, options: Options) => {
     const rows: ListedRun[] = [];
     for (let cursor: string | null | undefined; cursor !== null && rows.length < options.limit; ) {
       const limit = Math.min(pageSize, options.limit - rows.length);

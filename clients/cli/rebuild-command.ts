@@ -1,17 +1,14 @@
-import type { Command } from 'commander';
 import { routes } from '@hotcell/contract/api/routes.ts';
-import { openClient } from './client.ts';
-import { examples, globalsOf, printJson } from './globals.ts';
-import { reporterFor } from './reporter.ts';
+import type { Command } from 'commander';
+import { asksApi } from './client.ts';
+import { examples, printJson } from './globals.ts';
 
 export function define(command: Command): void {
   examples(command, ['rebuild', 'rebuild --json']);
-  command.action(async () => {
-    const globals = globalsOf(command);
-    const client = await openClient(globals);
+  asksApi(command, async ({ client, globals, note }) => {
     for await (const rebuilt of client.rows(routes.rebuild, {})) {
       if (globals.json) printJson(rebuilt);
-      else reporterFor(globals).note(`Rebuilt the list of ${rebuilt.runs} runs and the tickets of open ones.`);
+      else note(`Rebuilt the list of ${rebuilt.runs} runs and the tickets of open ones.`);
     }
   });
 }

@@ -3,17 +3,17 @@ import type { Result } from '@hotcell/contract/result.ts';
 import type { RunView } from '@hotcell/contract/api/runs.ts';
 import type { Command } from 'commander';
 import { isFinished } from '@hotcell/contract/api/runs.ts';
-import { openClient } from './client.ts';
+import { asksApi } from './client.ts';
 import { columns, pairs } from './columns.ts';
-import { examples, globalsOf, printJson } from './globals.ts';
+import { examples, printJson } from './globals.ts';
 import { visibleLine } from './visible.ts';
 
 export function define(command: Command): void {
   command.argument('<run>');
   examples(command, ['show RUN', 'show RUN --json']);
-  command.action(async (id: string) => {
-    const view = await (await openClient(globalsOf(command))).show(id);
-    if (globalsOf(command).json) printJson(view);
+  asksApi(command, async ({ client, globals }, id: string) => {
+    const view = await client.show(id);
+    if (globals.json) printJson(view);
     else process.stdout.write(isFinished(view) ? finished(view) : common(view));
   });
 }

@@ -1,28 +1,39 @@
-import { counted, formatBytes } from '@hotcell/contract/format.ts';
-import { type Command, Option } from 'commander';
-import { routes } from '@hotcell/contract/api/routes.ts';
 import type { SnapshotView } from '@hotcell/contract/api/snapshots.ts';
-import { openClient } from './client.ts';
-import { columns, pairs } from './columns.ts';
-import { examples, globalsOf, printJson } from './globals.ts';
+import { routes } from '@hotcell/contract/api/routes.ts';
+import { counted, formatBytes } from '@hotcell/contract/format.ts';
+import type { Command } from 'commander';
+import { asksApi } from './client.ts';
+import { columns, pairs, printRows } from './columns.ts';
+import { printJson, subcommand } from './globals.ts';
 import { defineCreate } from './snapshot-create-command.ts';
 
 export function define(command: Command): void {
   defineCreate(
     command.command('create').description('freeze a folder, a file, a prefix of a bucket or the outputs of a run'),
   );
-  defineLs(command.command('ls').description('list the snapshots'));
-  defineShow(command.command('show').description('show the files of a snapshot'));
-  defineVerify(command.command('verify').description('read and compare every byte; exits with 3 if any differs'));
-  defineDiff(command.command('diff').description('compare the files of two snapshots'));
-  defineNames(command.command('names').description('list the names and the snapshots they point to'));
+  defineLs(subcommand(command, 'ls', 'list the snapshots', ['snapshot ls', 'snapshot ls --json']));
+  defineShow(
+    subcommand(command, 'show', 'show the files of a snapshot', [
+      'snapshot show daily-sales',
+      'snapshot show sha256:… --json',
+    ]),
+  );
+  defineVerify(
+    subcommand(command, 'verify', 'read and compare every byte; exits with 3 if any differs', [
+      'snapshot verify daily-sales',
+    ]),
+  );
+  defineDiff(subcommand(command, 'diff', 'compare the files of two snapshots', ['snapshot diff sha256:… daily-sales']));
+  defineNames(
+    subcommand(command, 'names', 'list the names and the snapshots they point to', [
+      'snapshot names',
+      'snapshot names --history',
+    ]),
+  );
 }
 
 function defineLs(command: Command): void {
-  examples(command, ['snapshot ls', 'snapshot ls --json']);
-  command.action(async () => {
-    const globals = globalsOf(command);
-    const client = await openClient(globals);
+  asksApi(command, async ({ client, globals }) => {
     const all: SnapshotView[] = [];
     let cursor: string | undefined;
     do {
@@ -51,11 +62,8 @@ function defineLs(command: Command): void {
 
 function defineShow(command: Command): void {
   command.argument('<snapshot>', 'its id or a name');
-  examples(command, ['snapshot show daily-sales', 'snapshot show sha256:… --json']);
-  command.action(async (which: string) => {
-    const globals = globalsOf(command);
-    const client = await openClient(globals);
-    const shown = await client.call(routes.getSnapshot, { params: { snapshot: which } });
+  asksApi(command, async ({ client, globals }, snapshot: string) => {
+    const shown = await client.call(routes.getSnapshot, { params: { snapshot } });
     if (globals.json) return printJson(shown);
     process.stdout.write(
       pairs([
@@ -75,32 +83,20 @@ function defineShow(command: Command): void {
 
 function defineVerify(command: Command): void {
   command.argument('<snapshot>', 'its id or a name');
-  examples(command, ['snapshot verify daily-sales']);
-  command.action(async (which: string) => {
-    const globals = globalsOf(command);
-    const client = await openClient(globals);
-    const verdict = await client.call(routes.verifySnapshot, { params: { snapshot: which } });
+  asksApi(command, async ({ client, globals }, snapshot: string) => {
+    const verdict = await client.call(routes.verifySnapshot, { params: { snapshot } });
     if (!verdict.verified) process.exitCode = 3;
     if (globals.json) return printJson(verdict);
     const { id, files, bytes, problems } = verdict;
     if (verdict.verified)
       process.stdout.write(`${id}: ${counted(files, 'file')}, ${formatBytes(bytes)}, all unchanged\n`);
-    else
-      process.stdout.write(
-        columns(
-          ['PATH', 'PROBLEM'],
-          problems.map(({ path, message }) => [path, message]),
-        ),
-      );
+    else printRows(globals, problems, ['PATH', 'PROBLEM'], ({ path, message }) => [path, message]);
   });
 }
 
 function defineDiff(command: Command): void {
   command.argument('<before>', 'an id or a name').argument('<after>', 'an id or a name');
-  examples(command, ['snapshot diff sha256:… daily-sales']);
-  command.action(async (before: string, after: string) => {
-    const globals = globalsOf(command);
-    const client = await openClient(globals);
+  asksApi(command, async ({ client, globals }, before: string, after: string) => {
     const diff = await client.call(routes.diffSnapshots, { params: { snapshot: before, other: after } });
     if (globals.json) return printJson(diff);
     const rows = [
@@ -114,11 +110,8 @@ function defineDiff(command: Command): void {
 }
 
 function defineNames(command: Command): void {
-  command.addOption(new Option('--history', 'also list where each name pointed before'));
-  examples(command, ['snapshot names', 'snapshot names --history']);
-  command.action(async ({ history }: { history?: true }) => {
-    const globals = globalsOf(command);
-    const client = await openClient(globals);
+  command.option('--history', 'also list where each name pointed before');
+  asksApi(command, async ({ client, globals }, { history }: { history?: true }) => {
     const { names } = await client.call(routes.listSnapshotNames, {});
     if (globals.json) return names.forEach(printJson);
     const rows = names.flatMap((name) =>

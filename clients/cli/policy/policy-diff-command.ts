@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Policy } from '@hotcell/contract/policy.ts';
-import { columns } from '../columns.ts';
-import { type Globals, printJson } from '../globals.ts';
-import { policyOf } from './fetch-policy.ts';
+import { printRows } from '../columns.ts';
+import type { Globals } from '../globals.ts';
+import { policyOf } from './ask-policies.ts';
 import { loadFile } from './local-policy.ts';
 import { forReading } from './policy-yaml.ts';
 
@@ -41,13 +41,6 @@ function shown(value: unknown): string {
 
 export async function diff(a: string, b: string, globals: Globals): Promise<void> {
   const found = differences(await named(a, globals), await named(b, globals));
-  if (globals.json) return found.forEach(printJson);
-  if (found.length === 0) process.stdout.write('no differences\n');
-  else
-    process.stdout.write(
-      columns(
-        ['FIELD', a, b],
-        found.map((one) => [one.path, shown(one.a), shown(one.b)]),
-      ),
-    );
+  if (found.length === 0 && !globals.json) process.stdout.write('no differences\n');
+  else printRows(globals, found, ['FIELD', a, b], (one) => [one.path, shown(one.a), shown(one.b)]);
 }

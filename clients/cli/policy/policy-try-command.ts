@@ -1,8 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
-import type { PolicyTrial } from '@hotcell/contract/api/policies.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
-import type { Policy } from '@hotcell/contract/policy.ts';
 import { openClient } from '../client.ts';
 import { type Globals, printJson } from '../globals.ts';
 import { visible } from '../visible.ts';
@@ -11,20 +9,16 @@ import { readable } from './policy-yaml.ts';
 
 export async function tryFile(file: string, since: string | undefined, globals: Globals): Promise<void> {
   const { policy, digest } = loadFile(file);
-  const past = since === undefined ? undefined : await pastUnder(policy, timeOf(since), globals);
-  if (globals.json) return printJson({ name: policy.name, digest, policy, ...(past && { past }) });
-  process.stdout.write(`# ${policy.name} ${digest}\n${await readable(policy)}`);
+  const from = since === undefined ? undefined : timeOf(since);
+  const { name } = policy;
+  const past =
+    from && (await (await openClient(globals)).call(routes.tryPolicy, { json: { name, policy, since: from } }));
+  if (globals.json) return printJson({ name, digest, policy, ...(past && { past }) });
+  process.stdout.write(`# ${name} ${digest}\n${await readable(policy)}`);
   if (!past) return;
-  process.stdout.write(
-    `\n# It would refuse ${past.refused.length} of ${past.looked} runs under ${policy.name} since then\n`,
-  );
+  process.stdout.write(`\n# It would refuse ${past.refused.length} of ${past.looked} runs under ${name} since then\n`);
   for (const { run, reasons } of past.refused)
     for (const reason of reasons) process.stdout.write(`${run}  ${visible(showIssue(reason))}\n`);
-}
-
-async function pastUnder(policy: Policy, since: string, globals: Globals): Promise<PolicyTrial> {
-  const client = await openClient(globals);
-  return await client.call(routes.tryPolicy, { json: { name: policy.name, policy, since } });
 }
 
 function timeOf(since: string): string {
