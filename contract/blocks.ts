@@ -116,14 +116,8 @@ function clashes(blocks: readonly ResolvedBlock[], files: readonly BundledFile[]
     for (let cut = path.indexOf('/'); cut > 0; cut = path.indexOf('/', cut + 1)) folders.set(path.slice(0, cut), where);
   const issues = named.flatMap(({ path, where }) => {
     const other = folders.get(path);
-    return other === undefined
-      ? []
-      : [
-          {
-            path: where,
-            message: `${JSON.stringify(path)} is already a folder of ${other}. Rename one of them.`,
-          },
-        ];
+    if (other === undefined) return [];
+    return [{ path: where, message: `${JSON.stringify(path)} is already a folder of ${other}. Rename one of them.` }];
   });
   const seen = new Set<string>();
   for (const [i, file] of files.entries()) {

@@ -112,6 +112,8 @@ export function cancelledBy({ by, reason }: { by: string; reason: string }): str
   return `Cancelled by ${by}: ${reason}`;
 }
 
+const platform = (message: string): Decision => ({ kind: 'platform', message });
+
 /** Exactly one outcome for every combination of facts, from the kernel's account: exit code 137 alone proves nothing. */
 export function decide(facts: OutcomeFacts): Decision {
   const warnings = warningsOf(facts);
@@ -135,9 +137,9 @@ export function decide(facts: OutcomeFacts): Decision {
           `The log grew past its limit of ${formatBytes(facts.limits.logBytes)} (${formatBytes(facts.logBytes)} written), and the policy stops such a run. Write less, ${askForMore('logBytes')}`,
         );
       case 'lost_claim':
-        return { kind: 'platform', message: 'another attempt took over the run' };
+        return platform('another attempt took over the run');
       case 'draining':
-        return { kind: 'platform', message: 'the worker was asked to stop and handed the run back' };
+        return platform('the worker was asked to stop and handed the run back');
     }
   }
   // The timeout came first: the death of the cell after it only cost the outputs.
@@ -145,10 +147,9 @@ export function decide(facts: OutcomeFacts): Decision {
     return end('timed_out', `${timeReason(facts, last)} The cell then died, and its outputs are lost.`);
   if (facts.died) {
     if (!facts.died.outOfMemory)
-      return {
-        kind: 'platform',
-        message: `the cell died early (exit code ${facts.died.exitCode ?? 'unknown'}), and not for lack of memory`,
-      };
+      return platform(
+        `the cell died early (exit code ${facts.died.exitCode ?? 'unknown'}), and not for lack of memory`,
+      );
     const lost =
       facts.runtime === 'gvisor'
         ? ' gVisor ended the whole sandbox, and the outputs are lost.'
@@ -166,11 +167,7 @@ export function decide(facts: OutcomeFacts): Decision {
       return end('output_exceeded', `${outputsReason(facts, 'outputBytes')} ${failedReason(facts, last)}`, exitCode);
     return end('failed', failedReason(facts, last), exitCode);
   }
-  if (!all)
-    return {
-      kind: 'platform',
-      message: `only ${facts.ended.length} of ${facts.blocks} blocks ended, for an unknown reason`,
-    };
+  if (!all) return platform(`only ${facts.ended.length} of ${facts.blocks} blocks ended, for an unknown reason`);
   if (facts.outputsExceeded) return end('output_exceeded', outputsReason(facts, facts.outputsExceeded), 0);
   return end(
     'succeeded',

@@ -20,78 +20,49 @@ export interface LimitRow {
 const bounds = 'executor-worker/cell/cell-bounds.ts';
 const collector = 'executor-worker/outputs/output-collector.ts';
 
+const row = (
+  unit: LimitRow['unit'],
+  min: number,
+  max: number,
+  enforcedIn: string,
+  help: string,
+  option?: LimitRow['option'],
+): LimitRow => ({ unit, min, max, enforcedIn, help, ...(option && { option }) });
+
 /**
  * Every limit of a run, once: schemas, policies, CLI options, OpenAPI and docs/reference.md are derived from this table.
  * To add one: add a row here and its value to `ground` in policy-merge.ts, enforce it in the file that the row names,
  * set it in policies/ (run policies/policy-schema.ts and test/docs/generate.ts) and cover it with a test in test/limits.
  */
 const rows = {
-  timeoutSeconds: {
-    unit: 'seconds',
-    min: 1,
-    max: week,
-    enforcedIn: bounds,
-    help: 'time limit of the run, from the start of the first block',
-    option: 'timeout',
-  },
-  blockTimeoutSeconds: {
-    unit: 'seconds',
-    min: 1,
-    max: week,
-    enforcedIn: 'executor-worker/execute/job.ts',
-    help: 'time limit of one block',
-  },
-  graceSeconds: {
-    unit: 'seconds',
-    min: 0,
-    max: 300,
-    enforcedIn: bounds,
-    help: 'time between SIGTERM and SIGKILL when a run is stopped',
-  },
-  memoryBytes: {
-    unit: 'bytes',
-    min: 32 * mib,
-    max: 1024 * gib,
-    enforcedIn: bounds,
-    help: 'memory limit, without swap',
-    option: 'memory',
-  },
-  cpus: {
-    unit: 'cpus',
-    min: 0.05,
-    max: 256,
-    enforcedIn: 'executor-worker/cell/options.ts',
-    help: 'CPU limit, for example 1.5',
-    option: 'cpus',
-  },
-  pids: { unit: 'count', min: 8, max: 32_768, enforcedIn: bounds, help: 'processes and threads at once' },
+  timeoutSeconds: row(
+    'seconds',
+    1,
+    week,
+    bounds,
+    'time limit of the run, from the start of the first block',
+    'timeout',
+  ),
+  blockTimeoutSeconds: row('seconds', 1, week, 'executor-worker/execute/job.ts', 'time limit of one block'),
+  graceSeconds: row('seconds', 0, 300, bounds, 'time between SIGTERM and SIGKILL when a run is stopped'),
+  memoryBytes: row('bytes', 32 * mib, 1024 * gib, bounds, 'memory limit, without swap', 'memory'),
+  cpus: row('cpus', 0.05, 256, 'executor-worker/cell/options.ts', 'CPU limit, for example 1.5', 'cpus'),
+  pids: row('count', 8, 32_768, bounds, 'processes and threads at once'),
   // Hosts without CAP_SYS_RESOURCE cap the number of open files at 20,000.
-  openFiles: { unit: 'count', min: 32, max: 16_384, enforcedIn: bounds, help: 'open files of one process' },
-  fileBytes: { unit: 'bytes', min: 1, max: 1024 * gib, enforcedIn: bounds, help: 'size of one file' },
-  logBytes: {
-    unit: 'bytes',
-    min: 0,
-    max: 16 * gib,
-    enforcedIn: 'executor-worker/execute/execute.ts',
-    help: 'size of the log, stdout and stderr together',
-  },
-  outputBytes: { unit: 'bytes', min: 0, max: 256 * gib, enforcedIn: collector, help: 'size of all files in /outputs' },
-  outputFiles: { unit: 'count', min: 0, max: 1_000_000, enforcedIn: collector, help: 'number of files in /outputs' },
-  scratchBytes: {
-    unit: 'bytes',
-    min: 64 * 1024,
-    max: 256 * gib,
-    enforcedIn: bounds,
-    help: 'size of /work, /tmp and /dev/shm, each',
-  },
-  scratchInodes: {
-    unit: 'count',
-    min: 16,
-    max: 16_000_000,
-    enforcedIn: bounds,
-    help: 'number of files in /work, /tmp and /dev/shm, each',
-  },
-} as const satisfies Record<string, LimitRow>;
+  openFiles: row('count', 32, 16_384, bounds, 'open files of one process'),
+  fileBytes: row('bytes', 1, 1024 * gib, bounds, 'size of one file'),
+  logBytes: row(
+    'bytes',
+    0,
+    16 * gib,
+    'executor-worker/execute/execute.ts',
+    'size of the log, stdout and stderr together',
+  ),
+  outputBytes: row('bytes', 0, 256 * gib, collector, 'size of all files in /outputs'),
+  outputFiles: row('count', 0, 1_000_000, collector, 'number of files in /outputs'),
+  scratchBytes: row('bytes', 64 * 1024, 256 * gib, bounds, 'size of /work, /tmp and /dev/shm, each'),
+  scratchInodes: row('count', 16, 16_000_000, bounds, 'number of files in /work, /tmp and /dev/shm, each'),
+};
 
 export type LimitName = keyof typeof rows;
 export const limitTable: Readonly<Record<LimitName, LimitRow>> = rows;

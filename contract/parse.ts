@@ -45,9 +45,7 @@ export function parseJsonAs<S extends z.ZodType>(
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new HotcellError(code, `${what} is not JSON: ${messageOf(cause)}`, {
-      cause,
-    });
+    throw new HotcellError(code, `${what} is not JSON: ${messageOf(cause)}`, { cause });
   }
   return parseAs(schema, value, what, code);
 }

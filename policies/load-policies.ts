@@ -8,7 +8,7 @@ import { showIssue } from '@hotcell/contract/parse.ts';
 import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
 import { type PolicyFile, parsePolicyFile } from '@hotcell/contract/policy-file.ts';
 import { type PolicyContext, mergePolicies, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
-import { type PlacedProblem, readYaml, type Yaml } from './yaml.ts';
+import { type PlacedProblem, problemAt, readYaml, wholeFile, type Yaml } from './yaml.ts';
 
 export interface LoadedPolicy {
   policy: Policy;
@@ -38,11 +38,6 @@ function readPolicy(name: string, file: string, text: string): ParsedPolicy | { 
   return {
     problems: parsed.issues.map((issue) => problemAt(file, yaml, issue.at, showIssue(issue))),
   };
-}
-
-function problemAt(file: string, yaml: Yaml, at: readonly PropertyKey[], message: string): PlacedProblem {
-  const { line, column } = yaml.placeOf(at);
-  return { file, line, column, message };
 }
 
 const mostExtends = 8;
@@ -98,7 +93,7 @@ function resolveChain(
   const merged = chain.map((link) => link.content).reduceRight((base, more) => mergePolicies(base, more));
   const resolved = resolvePolicy(leaf.name, merged, here);
   if ('policy' in resolved) return { policy: resolved.policy, digest: policyDigest(resolved.policy), file: leaf.file };
-  const whole: PlacedProblem = { file: leaf.file, line: 1, column: 1, message: '' };
+  const whole = wholeFile(leaf.file, '');
   return {
     problems: resolved.issues.map((issue) => ({ ...(blame(chain, issue.path) ?? whole), message: showIssue(issue) })),
   };
@@ -141,7 +136,7 @@ export function loadFolder(folder: string, here: PolicyContext): Folder {
     texts = readTexts(folder);
   } catch (error) {
     const message = `Failed to read the folder of policies: ${messageOf(error)}`;
-    return { policies: new Map(), problems: new Map([['(folder)', [{ file: folder, line: 1, column: 1, message }]]]) };
+    return { policies: new Map(), problems: new Map([['(folder)', [wholeFile(folder, message)]]]) };
   }
   const loaded = loadTexts(texts, here);
   const misnamed = [...texts].filter(([name]) => !PolicyName.safeParse(name).success);
@@ -150,7 +145,7 @@ export function loadFolder(folder: string, here: PolicyContext): Folder {
   const policies = new Map(loaded.policies);
   for (const [name, { file }] of misnamed) {
     const message = 'A policy is named by its file: 1 to 63 of a-z, 0-9 and -. Rename the file.';
-    problems.set(name, [{ file, line: 1, column: 1, message }]);
+    problems.set(name, [wholeFile(file, message)]);
     policies.delete(name);
   }
   return { policies, problems };

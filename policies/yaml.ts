@@ -9,6 +9,14 @@ export interface PlacedProblem {
   message: string;
 }
 
+/** A problem of a file as a whole. */
+export const wholeFile = (file: string, message: string): PlacedProblem => ({ file, line: 1, column: 1, message });
+
+export function problemAt(file: string, yaml: Yaml, at: readonly PropertyKey[], message: string): PlacedProblem {
+  const { line, column } = yaml.placeOf(at);
+  return { file, line, column, message };
+}
+
 export function problemLine(problem: PlacedProblem): string {
   return `${problem.file}:${problem.line}:${problem.column}: ${problem.message}`;
 }

@@ -22,7 +22,7 @@ const mostTexts = 256;
  * clock of its own, so that no run waits for it, and a process that cannot ask lets no run through.
  */
 export class PinnedPolicies implements Disposable {
-  readonly #store: Buckets;
+  protected readonly store: Buckets;
   readonly #texts = new Map<Digest, Policy>();
   readonly #revoked = new Map<Digest, PolicyRevocation>();
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -30,7 +30,7 @@ export class PinnedPolicies implements Disposable {
   #clock: NodeJS.Timeout | undefined;
 
   constructor(store: Buckets) {
-    this.#store = store;
+    this.store = store;
   }
 
   async get(digest: Digest): Promise<PinnedPolicy> {
@@ -56,7 +56,7 @@ export class PinnedPolicies implements Disposable {
   async #text(digest: Digest): Promise<Policy> {
     const known = this.#texts.get(digest);
     if (known) return known;
-    const found = await readStored(this.#store, objects.policy, digest);
+    const found = await readStored(this.store, objects.policy, digest);
     if (!found) throw new HotcellError('not_found', `The record has no policy ${digest}.`);
     if (found.digest !== digest)
       throw new HotcellError('record_damaged', `The policy ${digest} was altered: its bytes have ${found.digest}.`);
@@ -77,10 +77,10 @@ export class PinnedPolicies implements Disposable {
   async #look(): Promise<void> {
     const begun = performance.now();
     const prefix = recordKeys.policiesRevoked;
-    for await (const { key } of this.#store.list(this.#store.record, prefix)) {
+    for await (const { key } of this.store.list(this.store.record, prefix)) {
       const digest: Digest = `sha256:${key.slice(prefix.length, -'.json'.length)}`;
       if (this.#revoked.has(digest)) continue;
-      const revocation = await readValue(this.#store, objects.revocation, digest);
+      const revocation = await readValue(this.store, objects.revocation, digest);
       if (revocation) this.#revoked.set(digest, revocation);
     }
     this.#lookedAt = begun;

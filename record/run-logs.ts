@@ -8,7 +8,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from './buckets.ts';
 
 /** The rows of an NDJSON stream, parsed one by one: a log may be larger than memory. */
-async function* rowsOf(bytes: AsyncIterable<Buffer>, what: string): AsyncGenerator<LogRow> {
+async function* rowsOf(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: string): AsyncGenerator<LogRow> {
   let rest = '';
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for await (const chunk of bytes) {
@@ -73,10 +73,6 @@ export async function* segmentsOf(
     const bytes = await store.getBytes(store.work, key);
     // Gone between the listing and now: the run was committed, and its whole log is in the record.
     if (bytes === undefined) return;
-    yield { name: key, rows: rowsOf(once(bytes), key) };
+    yield { name: key, rows: rowsOf([bytes], key) };
   }
-}
-
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
 }

@@ -7,11 +7,11 @@ import { z } from 'zod';
 
 /** The objects that no client sees: each is parsed whenever it is read. */
 const time = z.iso.datetime();
+const ofRun = { version: z.literal(1), run: RunId };
+const ofTenant = { ...ofRun, tenant: TenantName };
 
 export const OpenMarker = z.strictObject({
-  version: z.literal(1),
-  run: RunId,
-  tenant: TenantName,
+  ...ofTenant,
   spec: Digest,
   queue: z.string(),
   priority: z.number().int(),
@@ -22,8 +22,7 @@ export type OpenMarker = z.infer<typeof OpenMarker>;
 
 /** An attempt begins with its claim, put if absent: the number of claims is the number of attempts. */
 export const Claim = z.strictObject({
-  version: z.literal(1),
-  run: RunId,
+  ...ofRun,
   attempt: z.number().int().min(1),
   worker: z.string(),
   nonce: z.string(),
@@ -33,8 +32,7 @@ export type Claim = z.infer<typeof Claim>;
 
 /** How an attempt ended that did not commit: put beside its claim's run in the record. `handed_back` uses up none. */
 export const AttemptRecord = z.strictObject({
-  version: z.literal(1),
-  run: RunId,
+  ...ofRun,
   attempt: z.number().int().min(1),
   worker: z.string(),
   startedAt: time,
@@ -46,21 +44,9 @@ export const AttemptRecord = z.strictObject({
 });
 export type AttemptRecord = z.infer<typeof AttemptRecord>;
 
-export const DoneMarker = z.strictObject({
-  version: z.literal(1),
-  run: RunId,
-  tenant: TenantName,
-  result: Digest,
-  finishedAt: time,
-});
+export const DoneMarker = z.strictObject({ ...ofTenant, result: Digest, finishedAt: time });
 export type DoneMarker = z.infer<typeof DoneMarker>;
-export const IdempotencyMark = z.strictObject({
-  version: z.literal(1),
-  run: RunId,
-  tenant: TenantName,
-  body: Digest,
-  at: time,
-});
+export const IdempotencyMark = z.strictObject({ ...ofTenant, body: Digest, at: time });
 export type IdempotencyMark = z.infer<typeof IdempotencyMark>;
 
 export const SnapshotNameRecord = z.strictObject({

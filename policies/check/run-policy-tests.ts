@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PolicyContext } from '@hotcell/contract/policy-merge.ts';
 import { readImagesLock } from '../installation-here.ts';
 import { type LoadedPolicy, loadFolder } from '../load-policies.ts';
-import type { PlacedProblem } from '../yaml.ts';
+import { type PlacedProblem, wholeFile } from '../yaml.ts';
 import { countRules, unsaid } from './coverage.ts';
 import { type PlacedTest, readTests } from './test-file.ts';
 import { tryTest } from './try-test.ts';
@@ -41,31 +41,25 @@ export function checkPolicies(folder: string, only: readonly string[] = []): Che
   const loaded = loadFolder(folder, testInstallation(folder));
   const { tests, problems } = readAllTests(join(folder, 'tests'));
   const wanted = (name: string) => only.length === 0 || only.includes(name);
-  const strays = [...tests].flatMap(([policy, [first]]) =>
-    first && !loaded.policies.has(policy) && !loaded.problems.has(policy) ? [stray(policy, first)] : [],
+  const known = (name: string) => loaded.policies.has(name) || loaded.problems.has(name);
+  const stray = (name: string) =>
+    `This file tests the policy ${name}, which does not exist. Rename or remove the file.`;
+  const strays = [...tests].flatMap(([name, [first]]) =>
+    first && !known(name) ? [wholeFile(first.file, stray(name))] : [],
   );
   const reports = [...loaded.policies.values()]
     .filter(({ policy }) => wanted(policy.name))
     .map((policy) => report(policy, tests.get(policy.policy.name) ?? []));
   const broken = [...loaded.problems].filter(([name]) => wanted(name)).flatMap(([, found]) => found);
-  const missing = only.filter((name) => !loaded.policies.has(name) && !loaded.problems.has(name));
+  const missing = only.filter((name) => !known(name));
   return {
     reports,
     problems: [
       ...broken,
       ...problems,
       ...strays,
-      ...missing.map((name) => ({ file: folder, line: 1, column: 1, message: `Policy not found: ${name}.` })),
+      ...missing.map((name) => wholeFile(folder, `Policy not found: ${name}.`)),
     ],
-  };
-}
-
-function stray(policy: string, first: PlacedTest): PlacedProblem {
-  return {
-    file: first.file,
-    line: 1,
-    column: 1,
-    message: `This file tests the policy ${policy}, which does not exist. Rename or remove the file.`,
   };
 }
 
@@ -91,27 +85,16 @@ function filesIn(folder: string): string[] {
 }
 
 function report({ policy }: LoadedPolicy, tests: readonly PlacedTest[]): Report {
-  const rules = countRules(policy);
-  if (tests.length === 0)
-    return {
-      policy: policy.name,
-      tests: 0,
-      rules,
-      failures: [],
-      unsaid: [`No tests yet. Create tests/${policy.name}.yaml.`],
-    };
   const tried = tests.map((test) => ({ test, result: tryTest(test, policy) }));
   const failures = tried.flatMap(({ test, result }) =>
     result.differences.map((difference) => ({ file: test.file, line: test.line, test: test.name, difference })),
   );
+  const results = tried.map(({ result }) => result);
   return {
     policy: policy.name,
     tests: tests.length,
-    rules,
+    rules: countRules(policy),
     failures,
-    unsaid: unsaid(
-      policy,
-      tried.map(({ result }) => result),
-    ),
+    unsaid: tests.length > 0 ? unsaid(policy, results) : [`No tests yet. Create tests/${policy.name}.yaml.`],
   };
 }

@@ -5,7 +5,7 @@ import { Role } from '@hotcell/contract/apikey.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
 import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { z } from 'zod';
-import { type PlacedProblem, readYaml } from '../yaml.ts';
+import { type PlacedProblem, problemAt, readYaml } from '../yaml.ts';
 
 /** `1GiB`, `1GiB + 1`, or a plain number: an edge is often one byte beyond a limit. */
 const size = z.union([z.number(), z.string()], { error: 'must be a number or a size' }).transform((value, ctx) => {
@@ -90,10 +90,9 @@ export function readTests(
   const parsed = TestFile.safeParse(yaml.value);
   if (!parsed.success)
     return {
-      problems: explainIssues(parsed.error, yaml.value, vocabulary).map((issue) => {
-        const { line, column } = yaml.placeOf(issue.at);
-        return { file, line, column, message: showIssue(issue) };
-      }),
+      problems: explainIssues(parsed.error, yaml.value, vocabulary).map((issue) =>
+        problemAt(file, yaml, issue.at, showIssue(issue)),
+      ),
     };
   const tests = parsed.data.tests.map((test, i) => ({ ...test, file, line: yaml.placeOf(['tests', i]).line }));
   return { policy: parsed.data.policy, tests };

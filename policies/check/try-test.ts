@@ -30,14 +30,10 @@ function bodyOf(test: PolicyTest): unknown {
 
 export function tryTest(test: PolicyTest, policy: Policy): Tried {
   const read = readRunRequest(bodyOf(test));
-  if ('issues' in read)
-    return {
-      test,
-      request: undefined,
-      admission: undefined,
-      rules: [],
-      differences: compareReasons(test, read.issues),
-    };
+  if ('issues' in read) {
+    const differences = compareReasons(test, read.issues);
+    return { test, request: undefined, admission: undefined, rules: [], differences };
+  }
   const inputs = test.inputs ? [{ name: 'in-0', bytes: test.inputs.bytes, files: test.inputs.files }] : [];
   const admission = admit(read.request, policy, { role: test.as }, inputs);
   const differences = admission.admitted
@@ -63,17 +59,10 @@ function compareAdmitted(
     verifyEachUse: effective.inputs.verifyEachUse,
     imageEnv: effective.imageEnv,
   };
-  const pairs: [string, unknown, unknown][] = [
-    ...Object.entries(said).map(([name, value]): [string, unknown, unknown] => [
-      name,
-      value,
-      found[name as keyof typeof found],
-    ]),
-    ...Object.entries(limits ?? {}).map(([name, value]): [string, unknown, unknown] => [
-      `limits.${name}`,
-      value,
-      effective.limits[name as keyof typeof effective.limits],
-    ]),
+  const effectiveLimits: Record<string, unknown> = effective.limits;
+  const pairs = [
+    ...Object.entries(said).map(([name, value]) => [name, value, found[name as keyof typeof found]] as const),
+    ...Object.entries(limits ?? {}).map(([name, value]) => [`limits.${name}`, value, effectiveLimits[name]] as const),
   ];
   const differing = pairs
     .filter(([, wanted, is]) => JSON.stringify(wanted) !== JSON.stringify(is))

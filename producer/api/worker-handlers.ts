@@ -1,7 +1,8 @@
+import type { Rebuilt } from '@hotcell/contract/api/workers.ts';
 import { ndjson } from '@hotcell/contract/api/route.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Producer } from '../producer.ts';
-import { rebuild } from '../rebuild.ts';
+import { compareAll, fillFromRecord } from '../readmodel/fill.ts';
 import type { Handlers } from './register-routes.ts';
 import { endsWith, jsonLines, streamed } from './streams.ts';
 
@@ -23,11 +24,17 @@ export function workerHandlers(producer: Producer) {
 
     async rebuild({ reply }) {
       const signal = endsWith(reply, producer);
-      return streamed(reply, producer, ndjson, '\n', jsonLines(once(() => rebuild(producer, signal))));
+      return streamed(reply, producer, ndjson, '\n', jsonLines(rebuilt(producer, signal)));
     },
   } satisfies Partial<Handlers>;
 }
 
-async function* once<T>(work: () => Promise<T>): AsyncGenerator<T> {
-  yield await work();
+/** Tickets of all open runs, and the lists, from the buckets alone. */
+async function* rebuilt({ reconciler, store, model }: Producer, signal: AbortSignal): AsyncGenerator<Rebuilt> {
+  await reconciler.sweepAll();
+  model.empty();
+  const work = { store, model, signal };
+  const runs = await fillFromRecord(work);
+  await compareAll(work);
+  yield { runs };
 }

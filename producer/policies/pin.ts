@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import type { Policy } from '@hotcell/contract/policy.ts';
-import type { PolicyRevocation } from '@hotcell/contract/policy.ts';
-import { PinnedPolicies, type PinnedPolicy } from '@hotcell/record/pinned-policies.ts';
-import { putImageReport, putPolicy, putRevocation, putSeccomp } from '@hotcell/record/put-policy.ts';
+import type { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
+import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
+import { objects } from '@hotcell/record/objects.ts';
+import { putByDigest, putFirst } from '@hotcell/record/read-write.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { readSeccomp } from '@hotcell/policies/installation-here.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
@@ -13,25 +13,18 @@ import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
 type Image = Policy['images'][number];
 
 /** Puts into the record what a run is going to be judged by, before the run that names it. */
-export class PolicyPins implements Disposable {
-  readonly #store: Buckets;
+export class PolicyPins extends PinnedPolicies {
   readonly #imagesLock: string;
-  readonly #pinned: PinnedPolicies;
   readonly #done = new Map<Digest, Promise<void>>();
 
   constructor(store: Buckets, settings: { imagesLock: string }) {
-    this.#store = store;
+    super(store);
     this.#imagesLock = settings.imagesLock;
-    this.#pinned = new PinnedPolicies(store);
-  }
-
-  [Symbol.dispose](): void {
-    this.#pinned[Symbol.dispose]();
   }
 
   /** After this the policy's text is in the record with all that it names. Refuses one that was revoked. */
   async pin({ policy, digest }: LoadedPolicy): Promise<void> {
-    const revoked = await this.#pinned.revocation(digest);
+    const revoked = await this.revocation(digest);
     if (revoked) throw revokedError(policy.name, revoked);
     let done = this.#done.get(digest);
     if (!done) {
@@ -43,34 +36,26 @@ export class PolicyPins implements Disposable {
     await done;
   }
 
-  get(digest: Digest): Promise<PinnedPolicy> {
-    return this.#pinned.get(digest);
-  }
-
-  revocations(): Promise<PolicyRevocation[]> {
-    return this.#pinned.revocations();
-  }
-
   /** For good: there is no way back, a policy that is wanted again gets another text. */
   async revoke(policy: Digest, by: string, reason: string): Promise<PolicyRevocation> {
-    await this.#pinned.get(policy);
+    await this.get(policy);
     const revocation: PolicyRevocation = { version: 1, policy, reason, by, at: new Date().toISOString() };
-    const stands = await putRevocation(this.#store, revocation);
-    await this.#pinned.revocations();
+    const stands = await putFirst(this.store, objects.revocation, revocation, policy);
+    await this.revocations();
     return stands;
   }
 
   /** The text comes last: a reader that finds it finds what it names. */
   async #put(policy: Policy, digest: Digest): Promise<void> {
     await Promise.all([...this.#putProfiles(policy), ...policy.images.map((image) => this.#putPackages(image))]);
-    await putPolicy(this.#store, policy, digest);
+    await putByDigest(this.store, objects.policy, canonical(policy), digest);
   }
 
   #putProfiles(policy: Policy): Promise<void>[] {
     const wanted = new Set(Object.values(policy.seccomp));
     return readSeccomp()
       .filter(({ digest }) => wanted.has(digest))
-      .map(({ digest, text }) => putSeccomp(this.#store, digest, text));
+      .map(({ digest, text }) => putByDigest(this.store, objects.seccomp, text, digest));
   }
 
   async #putPackages({ name, packages }: Image): Promise<void> {
@@ -84,7 +69,7 @@ export class PolicyPins implements Disposable {
         'image_missing',
         `The package list of the image ${name} is not the one that images.lock names. The operator has to build the image again.`,
       );
-    await putImageReport(this.#store, packages, text);
+    await putByDigest(this.store, objects.imageReport, text, packages);
   }
 }
 
