@@ -3,13 +3,16 @@ import { type Admission, admit } from '@hotcell/contract/admission.ts';
 import { digestOf } from '@hotcell/contract/digest.ts';
 import { parseRunRequest } from '@hotcell/contract/read-request.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
-import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import { type Acceptable, accept, earlier } from './accept.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Producer } from './producer.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
-import { refuse } from './refuse.ts';
+import { newRunId, type RunId } from '@hotcell/contract/names.ts';
+import { showIssues } from '@hotcell/contract/parse.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import { commit } from '@hotcell/record/commit.ts';
+import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { resolveInput } from './snapshots/resolve.ts';
 
 const defaultPolicy = 'sealed';
@@ -99,20 +102,24 @@ async function pinned(producer: Producer, policy: LoadedPolicy): Promise<Issue[]
   }
 }
 
+/** The refusal of a known caller is a record like any other: an id, an outcome, and every reason at once. */
 async function refusal(
   producer: Producer,
-  caller: Caller,
-  request: RunRequest,
-  policy: LoadedPolicy | undefined,
+  { tenant, key, role }: Caller,
+  { labels = {} }: RunRequest,
+  loaded: LoadedPolicy | undefined,
   reasons: readonly Issue[],
 ): Promise<HotcellError> {
-  const result = await refuse(producer, {
-    tenant: caller.tenant,
-    requester: { key: caller.key, role: caller.role },
-    labels: request.labels ?? {},
-    policy: policy ? { name: policy.policy.name, digest: policy.digest } : null,
-    reasons,
-  });
+  const of = { run: newRunId(), tenant, spec: null };
+  const ending = { outcome: 'rejected', reason: `Refused: ${showIssues(reasons)}`, errors: reasons } as const;
+  const policy = loaded ? { name: loaded.policy.name, digest: loaded.digest } : null;
+  const result: Result = {
+    ...emptyResult(of, undefined, ending, new Date()),
+    requester: { key, role },
+    labels,
+    policy,
+  };
+  await commit(producer, result);
   producer.model.finished(result);
   producer.metrics.count('hotcell_runs_refused_total');
   return new HotcellError('policy_refused', result.reason, { issues: reasons, extra: { run: result.run } });

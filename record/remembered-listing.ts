@@ -14,25 +14,21 @@ type RememberedObject = z.infer<typeof Line>;
  */
 export type Remembered = Map<string, RememberedObject>;
 
-const placeOf = (bucket: string, prefix: string) => sha256(`s3://${bucket}/${prefix}`);
+export interface Place {
+  bucket: string;
+  prefix: string;
+}
+const keyOf = (tenant: string, { bucket, prefix }: Place) =>
+  workKeys.remembered(tenant, sha256(`s3://${bucket}/${prefix}`));
 export const objectKey = (key: string, versionId: string) => `${versionId}/${key}`;
 
-export async function remember(
-  store: Buckets,
-  tenant: string,
-  place: { bucket: string; prefix: string },
-  memory: Remembered,
-): Promise<void> {
+export async function remember(store: Buckets, tenant: string, place: Place, memory: Remembered): Promise<void> {
   const lines = [{ version: 1 }, ...memory.values()].map((line) => `${JSON.stringify(line)}\n`);
-  await store.put(store.work, workKeys.remembered(tenant, placeOf(place.bucket, place.prefix)), lines.join(''));
+  await store.put(store.work, keyOf(tenant, place), lines.join(''));
 }
 
-export async function recall(
-  store: Buckets,
-  tenant: string,
-  place: { bucket: string; prefix: string },
-): Promise<Remembered> {
-  const key = workKeys.remembered(tenant, placeOf(place.bucket, place.prefix));
+export async function recall(store: Buckets, tenant: string, place: Place): Promise<Remembered> {
+  const key = keyOf(tenant, place);
   const bytes = await store.getBytes(store.work, key);
   if (bytes === undefined) return new Map();
   const [heading = '', ...lines] = bytes.toString('utf8').trimEnd().split('\n');

@@ -4,45 +4,34 @@ import { attemptOf, workKeys } from './layout.ts';
 
 /** Parts of an object whose upload never ended, or an output that still waits for its digest. */
 interface Unfinished {
-  bucket: string;
   key: string;
-  /** Of parts; an output that waits has none. */
-  upload: string | undefined;
+  /** The same at every look. */
+  name: string;
   begun: Date | undefined;
+  remove: () => Promise<void>;
 }
 
 async function unfinished(store: Buckets): Promise<Unfinished[]> {
   const found: Unfinished[] = [];
   for (const bucket of [store.record, store.work])
-    for (const { key, id, begun } of await store.halfUploads(bucket)) found.push({ bucket, key, upload: id, begun });
+    for (const { key, id, begun } of await store.halfUploads(bucket))
+      found.push({ key, name: `${bucket} ${key} ${id}`, begun, remove: () => store.abortUpload(bucket, key, id) });
   for await (const { key, modified } of store.list(store.work, workKeys.uploads))
-    found.push({ bucket: store.work, key, upload: undefined, begun: modified });
+    found.push({ key, name: `${store.work} ${key} `, begun: modified, remove: () => store.delete(store.work, key) });
   return found;
 }
 
-async function remove(store: Buckets, { bucket, key, upload }: Unfinished): Promise<void> {
-  if (upload === undefined) await store.delete(bucket, key);
-  else await store.abortUpload(bucket, key, upload);
-}
-
-/** Of one attempt: a piece of its log, or an output. */
-export interface UploadOfAttempt {
-  run: RunId;
-  attempt: number;
-  /** The same at every look. */
-  name: string;
-  remove: () => Promise<void>;
-}
-
-export async function unfinishedOfAttempts(store: Buckets): Promise<UploadOfAttempt[]> {
-  return (await unfinished(store)).flatMap((one) => {
-    const of = attemptOf(one.key);
-    const name = `${one.bucket} ${one.key} ${one.upload ?? ''}`;
-    return of ? [{ ...of, name, remove: () => remove(store, one) }] : [];
+/** Those of attempts: a piece of a log, or an output. */
+export async function unfinishedOfAttempts(
+  store: Buckets,
+): Promise<(Pick<Unfinished, 'name' | 'remove'> & { run: RunId; attempt: number })[]> {
+  return (await unfinished(store)).flatMap(({ key, name, remove }) => {
+    const of = attemptOf(key);
+    return of ? [{ ...of, name, remove }] : [];
   });
 }
 
 /** For the collector: whatever was begun before, by anyone. */
 export async function removeUnfinished(store: Buckets, before: Date): Promise<void> {
-  for (const one of await unfinished(store)) if (one.begun && one.begun < before) await remove(store, one);
+  for (const { begun, remove } of await unfinished(store)) if (begun && begun < before) await remove();
 }

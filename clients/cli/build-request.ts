@@ -7,8 +7,7 @@ import { chunkOf } from '@hotcell/contract/log-rows.ts';
 import { InputName } from '@hotcell/contract/names.ts';
 import { type AskedLimits, limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { type Block, type BundledFile, type RunRequest, WorkPath } from '@hotcell/contract/spec.ts';
-import { unreadable } from './unreadable.ts';
-import { isLocal } from './is-local.ts';
+import { isLocal, unreadable } from './local-files.ts';
 import type { Pair, RunOptions } from './run-options.ts';
 
 const defaultLanguage = 'python';

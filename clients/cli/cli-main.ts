@@ -1,4 +1,4 @@
-import { failureOf } from './fail.ts';
+import { failureOf } from './exit-code.ts';
 import { buildProgram, wordsOf } from './program.ts';
 
 // A reader like `| head` may stop reading: end without failing.

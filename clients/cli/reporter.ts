@@ -1,7 +1,7 @@
 import { counted, formatSeconds } from '@hotcell/contract/format.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
-import { failureOf } from './fail.ts';
+import { failureOf } from './exit-code.ts';
 import type { Globals } from './globals.ts';
 import { visible } from './visible.ts';
 

@@ -1,3 +1,4 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Command } from 'commander';
 import type { Hotcell } from '@hotcell/client/index.ts';
@@ -9,7 +10,7 @@ import { examples, globalsOf, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
 import { type RunOptions, takeRequest } from './run-options.ts';
 import { saveOutputs } from './save.ts';
-import { refusedRun, submitRequest } from './submit-request.ts';
+import { submitRequest } from './submit-request.ts';
 import { reporterFor } from './reporter.ts';
 
 interface Options extends RunOptions {
@@ -67,13 +68,14 @@ async function run(files: readonly string[], options: Options, command: Command)
     }
     reporter.failed(error);
     process.exitCode = exitCodeOfFailure(error);
-    const refused = refusedRun(error);
-    const result = client && refused && globals.json ? await recordedRefusal(client, refused) : undefined;
+    const result = client && globals.json ? await recordedRefusal(client, error) : undefined;
     if (result) printJson({ type: 'result', result });
   }
 }
 
-async function recordedRefusal(client: Hotcell, run: string): Promise<Result | undefined> {
-  const view = await client.show(run);
-  return isFinished(view) ? view : undefined;
+/** The result of a refusal, which is recorded as a run. */
+async function recordedRefusal(client: Hotcell, error: unknown): Promise<Result | undefined> {
+  const run = error instanceof HotcellError ? error.extra['run'] : undefined;
+  const view = typeof run === 'string' ? await client.show(run) : undefined;
+  return view && isFinished(view) ? view : undefined;
 }

@@ -11,7 +11,7 @@ import { openClient } from './client.ts';
 import { memoryOf } from './hash-memory.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
-import { isLocal } from './is-local.ts';
+import { isLocal } from './local-files.ts';
 import { progressTo } from './upload-sources.ts';
 
 interface Options {

@@ -1,4 +1,3 @@
-import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Hotcell, Run } from '@hotcell/client/index.ts';
 import { buildRequest } from './build-request.ts';
@@ -19,10 +18,4 @@ export async function submitRequest(
   };
   const request: RunRequest = await buildRequest(files, options, freeze);
   return await client.submit(request, { idempotencyKey: options.idempotencyKey, signal });
-}
-
-/** The id under which a refusal is recorded. */
-export function refusedRun(error: unknown): string | undefined {
-  const run = error instanceof HotcellError ? error.extra['run'] : undefined;
-  return typeof run === 'string' ? run : undefined;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Problem } from '@hotcell/contract/api/problem.ts';
 import { problemJson } from '@hotcell/contract/api/route.ts';
@@ -6,7 +7,6 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Producer } from '../producer.ts';
 import { problemOf } from './problem-of.ts';
-import { readPast } from './read-past.ts';
 
 export function answerProblems(app: FastifyInstance, producer: Producer): void {
   app.setErrorHandler(async (error, request, reply) => {
@@ -37,4 +37,27 @@ export function refuseUnreadable(error: Error & { code?: string }, socket: Socke
     `content-length: ${Buffer.byteLength(body)}`,
   ];
   socket.end(`${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
+}
+
+/** A sender of more than this is cut off, and may not see why. */
+const mostBytes = 256 * 1024 * 1024;
+const withinMs = 30_000;
+
+/**
+ * Reads a refused body to its end and keeps nothing of it: a sender that is cut off sees a broken connection instead of
+ * the answer that says why.
+ */
+async function readPast(request: IncomingMessage): Promise<void> {
+  if (request.readableEnded || request.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let bytes = 0;
+  const late = setTimeout(resolve, withinMs);
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > mostBytes) resolve();
+  });
+  for (const name of ['end', 'close', 'error'] as const) request.once(name, resolve);
+  request.resume();
+  await promise;
+  clearTimeout(late);
 }

@@ -1,9 +1,10 @@
+import type { Place } from '@hotcell/record/remembered-listing.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { refuseNames, snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
-import { Tally } from './tally.ts';
+import { tally } from './tally.ts';
 
 /** An object as it stood in the listing: these bytes are frozen, or none. */
 export interface ListedObject {
@@ -22,24 +23,24 @@ export interface ListedObject {
  */
 export async function listPrefix(
   store: Store,
-  place: { bucket: string; prefix: string },
+  place: Place,
   mode: SnapshotMode,
   limits: { files: number; bytes: number } = snapshotLimits,
 ): Promise<ListedObject[]> {
   const { bucket, prefix } = place;
   const what = `s3://${bucket}/${prefix}`;
-  const tally = new Tally(what, limits);
+  const counting = tally(what, limits);
   const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
   const objects: ListedObject[] = [];
   for await (const { key, size, versionId, etag } of latest(store, bucket, prefix)) {
     const alone = key === prefix;
     // Other folders whose names only begin alike, and the empty objects that stand for folders in some tools.
     if ((!alone && !key.startsWith(folder)) || (key.endsWith('/') && size === 0)) continue;
-    tally.add(size);
+    counting.add(size);
     const path = alone ? key.slice(key.lastIndexOf('/') + 1) : key.slice(folder.length);
     objects.push({ key, path, size, versionId, etag });
   }
-  tally.refuseNothing();
+  counting.refuseNothing();
   refuseNames(nameProblems(objects.map((object) => object.path)));
   const unversioned = mode === 'reference' && objects.find((object) => object.versionId === undefined);
   if (unversioned)

@@ -13,16 +13,12 @@ import { closeLease, type Lease, openLease } from '@hotcell/record/gc/freeze-lea
 import { type ListedObject, listPrefix } from './listing.ts';
 import { presentContents } from '@hotcell/record/present-contents.ts';
 import { type ReadDeps, readObject } from './read-object.ts';
-import { objectKey, recall, type Remembered, remember } from '@hotcell/record/remembered-listing.ts';
+import { objectKey, type Place, recall, type Remembered, remember } from '@hotcell/record/remembered-listing.ts';
 
 const readsAtOnce = 16;
 /** What was read is noted down this often: so much is read again, at most, after an interruption. */
 const noteEveryMs = 5_000;
 
-export interface Place {
-  bucket: string;
-  prefix: string;
-}
 export interface FreezeOptions {
   mode: SnapshotMode;
   by: string;

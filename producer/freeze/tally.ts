@@ -2,36 +2,27 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { snapshotLimits } from '@hotcell/contract/snapshot.ts';
 
 /** Counts while listing, and ends the listing at the limit: a million keys are neither held nor read. */
-export class Tally {
-  files = 0;
-  bytes = 0;
-  readonly #what: string;
-  readonly #limits: { files: number; bytes: number };
+export function tally(what: string, { files, bytes }: { files: number; bytes: number } = snapshotLimits) {
+  const counted = { files: 0, bytes: 0 };
+  return {
+    add(size: number): void {
+      counted.files += 1;
+      counted.bytes += size;
+      if (counted.files > files)
+        throw new HotcellError(
+          'too_large',
+          `${what} has more than ${files} files, the most that one snapshot holds. Freeze parts of it, or pack small files together.`,
+        );
+      if (counted.bytes > bytes)
+        throw new HotcellError(
+          'too_large',
+          `${what} has more than ${bytes} bytes, the most that one snapshot holds. Freeze parts of it.`,
+        );
+    },
 
-  constructor(what: string, limits: { files: number; bytes: number } = snapshotLimits) {
-    this.#what = what;
-    this.#limits = limits;
-  }
-
-  add(size: number): void {
-    this.files += 1;
-    this.bytes += size;
-    const { files, bytes } = this.#limits;
-    if (this.files > files)
-      throw new HotcellError(
-        'too_large',
-        `${this.#what} has more than ${files} files, the most that one snapshot holds. Freeze parts of it, or pack small files together.`,
-      );
-    if (this.bytes > bytes)
-      throw new HotcellError(
-        'too_large',
-        `${this.#what} has more than ${bytes} bytes, the most that one snapshot holds. Freeze parts of it.`,
-      );
-  }
-
-  /** An input of nothing is a mistake in its address more often than it is meant. */
-  refuseNothing(): void {
-    if (this.files === 0)
-      throw new HotcellError('snapshot_refused', `${this.#what} holds no files. Check its address.`);
-  }
+    /** An input of nothing is a mistake in its address more often than it is meant. */
+    refuseNothing(): void {
+      if (counted.files === 0) throw new HotcellError('snapshot_refused', `${what} holds no files. Check its address.`);
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.t
 import { closeLease, continueLease, openLease } from '@hotcell/record/gc/freeze-lease.ts';
 import { presentContents } from '@hotcell/record/present-contents.ts';
 import { type ContentDeps, putSmall, putStream, smallContentBytes, verified } from '@hotcell/record/put-content.ts';
-import { Tally } from './tally.ts';
+import { tally } from './tally.ts';
 import { type UnderWay, UnderWays } from './under-way.ts';
 
 interface Body {
@@ -17,9 +17,9 @@ interface Body {
 }
 
 function judge(files: readonly SnapshotEntry[]): void {
-  const tally = new Tally('what is uploaded');
-  for (const file of files) tally.add(file.size);
-  tally.refuseNothing();
+  const counting = tally('what is uploaded');
+  for (const file of files) counting.add(file.size);
+  counting.refuseNothing();
   refuseNames(nameProblems(files.map((file) => file.path)));
 }
 

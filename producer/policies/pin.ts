@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
-import { objects } from '@hotcell/record/objects.ts';
-import { putByDigest, putFirst } from '@hotcell/record/read-write.ts';
+import { putImageReport, putPolicy, putRevocation, putSeccomp } from '@hotcell/record/put-policy.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { readSeccomp } from '@hotcell/policies/installation-here.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
@@ -40,7 +39,7 @@ export class PolicyPins extends PinnedPolicies {
   async revoke(policy: Digest, by: string, reason: string): Promise<PolicyRevocation> {
     await this.get(policy);
     const revocation: PolicyRevocation = { version: 1, policy, reason, by, at: new Date().toISOString() };
-    const stands = await putFirst(this.store, objects.revocation, revocation, policy);
+    const stands = await putRevocation(this.store, revocation);
     await this.revocations();
     return stands;
   }
@@ -48,14 +47,14 @@ export class PolicyPins extends PinnedPolicies {
   /** The text comes last: a reader that finds it finds what it names. */
   async #put(policy: Policy, digest: Digest): Promise<void> {
     await Promise.all([...this.#putProfiles(policy), ...policy.images.map((image) => this.#putPackages(image))]);
-    await putByDigest(this.store, objects.policy, canonical(policy), digest);
+    await putPolicy(this.store, policy, digest);
   }
 
   #putProfiles(policy: Policy): Promise<void>[] {
     const wanted = new Set(Object.values(policy.seccomp));
     return readSeccomp()
       .filter(({ digest }) => wanted.has(digest))
-      .map(({ digest, text }) => putByDigest(this.store, objects.seccomp, text, digest));
+      .map(({ digest, text }) => putSeccomp(this.store, digest, text));
   }
 
   async #putPackages({ name, packages }: Image): Promise<void> {
@@ -69,7 +68,7 @@ export class PolicyPins extends PinnedPolicies {
         'image_missing',
         `The package list of the image ${name} is not the one that images.lock names. The operator has to build the image again.`,
       );
-    await putByDigest(this.store, objects.imageReport, text, packages);
+    await putImageReport(this.store, packages, text);
   }
 }
 

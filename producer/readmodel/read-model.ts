@@ -55,41 +55,29 @@ export class ReadModel implements Disposable {
     spec: Pick<Spec, 'run' | 'tenant' | 'policy' | 'requester' | 'labels' | 'acceptedAt'>,
     queue: string | null,
   ): void {
-    const { run, tenant, policy, requester, labels, acceptedAt } = spec;
+    const { run, tenant, labels, acceptedAt } = spec;
+    const begun = { status: 'queued', outcome: null, reason: '', exitCode: null, finishedAt: null } as const;
+    const [policy, requester] = [spec.policy.name, spec.requester.key];
     this.#insert('on conflict (run) do nothing', {
       run,
       tenant,
-      status: 'queued',
-      outcome: null,
-      reason: '',
-      exitCode: null,
-      policy: policy.name,
+      policy,
       queue,
-      requester: requester.key,
+      requester,
       labels,
       acceptedAt,
-      finishedAt: null,
+      ...begun,
     });
   }
 
   finished(result: Result): void {
-    const { run, tenant, status, outcome, reason, exitCode, policy, requester, labels, timings } = result;
+    const { run, tenant, status, outcome, reason, exitCode, labels } = result;
+    const { acceptedAt, finishedAt } = result.timings;
     const set = `on conflict (run) do update set status = excluded.status, outcome = excluded.outcome,
       reason = excluded.reason, exit_code = excluded.exit_code, finished_at = excluded.finished_at, queue = null`;
-    this.#insert(set, {
-      run,
-      tenant,
-      status,
-      outcome,
-      reason,
-      exitCode,
-      policy: policy?.name ?? null,
-      queue: null,
-      requester: requester.key,
-      labels,
-      acceptedAt: timings.acceptedAt,
-      finishedAt: timings.finishedAt,
-    });
+    const ended = { run, tenant, status, outcome, reason, exitCode, labels, acceptedAt, finishedAt };
+    const policy = result.policy?.name ?? null;
+    this.#insert(set, { ...ended, policy, queue: null, requester: result.requester.key });
   }
 
   /** How far an unfinished run is. A finished run stays finished, whatever arrives late. */

@@ -201,7 +201,7 @@ test('get never writes outside its folder, whatever is in the way', async () => 
 test('a missing run or an invalid argument is one line on stderr and nothing on stdout', async () => {
   for (const [args, exit, about] of [
     [['show', 'no-such-run'], 1, /no-such-run/],
-    [['logs', '019a9f3e-7c00-7000-8000-000000000000'], 1, /run 019a9f3e-\S+ not found/],
+    [['logs', '019a9f3e-7c00-7000-8000-000000000000'], 1, /Run 019a9f3e-\S+ not found/],
     [['wait', 'nope'], 1, /nope/],
     [['ls', '--since', 'yesterday'], 1, /--since yesterday/],
     [['ls', '--status', 'odd'], 2, /odd/],

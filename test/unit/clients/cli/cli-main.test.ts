@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { failureOf } from '@hotcell/cli/fail.ts';
+import { failureOf } from '@hotcell/cli/exit-code.ts';
 import { command } from '@hotcell/setup/command.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 

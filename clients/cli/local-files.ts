@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 
 /** The error of a file that can't be read, in words of a person. */
@@ -9,4 +10,11 @@ export function unreadable(path: string, cause: unknown, ifFolder = `${path} is 
     EACCES: `Permission denied: ${path}. Check the file's rights.`,
   };
   return new HotcellError('invalid', known[String(code)] ?? `Failed to read ${path}: ${messageOf(cause)}`, { cause });
+}
+
+const remote = /^(?:sha256:|s3:\/\/)|:outputs$/;
+
+/** Whether a source is a path of this machine. A word that is neither an address nor an existing path may be a name. */
+export function isLocal(source: string): boolean {
+  return !remote.test(source) && (/^[./~]/.test(source) || source.includes('/') || existsSync(source));
 }
