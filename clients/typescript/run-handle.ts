@@ -28,8 +28,8 @@ export class Run {
     this.warnings = warnings;
   }
 
-  async show(signal?: AbortSignal): Promise<RunView> {
-    return await this.#http.call(routes.getRun, { params: { run: this.id }, signal });
+  async show(): Promise<RunView> {
+    return await this.#http.call(routes.getRun, { params: { run: this.id } });
   }
 
   /** Waits for the result. A program that failed is a result, not an error. */
@@ -79,8 +79,8 @@ export class Run {
   }
 
   /** The files that a finished run left in /outputs. */
-  async outputs(signal?: AbortSignal): Promise<Result['outputs']> {
-    return await this.#http.call(routes.listOutputs, { params: { run: this.id }, signal });
+  async outputs(): Promise<Result['outputs']> {
+    return await this.#http.call(routes.listOutputs, { params: { run: this.id } });
   }
 
   /** Opens one output. A caller that keeps the bytes compares them with the file's `sha256`. */
