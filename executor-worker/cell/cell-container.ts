@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
-import type { CellPlan, Mount } from './cell-plan.ts';
+import type { CellPlan } from './cell-plan.ts';
 import type { CellDeps } from './deps.ts';
 import { makeFolder, noInputs, removeFolder } from './host-files.ts';
 import type { VettedImage } from './cell-image.ts';
-import { type CellSite, containerName, containerOptions, initPath } from './options.ts';
+import { containerName, containerOptions, initPath } from './options.ts';
 
 /**
  * The uids of cells: none below 10000, and far from 65534, which owns ext4's reserved blocks. NPROC counts per uid across
@@ -41,54 +41,30 @@ export async function createContainer(
   seccomp: string,
   deps: CellDeps,
 ): Promise<CellContainer> {
+  const { stateDir, init, installation, worker, ownCells, engine } = deps;
   const id = randomBytes(8).toString('hex');
-  deps.ownCells.set(id, undefined);
+  const ownInputs = plan.mounts.some(({ target }) => target === '/inputs') ? [] : [noInputs(stateDir, id)];
+  ownCells.set(id, undefined);
   try {
     for (let attempt = 0; attempt < tries; attempt++) {
       const uid = nextUid();
+      const files = [{ source: init.path, target: initPath }, ...makeFolder(stateDir, id, uid), ...ownInputs];
+      const from = { imageId: image.id, imageVariables: Object.keys(image.env), seccomp };
+      const site = { id, uid, installation, worker, createdAt: new Date(), files, ...from };
+      const options = containerOptions(plan, site);
       // The engine gives a name to one container only, whatever installation or worker asks for it.
       const name = containerName(uid);
-      const options = optionsFor(plan, image, seccomp, deps, id, uid);
-      const container = await deps.engine.create(name, options);
+      const container = await engine.create(name, options);
       if (container !== undefined) return { id, uid, name, container, plan, image, options };
     }
+    throw new HotcellError(
+      'cell_failed',
+      `No uid is free for a cell: ${tries} containers named hotcell-cell-… were in the way. Remove those that are not in use.`,
+    );
   } catch (error) {
     // Nothing was created; or the answer was lost, and the reaper finds the container by its labels.
-    removeFolder(deps.stateDir, id);
-    deps.ownCells.delete(id);
+    removeFolder(stateDir, id);
+    ownCells.delete(id);
     throw error;
   }
-  removeFolder(deps.stateDir, id);
-  deps.ownCells.delete(id);
-  throw new HotcellError(
-    'cell_failed',
-    `No uid is free for a cell: ${tries} containers named hotcell-cell-… were in the way. Remove those that are not in use.`,
-  );
-}
-
-function optionsFor(
-  plan: CellPlan,
-  image: VettedImage,
-  seccomp: string,
-  deps: CellDeps,
-  id: string,
-  uid: number,
-): CreateOptions {
-  const files: Mount[] = [
-    { source: deps.init.path, target: initPath },
-    ...makeFolder(deps.stateDir, id, uid),
-    ...(plan.mounts.some(({ target }) => target === '/inputs') ? [] : [noInputs(deps.stateDir, id)]),
-  ];
-  const site: CellSite = {
-    id,
-    uid,
-    installation: deps.installation,
-    worker: deps.worker,
-    createdAt: new Date(),
-    imageId: image.id,
-    imageVariables: Object.keys(image.env),
-    files,
-    seccomp,
-  };
-  return containerOptions(plan, site);
 }

@@ -57,9 +57,12 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
         break;
       }
       case 'outputEntry': {
-        const data = new OutputData(talk, frame.size);
+        let isRead = false;
+        const data = outputData(talk, frame.size, () => {
+          isRead = true;
+        });
         yield { type: 'output', path: asBuffer(frame.path), size: frame.size, data };
-        if (!data.read) throw new HotcellError('stream_broken', 'An output was not read to its end.');
+        if (!isRead) throw new HotcellError('stream_broken', 'An output was not read to its end.');
         break;
       }
       case 'outputRefused':
@@ -113,35 +116,24 @@ function usageOf(end: RunEnd): Extract<CellEvent, { type: 'end' }>['usage'] {
   };
 }
 
-/** One output's bytes, as they come. To be read once. */
-class OutputData implements AsyncIterable<Buffer> {
-  readonly #talk: Talk;
-  readonly #size: number;
-  read = false;
-
-  constructor(talk: Talk, size: number) {
-    this.#talk = talk;
-    this.#size = size;
+/** One output's bytes, as they come. To be read once; `ended` is called when there is nothing more to read. */
+async function* outputData(talk: Talk, size: number, ended: () => void): AsyncGenerator<Buffer> {
+  let seen = 0;
+  for (let frame = await talk.next(); frame !== undefined; frame = await talk.next()) {
+    if (frame.type === 'outputData') {
+      seen += frame.bytes.length;
+      if (seen > size) throw outOfOrder(frame);
+      yield asBuffer(frame.bytes);
+    } else if (frame.type === 'outputEnd') {
+      ended();
+      if (!frame.ok) throw new OutputLost(`it could not be read to its end (${errnoName(frame.errno)})`);
+      if (seen !== size) throw outOfOrder(frame);
+      return;
+    } else throw frame.type === 'error' ? errorOf(frame) : outOfOrder(frame);
   }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    let seen = 0;
-    for (let frame = await this.#talk.next(); frame !== undefined; frame = await this.#talk.next()) {
-      if (frame.type === 'outputData') {
-        seen += frame.bytes.length;
-        if (seen > this.#size) throw outOfOrder(frame);
-        yield asBuffer(frame.bytes);
-      } else if (frame.type === 'outputEnd') {
-        this.read = true;
-        if (!frame.ok) throw new OutputLost(`it could not be read to its end (${errnoName(frame.errno)})`);
-        if (seen !== this.#size) throw outOfOrder(frame);
-        return;
-      } else throw frame.type === 'error' ? errorOf(frame) : outOfOrder(frame);
-    }
-    // The next event says how the cell died, and whether the job caused it.
-    this.read = true;
-    throw new OutputLost('the cell died while it was being read');
-  }
+  // The next event says how the cell died, and whether the job caused it.
+  ended();
+  throw new OutputLost('the cell died while it was being read');
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

@@ -1,26 +1,19 @@
 import { mkdir } from 'node:fs/promises';
 import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
-import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { CellDeps } from './deps.ts';
-import { folderOfCells } from './host-files.ts';
+import { folderOfCells, InitFile } from './host-files.ts';
 import { Images } from './cell-image.ts';
-import { InitFile } from './host-files.ts';
 import { StuckCells } from './stuck-cells.ts';
 import { type PatrolTimes, usualPatience } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
 import { openCell } from './seal.ts';
 import { machineOf } from './seccomp.ts';
 
-export interface CellSettings {
+export interface CellSettings extends Pick<CellDeps, 'installation' | 'worker' | 'stateDir' | 'log'> {
   dockerHost: string;
-  installation: string;
-  worker: string;
-  /** The same path on the host and here, and this worker's alone. */
-  stateDir: string;
-  log: Logger;
   /** With a cell that does not end. Tests set shorter times. */
   patience?: PatrolTimes;
 }

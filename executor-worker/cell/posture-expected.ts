@@ -1,36 +1,20 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
-import type { Rlimit } from '@hotcell/contract/frames.ts';
-import type { CellPlan } from './cell-plan.ts';
 import { cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
 import type { CellContainer } from './cell-container.ts';
 import { hostname } from './options.ts';
 
 /** What the kernel must report inside a cell of this plan. */
-export interface ExpectedPosture {
-  runtime: CellPlan['runtime'];
-  machine: string;
-  uid: number;
-  env: Readonly<Record<string, string>>;
-  hostname: string;
-  rlimits: readonly Rlimit[];
-  memoryBytes: number;
-  pids: number;
-  cpus: number;
-  tmpfs: Readonly<Record<string, Tmpfs>>;
-  /** Where files of the host are mounted, all of them read-only. */
-  readOnly: readonly string[];
-  masked: readonly string[];
-  initSha256: string;
-}
+export type ExpectedPosture = ReturnType<typeof expectedPosture>;
 
 export function expectedPosture(
   made: Pick<CellContainer, 'plan' | 'uid' | 'options'>,
   env: Readonly<Record<string, string>>,
   machine: string,
   init: Digest,
-): ExpectedPosture {
+) {
   const { plan, uid, options } = made;
   const host = options.HostConfig ?? {};
+  const tmpfs: Readonly<Record<string, Tmpfs>> = tmpfsOf(plan.limits);
   return {
     runtime: plan.runtime,
     machine,
@@ -41,7 +25,8 @@ export function expectedPosture(
     memoryBytes: cellMemory(plan),
     pids: cellPids(plan),
     cpus: plan.limits.cpus,
-    tmpfs: tmpfsOf(plan.limits),
+    tmpfs,
+    /** Where files of the host are mounted, all of them read-only. */
     readOnly: (host.Mounts ?? []).map(({ Target }) => Target),
     masked: [...(host.MaskedPaths ?? []), ...(host.ReadonlyPaths ?? [])],
     initSha256: hexOf(init),

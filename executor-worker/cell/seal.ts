@@ -84,12 +84,10 @@ async function proven(
   };
 }
 
-export async function takePosture(
-  talk: Talk,
-  made: Pick<CellContainer, 'uid' | 'plan'>,
-  env: Readonly<Record<string, string>>,
-  nonce: Buffer,
-): Promise<PostureRecord[]> {
+type Made = Pick<CellContainer, 'uid' | 'plan'>;
+type Env = ReturnType<typeof environmentOf>;
+
+export async function takePosture(talk: Talk, made: Made, env: Env, nonce: Buffer): Promise<PostureRecord[]> {
   await talk.send(helloFrames(made, env, nonce));
   const ready = await talk.next();
   if (ready?.type !== 'ready') throw unexpected(ready);
@@ -108,12 +106,7 @@ export async function takePosture(
   }
 }
 
-function* helloFrames(
-  made: Pick<CellContainer, 'uid' | 'plan'>,
-  env: Readonly<Record<string, string>>,
-  nonce: Buffer,
-): Generator<HostFrame> {
-  const { uid, plan } = made;
+function* helloFrames({ uid, plan }: Made, env: Env, nonce: Buffer): Generator<HostFrame> {
   yield { type: 'hello', uid, gid: uid, lifetimeMs: waitingMs, rlimits: settableRlimits(plan) };
   for (const [name, value] of Object.entries(env)) yield { type: 'env', name, value };
   yield { type: 'seal', nonce };

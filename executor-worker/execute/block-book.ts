@@ -6,11 +6,11 @@ import type { PreparedBlock } from './job.ts';
 
 /** The result of each block, also of those that never ran. */
 export class BlockBook {
-  readonly #results: BlockResult[];
+  readonly results: readonly BlockResult[];
   readonly ended: EndedBlock[] = [];
 
   constructor(blocks: readonly PreparedBlock[]) {
-    this.#results = blocks.map(({ index, language, file }) => ({
+    this.results = blocks.map(({ index, language, file }) => ({
       index,
       language,
       file,
@@ -22,18 +22,14 @@ export class BlockBook {
     }));
   }
 
-  get results(): readonly BlockResult[] {
-    return this.#results;
-  }
-
   started(index: number, at: Date): void {
-    const result = this.#results[index];
+    const result = this.results[index];
     if (result) result.startedAt = at.toISOString();
   }
 
   end(end: EndedBlock, at: Date): void {
     this.ended.push(end);
-    const result = this.#results[end.index];
+    const result = this.results[end.index];
     if (!result) return;
     result.finishedAt = at.toISOString();
     result.exitCode = end.exitCode;
@@ -48,14 +44,14 @@ export class BlockBook {
     const end = this.ended.find((one) => one.index === index);
     if (!end) return;
     end.oomKills = Math.max(1, end.oomKills);
-    const result = this.#results[index];
+    const result = this.results[index];
     if (result) result.outcome = outcomeOf(end);
   }
 
   /** We stopped the run, or it died, while this block ran: its outcome is the run's. */
   close(outcome: Outcome, at: Date): void {
-    const open = this.#results.find((result) => result.startedAt !== null && result.finishedAt === null);
-    const last = this.#results.findLast((result) => result.finishedAt !== null);
+    const open = this.results.find((result) => result.startedAt !== null && result.finishedAt === null);
+    const last = this.results.findLast((result) => result.finishedAt !== null);
     if (open) {
       open.finishedAt = at.toISOString();
       open.outcome = outcome;

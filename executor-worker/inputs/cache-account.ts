@@ -34,10 +34,7 @@ export class CacheAccount {
 
   /** Promises space for so many bytes and makes it if need be. Until the promise is disposed of no other fetch gets it. */
   async promise(bytes: number): Promise<Disposable> {
-    const turn = this.#turn.then(() => this.#make(bytes));
-    // The next turn follows even if this one fails; our caller hears of that from us.
-    this.#turn = turn.catch(() => undefined);
-    await turn;
+    await this.#inTurn(() => this.#make(bytes));
     const promised = new DisposableStack();
     promised.defer(() => {
       this.#promised -= bytes;
@@ -48,13 +45,18 @@ export class CacheAccount {
   /** The disk has less space than we thought: everything goes that no run holds. False if there was nothing. */
   async makeWay(): Promise<boolean> {
     const before = this.bytes;
-    const turn = this.#turn.then(async () => {
+    await this.#inTurn(async () => {
       for (let tree = this.#oldest(); tree; tree = this.#oldest()) await this.remove(tree);
       await this.#removeLoose();
     });
-    this.#turn = turn.catch(() => undefined);
-    await turn;
     return this.bytes < before;
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    // The next turn follows even if this one fails; the caller hears of that from us.
+    this.#turn = turn.catch(() => undefined);
+    return turn;
   }
 
   #oldest(): Tree | undefined {

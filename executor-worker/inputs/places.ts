@@ -7,7 +7,6 @@ import { parseAs } from '@hotcell/contract/parse.ts';
 
 /** The paths in a cache's folder. Everything belongs to root; a tenant's part is closed to all other users. */
 export class Places {
-  readonly root: string;
   /** Unfinished contents and trees; nothing here survives a start. */
   readonly unfinished: string;
   /** Trees that a rename hid, and that are being removed. */
@@ -20,7 +19,6 @@ export class Places {
   readonly #made = new Set<string>();
 
   constructor(root: string) {
-    this.root = root;
     this.unfinished = join(root, 'unfinished');
     this.leaving = join(root, 'leaving');
     this.runs = join(root, 'runs');
