@@ -59,6 +59,8 @@ export const nothingUsed: Usage = {
   outputFiles: 0,
 };
 
+export const Issues = z.array(z.strictObject({ path: z.string(), message: z.string() }));
+
 /** The committed record of a run: `result.json`. Putting it if absent decides which attempt counts. */
 export const Result = z.strictObject({
   version: z.literal(1),
@@ -94,6 +96,6 @@ export const Result = z.strictObject({
   }),
   warnings: z.array(z.string()),
   /** Every reason of a refusal. */
-  errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+  errors: Issues.optional(),
 });
 export type Result = z.infer<typeof Result>;

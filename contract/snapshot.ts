@@ -84,3 +84,14 @@ export function readLines<S extends z.ZodType<{ path: string }>>(
 
 export const SnapshotMode = z.enum(['copy', 'reference']);
 export type SnapshotMode = z.infer<typeof SnapshotMode>;
+
+/** What is known of a snapshot beside its files: the map of their locations, and where it came from. */
+export const snapshotFacts = {
+  locations: Digest,
+  files: z.number().int().min(0),
+  bytes: z.number().int().min(0),
+  mode: SnapshotMode,
+  source: z.string(),
+  by: z.string(),
+  at: z.iso.datetime(),
+};

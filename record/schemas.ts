@@ -2,7 +2,7 @@ import { ApiKeyView } from '@hotcell/contract/apikey.ts';
 import { Digest } from '@hotcell/contract/digest.ts';
 import { RunId, TenantName } from '@hotcell/contract/names.ts';
 import { Outcome } from '@hotcell/contract/outcomes.ts';
-import { SnapshotMode } from '@hotcell/contract/snapshot.ts';
+import { snapshotFacts } from '@hotcell/contract/snapshot.ts';
 import { z } from 'zod';
 
 /** The objects that no client sees: each is parsed whenever it is read. */
@@ -64,17 +64,7 @@ export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
  * What is known of a snapshot beside its manifest: which map of locations a run that names it is given, and where it
  * came from. The only part of a snapshot that may be written again.
  */
-export const SnapshotRecord = z.strictObject({
-  version: z.literal(1),
-  snapshot: Digest,
-  locations: Digest,
-  files: z.number().int().min(0),
-  bytes: z.number().int().min(0),
-  mode: SnapshotMode,
-  source: z.string(),
-  by: z.string(),
-  at: z.iso.datetime(),
-});
+export const SnapshotRecord = z.strictObject({ version: z.literal(1), snapshot: Digest, ...snapshotFacts });
 export type SnapshotRecord = z.infer<typeof SnapshotRecord>;
 
 export const FreezeLease = z.strictObject({ version: z.literal(1), at: z.iso.datetime() });

@@ -9,10 +9,10 @@ import {
   readManifest,
   refuseNames,
   type SnapshotEntry,
+  type SnapshotMode,
 } from '@hotcell/contract/snapshot.ts';
 import { casLocation, type LocatedEntry, locationsOf, readLocations } from './snapshot-locations.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
-import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { SnapshotRecord } from './schemas.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, keep, youngEnough } from './keep.ts';
@@ -22,12 +22,7 @@ export interface SnapshotFile extends SnapshotEntry {
   /** Where the bytes are, if not in the tenant's content-addressed store. */
   location?: Location;
 }
-export interface KeptSnapshot {
-  snapshot: Digest;
-  locations: Digest;
-  files: number;
-  bytes: number;
-}
+export type KeptSnapshot = Pick<SnapshotRecord, 'snapshot' | 'locations' | 'files' | 'bytes'>;
 
 /**
  * Write a snapshot whose contents are in place. The map of locations first, then the manifest, then the record: a reader

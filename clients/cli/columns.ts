@@ -30,3 +30,8 @@ export function pairs(rows: readonly (readonly [string, string | null | undefine
   const width = Math.max(...kept.map(([name]) => name.length));
   return kept.map(([name, value]) => `${name.padEnd(width)}  ${visibleLine(value)}\n`).join('');
 }
+
+export const labelsText = (labels: Readonly<Record<string, string>>, between: string) =>
+  Object.entries(labels)
+    .map((label) => label.join('='))
+    .join(between);

@@ -1,7 +1,6 @@
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Run } from '@hotcell/client/index.ts';
-import type { Globals } from './globals.ts';
-import { printJson } from './globals.ts';
+import { type Globals, printJson } from './globals.ts';
 import type { Interrupts } from './interrupt.ts';
 import { LogPrinter } from './log-printer.ts';
 import type { Reporter } from './reporter.ts';

@@ -4,7 +4,7 @@ import { RunStatus } from '@hotcell/contract/result.ts';
 import type { ListedRun } from '@hotcell/contract/api/runs.ts';
 import { type Command, Option } from 'commander';
 import { asksApi } from './client.ts';
-import { columns } from './columns.ts';
+import { columns, labelsText } from './columns.ts';
 import { examples, printJson } from './globals.ts';
 import { aNumber, type Pair, pairOption } from './run-options.ts';
 
@@ -51,9 +51,7 @@ function table(rows: readonly ListedRun[]): string {
       row.outcome ?? row.status,
       row.acceptedAt,
       row.policy ?? '-',
-      Object.entries(row.labels)
-        .map((pair) => pair.join('='))
-        .join(',') || '-',
+      labelsText(row.labels, ',') || '-',
       shortened(row.waiting?.message ?? row.reason),
     ]),
   );

@@ -1,10 +1,9 @@
 import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import type { Result } from '@hotcell/contract/result.ts';
-import type { RunView } from '@hotcell/contract/api/runs.ts';
+import { isFinished, type RunView } from '@hotcell/contract/api/runs.ts';
 import type { Command } from 'commander';
-import { isFinished } from '@hotcell/contract/api/runs.ts';
 import { asksApi } from './client.ts';
-import { columns, pairs } from './columns.ts';
+import { columns, labelsText, pairs } from './columns.ts';
 import { examples, printJson } from './globals.ts';
 import { visibleLine } from './visible.ts';
 
@@ -33,12 +32,7 @@ function common(view: RunView): string {
     ['runtime', view.runtime],
     ['spec', view.spec],
     ['inputs', view.inputs.map((input) => `${input.name} ${input.snapshot}`).join(', ')],
-    [
-      'labels',
-      Object.entries(view.labels)
-        .map((pair) => pair.join('='))
-        .join(', '),
-    ],
+    ['labels', labelsText(view.labels, ', ')],
     ['requester', `${view.requester.role} ${view.requester.key}`],
     ['accepted', isFinished(view) ? view.timings.acceptedAt : view.acceptedAt],
     ['finished', isFinished(view) ? view.timings.finishedAt : undefined],

@@ -56,7 +56,7 @@ export function defineCreate(command: Command): void {
           throw noPathEither(source, error);
         });
     const { id, name, files, bytes } = created;
-    if (globals.json) return printJson({ id, ...(name === undefined ? {} : { name }), files, bytes });
+    if (globals.json) return printJson({ id, name, files, bytes });
     note(`Froze ${counted(files, 'file')}, ${formatBytes(bytes)}${name === undefined ? '' : `, as ${name}`}`);
     process.stdout.write(`${id}\n`);
   });
@@ -85,7 +85,7 @@ async function freezeThere(
   note: (line: string) => void,
 ): Promise<CreatedSnapshot> {
   if (rehash) throw new HotcellError('invalid', '--rehash is for a folder or file of this machine. Omit it.');
-  const json = { source, ...(name !== undefined && { name }), ...(mode && { mode }) };
+  const json = { source, name, mode };
   const tell = progressTo(note);
   for await (const row of client.rows(routes.createSnapshot, { json })) {
     if (row.type === 'snapshot') return row;

@@ -1,19 +1,16 @@
 import { z } from 'zod';
-import { answerSchema, jsonAnswer, plainText, tagged } from './route.ts';
+import { answerObject, answerSchema, jsonAnswer, plainText, tagged } from './route.ts';
 
-const Readiness = answerSchema(
-  'Readiness',
-  z.strictObject({
-    status: z.enum(['ready', 'not_ready', 'draining']),
-    checks: z.strictObject({ redis: z.boolean(), bucket: z.boolean() }),
-  }),
-);
+const Readiness = answerObject('Readiness', {
+  status: z.enum(['ready', 'not_ready', 'draining']),
+  checks: z.strictObject({ redis: z.boolean(), bucket: z.boolean() }),
+});
 
 const route = tagged('health');
 
 export const healthRoutes = {
   isAlive: route('GET /healthz', 'anyone', 'Say that this process answers', {
-    answers: { 200: jsonAnswer('it answers', answerSchema('Liveness', z.strictObject({ status: z.literal('ok') }))) },
+    answers: { 200: jsonAnswer('it answers', answerObject('Liveness', { status: z.literal('ok') })) },
   }),
   isReady: route('GET /readyz', 'anyone', 'Say whether runs can be submitted', {
     answers: {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Issues } from '../result.ts';
 import { answerSchema } from './route.ts';
 
 export const Problem = answerSchema(
@@ -10,7 +11,7 @@ export const Problem = answerSchema(
       status: z.number().int(),
       code: z.string(),
       detail: z.string(),
-      errors: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+      errors: Issues,
       requestId: z.string(),
       retryable: z.boolean(),
     })

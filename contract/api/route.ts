@@ -63,6 +63,10 @@ export function answerSchema<S extends z.ZodType>(id: string, schema: S): S {
   return schema;
 }
 
+export const requestObject = <S extends z.ZodRawShape>(id: string, shape: S) =>
+  requestSchema(id, z.strictObject(shape));
+export const answerObject = <S extends z.ZodRawShape>(id: string, shape: S) => answerSchema(id, z.strictObject(shape));
+
 export function jsonAnswer<S extends z.ZodType>(description: string, schema: S, headers?: Record<string, string>) {
   return { description, content: { [json]: schema }, ...(headers && { headers }) };
 }

@@ -3,39 +3,48 @@ import { Digest } from '../digest.ts';
 import { RunId, TenantName } from '../names.ts';
 import { Outcome } from '../outcomes.ts';
 import { Result as RunResult, RunStatus } from '../result.ts';
-import { Labels, Requester, RunRequest as SubmittedRun } from '../spec.ts';
-import { answerSchema, inDigits, jsonAnswer, jsonBody, requestSchema, tagged } from './route.ts';
+import { Labels, RunRequest as SubmittedRun } from '../spec.ts';
+import {
+  answerObject,
+  answerSchema,
+  inDigits,
+  jsonAnswer,
+  jsonBody,
+  requestObject,
+  requestSchema,
+  tagged,
+} from './route.ts';
 
 const Result = answerSchema('Result', RunResult);
 // Refers to itself, which only a schema with a name can.
 requestSchema('JsonValue', SubmittedRun.shape.params.unwrap());
 
 /** Why a run is not further, and how many are before it. */
-export const Waiting = answerSchema(
-  'Waiting',
-  z.strictObject({ code: z.string(), message: z.string(), position: z.number().int().min(0).nullable() }),
-);
+export const Waiting = answerObject('Waiting', {
+  code: z.string(),
+  message: z.string(),
+  position: z.number().int().min(0).nullable(),
+});
 export type Waiting = z.infer<typeof Waiting>;
 
 /** A run that has no result yet: what its spec says, and how far it is. */
-const UnfinishedRun = answerSchema(
-  'UnfinishedRun',
-  z.strictObject({
-    run: RunId,
-    tenant: TenantName,
-    status: RunStatus.exclude(['finished']),
-    waiting: Waiting.optional(),
-    acceptedAt: z.iso.datetime(),
-    spec: Digest,
-    policy: Result.shape.policy,
-    image: Result.shape.image,
-    runtime: Result.shape.runtime,
-    inputs: Result.shape.inputs,
-    labels: Labels,
-    requester: Requester,
-    warnings: z.array(z.string()),
-  }),
-);
+const UnfinishedRun = answerObject('UnfinishedRun', {
+  run: RunId,
+  tenant: TenantName,
+  status: RunStatus.exclude(['finished']),
+  waiting: Waiting.optional(),
+  acceptedAt: z.iso.datetime(),
+  spec: Digest,
+  ...Result.pick({
+    policy: true,
+    image: true,
+    runtime: true,
+    inputs: true,
+    labels: true,
+    requester: true,
+    warnings: true,
+  }).shape,
+});
 
 /** What the API and `show` say of a run. */
 export const RunView = answerSchema('RunView', z.discriminatedUnion('status', [Result, UnfinishedRun]));
@@ -45,14 +54,11 @@ export function isFinished(view: RunView): view is RunResult {
   return view.status === 'finished';
 }
 
-const AcceptedRun = answerSchema(
-  'AcceptedRun',
-  z.strictObject({
-    run: RunId,
-    status: z.literal('queued'),
-    warnings: z.array(z.string()).optional().describe('what in the code will not work in a cell, as far as it shows'),
-  }),
-);
+const AcceptedRun = answerObject('AcceptedRun', {
+  run: RunId,
+  status: z.literal('queued'),
+  warnings: z.array(z.string()).optional().describe('what in the code will not work in a cell, as far as it shows'),
+});
 
 /** A run as lists show it: never what it was given or what came out. */
 export const RunRow = z.strictObject({
@@ -123,10 +129,7 @@ export const runRoutes = {
       cursor: RunId.optional().describe('the "next" of the page before'),
     }),
     answers: {
-      200: jsonAnswer(
-        'a page of runs',
-        answerSchema('RunPage', z.strictObject({ runs: z.array(ListedRun), next: RunId.nullable() })),
-      ),
+      200: jsonAnswer('a page of runs', answerObject('RunPage', { runs: z.array(ListedRun), next: RunId.nullable() })),
     },
   }),
   getRun: route('GET /v1/runs/{run}', 'reader', 'Show a run: its result, or how far it is', {
@@ -138,7 +141,7 @@ export const runRoutes = {
   cancelRun: route('POST /v1/runs/{run}/cancel', 'submitter', 'Cancel a run, at whatever stage it is', {
     params: RunParams,
     body: {
-      ...jsonBody(requestSchema('CancelRequest', z.strictObject({ reason: z.string().max(1000).optional() }))),
+      ...jsonBody(requestObject('CancelRequest', { reason: z.string().max(1000).optional() })),
       optional: true,
     },
     answers: { 200: jsonAnswer('the run', RunView) },
@@ -148,7 +151,7 @@ export const runRoutes = {
     description: 'On the same inputs, or with latestInputs on the snapshots that their names point to now.',
     params: RunParams,
     body: {
-      ...jsonBody(requestSchema('RerunRequest', z.strictObject({ latestInputs: z.boolean().optional() }))),
+      ...jsonBody(requestObject('RerunRequest', { latestInputs: z.boolean().optional() })),
       optional: true,
     },
     answers: { 202: jsonAnswer('accepted', AcceptedRun, toRun) },

@@ -1,9 +1,21 @@
 import { z } from 'zod';
 import { Digest } from '../digest.ts';
 import { SnapshotName } from '../names.ts';
-import { SnapshotEntry as Entry, snapshotLimits, SnapshotMode } from '../snapshot.ts';
+import { SnapshotEntry as Entry, snapshotFacts, snapshotLimits, SnapshotMode } from '../snapshot.ts';
+import { Issues } from '../result.ts';
 import { Problem } from './problem.ts';
-import { answerSchema, inDigits, jsonAnswer, jsonBody, ndjson, octets, requestSchema, tagged } from './route.ts';
+import {
+  answerObject,
+  answerSchema,
+  inDigits,
+  jsonAnswer,
+  jsonBody,
+  ndjson,
+  octets,
+  requestObject,
+  requestSchema,
+  tagged,
+} from './route.ts';
 
 const Files = z
   .array(Entry)
@@ -11,11 +23,11 @@ const Files = z
 const SnapshotEntry = answerSchema('SnapshotEntry', Entry);
 const count = z.number().int().min(0);
 
-const UploadRequest = requestSchema('UploadRequest', z.strictObject({ files: Files }));
-const Upload = answerSchema(
-  'Upload',
-  z.strictObject({ upload: z.uuid(), missing: z.array(Digest).describe('what has to be sent before the snapshot') }),
-);
+const UploadRequest = requestObject('UploadRequest', { files: Files });
+const Upload = answerObject('Upload', {
+  upload: z.uuid(),
+  missing: z.array(Digest).describe('what has to be sent before the snapshot'),
+});
 
 const SnapshotRequest = requestSchema(
   'SnapshotRequest',
@@ -32,10 +44,13 @@ const SnapshotRequest = requestSchema(
   ),
 );
 
-export const CreatedSnapshot = answerSchema(
-  'CreatedSnapshot',
-  z.strictObject({ id: Digest, name: SnapshotName.optional(), files: count, bytes: count, locations: Digest }),
-);
+export const CreatedSnapshot = answerObject('CreatedSnapshot', {
+  id: Digest,
+  name: SnapshotName.optional(),
+  files: count,
+  bytes: count,
+  locations: Digest,
+});
 export type CreatedSnapshot = z.infer<typeof CreatedSnapshot>;
 
 export const FreezeProgress = z.strictObject({ files: count, bytes: count, filesDone: count, bytesDone: count });
@@ -51,61 +66,41 @@ export const FreezeEvent = answerSchema(
 );
 export type FreezeEvent = z.infer<typeof FreezeEvent>;
 
-export const SnapshotView = answerSchema(
-  'Snapshot',
-  z.strictObject({
-    id: Digest,
-    names: z.array(SnapshotName),
-    files: count,
-    bytes: count,
-    mode: SnapshotMode,
-    source: z.string(),
-    by: z.string(),
-    at: z.iso.datetime(),
-    locations: Digest,
-  }),
-);
+export const SnapshotView = answerObject('Snapshot', {
+  id: Digest,
+  names: z.array(SnapshotName),
+  ...snapshotFacts,
+});
 export type SnapshotView = z.infer<typeof SnapshotView>;
 
-const SnapshotVerdict = answerSchema(
-  'SnapshotVerdict',
-  z.strictObject({
-    id: Digest,
-    verified: z.boolean(),
-    files: count,
-    bytes: count,
-    problems: z
-      .array(z.strictObject({ path: z.string(), message: z.string() }))
-      .describe('every file that is missing or is not as it was frozen'),
-  }),
-);
+const SnapshotVerdict = answerObject('SnapshotVerdict', {
+  id: Digest,
+  verified: z.boolean(),
+  files: count,
+  bytes: count,
+  problems: Issues.describe('every file that is missing or is not as it was frozen'),
+});
 export type SnapshotVerdict = z.infer<typeof SnapshotVerdict>;
 
-const SnapshotComparison = answerSchema(
-  'SnapshotComparison',
-  z.strictObject({
-    before: Digest,
-    after: Digest,
-    added: z.array(SnapshotEntry),
-    removed: z.array(SnapshotEntry),
-    changed: z.array(z.strictObject({ path: z.string(), before: SnapshotEntry, after: SnapshotEntry })),
-    same: count,
-  }),
-);
+const SnapshotComparison = answerObject('SnapshotComparison', {
+  before: Digest,
+  after: Digest,
+  added: z.array(SnapshotEntry),
+  removed: z.array(SnapshotEntry),
+  changed: z.array(z.strictObject({ path: z.string(), before: SnapshotEntry, after: SnapshotEntry })),
+  same: count,
+});
 
 const pointing = { snapshot: Digest, at: z.iso.datetime(), by: z.string() };
-const SnapshotNames = answerSchema(
-  'SnapshotNames',
-  z.strictObject({
-    names: z.array(
-      z.strictObject({
-        name: SnapshotName,
-        ...pointing,
-        history: z.array(z.strictObject(pointing)).describe('oldest first'),
-      }),
-    ),
-  }),
-);
+const SnapshotNames = answerObject('SnapshotNames', {
+  names: z.array(
+    z.strictObject({
+      name: SnapshotName,
+      ...pointing,
+      history: z.array(z.strictObject(pointing)).describe('oldest first'),
+    }),
+  ),
+});
 
 const SnapshotParams = z.strictObject({
   snapshot: z
@@ -156,7 +151,7 @@ export const snapshotRoutes = {
     answers: {
       200: jsonAnswer(
         'a page of snapshots',
-        answerSchema('SnapshotPage', z.strictObject({ snapshots: z.array(SnapshotView), next: Digest.optional() })),
+        answerObject('SnapshotPage', { snapshots: z.array(SnapshotView), next: Digest.optional() }),
       ),
     },
   }),

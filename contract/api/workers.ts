@@ -1,20 +1,17 @@
 import { z } from 'zod';
 import { CellBeat, RefusedTicket, WorkerBeat } from '../heartbeats.ts';
-import { answerSchema, jsonAnswer, ndjson, tagged } from './route.ts';
+import { answerObject, answerSchema, jsonAnswer, ndjson, tagged } from './route.ts';
 
 const Worker = answerSchema('Worker', WorkerBeat.extend({ cells: z.array(answerSchema('Cell', CellBeat)) }));
-const Workers = answerSchema(
-  'Workers',
-  z.strictObject({
-    workers: z.array(Worker),
-    refusedTickets: z.strictObject({ count: z.number().int(), last: z.array(RefusedTicket) }),
-  }),
-);
+const Workers = answerObject('Workers', {
+  workers: z.array(Worker),
+  refusedTickets: z.strictObject({ count: z.number().int(), last: z.array(RefusedTicket) }),
+});
 
 export type Workers = z.infer<typeof Workers>;
 
 /** How many runs the record has. */
-export const Rebuilt = answerSchema('Rebuilt', z.strictObject({ runs: z.number().int() }));
+export const Rebuilt = answerObject('Rebuilt', { runs: z.number().int() });
 export type Rebuilt = z.infer<typeof Rebuilt>;
 
 const route = tagged('workers');
@@ -26,10 +23,7 @@ export const workerRoutes = {
   drainWorker: route('POST /v1/workers/{name}/drain', 'operator', 'Let a worker finish its runs and take no more', {
     params: z.strictObject({ name: z.string() }),
     answers: {
-      202: jsonAnswer(
-        'draining',
-        answerSchema('DrainedWorker', z.strictObject({ worker: z.string(), state: z.literal('draining') })),
-      ),
+      202: jsonAnswer('draining', answerObject('DrainedWorker', { worker: z.string(), state: z.literal('draining') })),
     },
     problems: [404],
   }),

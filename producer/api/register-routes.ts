@@ -1,5 +1,4 @@
-import type { Parsed, JsonAnswer, Route } from '@hotcell/contract/api/route.ts';
-import { octets } from '@hotcell/contract/api/route.ts';
+import { type JsonAnswer, octets, type Parsed, type Route } from '@hotcell/contract/api/route.ts';
 import { type OperationId, type Routes, routes } from '@hotcell/contract/api/routes.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

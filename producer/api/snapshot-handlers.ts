@@ -1,16 +1,13 @@
 import { Readable } from 'node:stream';
-import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
 import { ndjson } from '@hotcell/contract/api/route.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { diffOf } from '@hotcell/contract/snapshot-diff.ts';
 import { namesOf, publishName } from '@hotcell/record/snapshot-name.ts';
 import type { SnapshotRecord } from '@hotcell/record/schemas.ts';
 import { type KeptSnapshot, manifestAt, snapshotRecord, useSnapshot } from '@hotcell/record/snapshot-store.ts';
-import type { FastifyReply } from 'fastify';
 import { freezeOutputs } from '../freeze/freeze-outputs.ts';
-import { freezePrefix } from '../freeze/prefix.ts';
+import { type FreezeOptions, freezePrefix } from '../freeze/prefix.ts';
 import type { ReadDeps } from '../freeze/read-object.ts';
 import { Uploads } from '../freeze/uploads.ts';
 import type { Producer } from '../producer.ts';
@@ -41,16 +38,18 @@ export function snapshotHandlers(producer: Producer) {
 
     async createSnapshot({ caller: { tenant, key }, body, request, reply }) {
       const by = `key ${key}`;
-      const freeze: Freeze = async (progress) =>
-        createdFrom(
+      const freeze: Freeze = async (progress) => {
+        const { snapshot, files, bytes, locations } =
           'upload' in body
             ? await uploads.finish(tenant, { ...body, by })
-            : await freezeSource(producer, tenant, { ...body, by, progress }),
-          body.name,
-        );
+            : await freezeSource(producer, tenant, { ...body, by, progress });
+        return { id: snapshot, name: body.name, files, bytes, locations };
+      };
       if (!('upload' in body) && request.headers.accept?.includes(ndjson))
         return streamed(reply, producer, ndjson, '\n', jsonLines(freezeEvents(freeze, request.id)));
-      return created(reply, await freeze());
+      const created = await freeze();
+      reply.code(201).header('location', `/v1/snapshots/${created.id}`);
+      return created;
     },
 
     listSnapshots: async ({ caller, query }) => await listSnapshots(store, caller.tenant, query.limit, query.cursor),
@@ -102,31 +101,17 @@ async function idOf(deps: ReadDeps, tenant: string, named: string): Promise<Dige
   throw new HotcellError('invalid', `${named} must be a snapshot's id, its name or RUN:outputs.`);
 }
 
-interface Freezing {
-  source: string;
-  mode: SnapshotMode;
-  name?: string | undefined;
-  by: string;
-  progress: Parameters<Freeze>[0];
-}
-
-async function freezeSource(deps: ReadDeps, tenant: string, freezing: Freezing): Promise<KeptSnapshot> {
-  const form = sourceForm(freezing.source);
-  const { progress, name, ...options } = freezing;
-  if (form.kind === 's3') return freezePrefix(deps, tenant, form, { ...options, name, ...(progress && { progress }) });
-  const kept = await resolveInput(deps, tenant, freezing.source);
-  if (name !== undefined) {
+async function freezeSource(
+  deps: ReadDeps,
+  tenant: string,
+  { source, ...options }: FreezeOptions & { source: string },
+): Promise<KeptSnapshot> {
+  const form = sourceForm(source);
+  if (form.kind === 's3') return freezePrefix(deps, tenant, form, options);
+  const kept = await resolveInput(deps, tenant, source);
+  if (options.name !== undefined) {
     await useSnapshot(deps.store, tenant, kept.snapshot);
-    await publishName(deps.store, tenant, name, kept.snapshot, freezing.by);
+    await publishName(deps.store, tenant, options.name, kept.snapshot, options.by);
   }
   return kept;
-}
-
-function createdFrom({ snapshot, locations, files, bytes }: KeptSnapshot, name: string | undefined): CreatedSnapshot {
-  return { id: snapshot, ...(name !== undefined && { name }), files, bytes, locations };
-}
-
-function created(reply: FastifyReply, snapshot: CreatedSnapshot): CreatedSnapshot {
-  reply.code(201).header('location', `/v1/snapshots/${snapshot.id}`);
-  return snapshot;
 }

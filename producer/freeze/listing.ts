@@ -1,8 +1,7 @@
 import type { Place } from '@hotcell/record/remembered-listing.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { refuseNames, snapshotLimits } from '@hotcell/contract/snapshot.ts';
+import { refuseNames, snapshotLimits, type SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
-import type { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
 import { tally } from './tally.ts';
 

@@ -23,7 +23,7 @@ export interface FreezeOptions {
   mode: SnapshotMode;
   by: string;
   name?: string | undefined;
-  progress?: (progress: FreezeProgress) => void;
+  progress?: ((progress: FreezeProgress) => void) | undefined;
 }
 
 /** A freeze under way: what was asked, and what the listing found. */

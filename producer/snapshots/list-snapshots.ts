@@ -6,8 +6,8 @@ import type { Buckets } from '@hotcell/record/buckets.ts';
 import { namesOf } from '@hotcell/record/snapshot-name.ts';
 
 export function snapshotViewOf(record: SnapshotRecord, names: readonly string[]): SnapshotView {
-  const { snapshot, files, bytes, mode, source, by, at, locations } = record;
-  return { id: snapshot, names: [...names], files, bytes, mode, source, by, at, locations };
+  const { version: _version, snapshot: id, ...facts } = record;
+  return { id, names: [...names], ...facts };
 }
 
 /** Which names point to which snapshot now. */
