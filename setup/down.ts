@@ -65,7 +65,7 @@ async function removeAsRoot(home: string): Promise<void> {
   if (image === undefined)
     throw new HotcellError(
       'forbidden',
-      `could not remove ${home}: some of its files belong to root. Run \`sudo rm -rf ${home}\``,
+      `Could not remove ${home}: some of its files belong to root. Run \`sudo rm -rf ${home}\`.`,
     );
   const program = `for (const name of fs.readdirSync('/home')) fs.rmSync('/home/' + name, { recursive: true, force: true })`;
   const sealed = [

@@ -10,7 +10,7 @@ function refuseToBegin(checks: readonly Check[]): void {
   if (fails.length === 0) return;
   const said = fails.map(({ name, message, fix }) => `${name}: ${message}${fix ? `; ${fix}` : ''}`).join('\n');
   const issues = fails.map(({ name, message, fix }) => ({ path: name, message: fix ? `${message}; ${fix}` : message }));
-  throw new HotcellError('engine_unavailable', `this machine cannot run Hotcell yet:\n${said}`, { issues });
+  throw new HotcellError('engine_unavailable', `This machine can't run Hotcell yet:\n${said}`, { issues });
 }
 
 export async function preflight(home: string, tools: EngineFacts): Promise<void> {

@@ -87,7 +87,7 @@ export function refusedOf(frame: Extract<CellFrame, { type: 'outputRefused' }>):
   };
 }
 
-export function errorOf(frame: Extract<CellFrame, { type: 'error' }>): HotcellError {
+export function initError(frame: Extract<CellFrame, { type: 'error' }>): HotcellError {
   const errno = frame.errno === 0 ? '' : `, ${errnoName(frame.errno)}`;
   return new HotcellError('cell_failed', `The cell's init gave up: ${frame.text} (${frame.code}${errno}).`);
 }

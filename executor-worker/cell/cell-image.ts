@@ -4,7 +4,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { matches } from '@hotcell/contract/policy.ts';
 import type { Engine, InspectedImage } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan } from './cell-plan.ts';
-import { initPath } from './options.ts';
+import { cellLabels, initPath } from './options.ts';
 
 /** An image that was inspected: nothing in it is in the way of a cell's mounts. */
 export interface VettedImage {
@@ -76,13 +76,7 @@ export class Images {
       Cmd: [],
       NetworkDisabled: true,
       Healthcheck: { Test: ['NONE'] },
-      Labels: {
-        'hotcell.managed': '1',
-        'hotcell.installation': this.#installation,
-        'hotcell.role': 'cell',
-        'hotcell.worker': '',
-        'hotcell.deadline': new Date(Date.now() + 120_000).toISOString(),
-      },
+      Labels: cellLabels(this.#installation, '', new Date(Date.now() + 120_000)),
       HostConfig: { NetworkMode: 'none', LogConfig: { Type: 'none', Config: {} } },
     });
     if (id === undefined) throw new HotcellError('cell_failed', `The engine already has a container named ${name}.`);

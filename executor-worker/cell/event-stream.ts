@@ -2,7 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunEnd } from '@hotcell/contract/frames.ts';
 import { type EndedBlock, type CellEvent, OutputLost } from './sealed-cell.ts';
 import type { PreparedBlock } from '../execute/job.ts';
-import { blockEndOf, errnoName, errorOf, outOfOrder, refusedOf } from './cell-events.ts';
+import { blockEndOf, errnoName, initError, outOfOrder, refusedOf } from './cell-events.ts';
 import type { Talk } from './talk.ts';
 
 export interface Hearing {
@@ -77,7 +77,7 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
         yield { type: 'end', usage: usageOf(frame.end) };
         return true;
       case 'error':
-        throw errorOf(frame);
+        throw initError(frame);
       case 'ready':
       case 'posture':
       case 'postureEnd':
@@ -129,7 +129,7 @@ async function* outputData(talk: Talk, size: number, ended: () => void): AsyncGe
       if (!frame.ok) throw new OutputLost(`it could not be read to its end (${errnoName(frame.errno)})`);
       if (seen !== size) throw outOfOrder(frame);
       return;
-    } else throw frame.type === 'error' ? errorOf(frame) : outOfOrder(frame);
+    } else throw frame.type === 'error' ? initError(frame) : outOfOrder(frame);
   }
   // The next event says how the cell died, and whether the job caused it.
   ended();

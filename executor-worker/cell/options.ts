@@ -66,14 +66,19 @@ function tmpfsOptions(one: Tmpfs): string {
   return `${flags},size=${one.bytes},nr_inodes=${one.inodes},mode=${one.mode}`;
 }
 
+/** By these the reaper finds what is left of a cell, or of a look into an image (which no worker owns). */
+export const cellLabels = (installation: string, worker: string, deadline: Date) => ({
+  'hotcell.managed': '1',
+  'hotcell.installation': installation,
+  'hotcell.role': 'cell',
+  'hotcell.worker': worker,
+  'hotcell.deadline': deadline.toISOString(),
+});
+
 function labelsOf(plan: CellPlan, site: CellSite): Record<string, string> {
   // Always all of them: a label that is missing here could come from the image.
   return {
-    'hotcell.managed': '1',
-    'hotcell.installation': site.installation,
-    'hotcell.role': 'cell',
-    'hotcell.worker': site.worker,
-    'hotcell.deadline': deadlineOf(plan.limits, site.createdAt).toISOString(),
+    ...cellLabels(site.installation, site.worker, deadlineOf(plan.limits, site.createdAt)),
     'hotcell.cell': site.id,
     'hotcell.run': plan.run,
     'hotcell.attempt': String(plan.attempt),

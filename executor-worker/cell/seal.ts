@@ -11,7 +11,7 @@ import { settableRlimits, waitingMs } from './cell-bounds.ts';
 import { Cell } from './cell.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell } from './destroy.ts';
-import { errorOf, outOfOrder } from './cell-events.ts';
+import { initError, outOfOrder } from './cell-events.ts';
 import { environmentOf } from './cell-image.ts';
 import { type CellContainer, createContainer } from './cell-container.ts';
 import { expectedPosture } from './posture-expected.ts';
@@ -114,7 +114,7 @@ function* helloFrames({ uid, plan }: Made, env: Env, nonce: Buffer): Generator<H
 
 function unexpected(frame: CellFrame | undefined): HotcellError {
   if (frame === undefined) return new HotcellError('cell_failed', 'The cell ended before it reported its posture.');
-  return frame.type === 'error' ? errorOf(frame) : outOfOrder(frame);
+  return frame.type === 'error' ? initError(frame) : outOfOrder(frame);
 }
 
 /** Bounds the work. A failure says what the runtime printed about a cell that never started. */

@@ -13,12 +13,8 @@ export interface KeptLog {
   truncated: boolean;
 }
 
-export interface RecorderSettings {
-  /** Stores the whole log, compressed, as it comes. */
-  put: (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
-  limitBytes: number;
-  live: LogFeed;
-}
+/** Stores the whole log, compressed, as it comes. */
+type PutLog = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
 
 /**
  * Sends a run's log to live readers at once, and to the bucket compressed and hashed. It holds only the window at the
@@ -31,7 +27,7 @@ export class LogRecorder {
   readonly #hash = createHash('sha256');
   readonly #stored: Promise<unknown>;
 
-  constructor({ put, limitBytes, live }: RecorderSettings) {
+  constructor({ put, limitBytes, live }: { put: PutLog; limitBytes: number; live: LogFeed }) {
     this.#window = new LogWindow(budgetOf(limitBytes));
     this.#live = live;
     this.#stored = put(this.#hashed());

@@ -46,7 +46,7 @@ async function complaint(probe: Promise<void>): Promise<string> {
     return '';
   } catch (error) {
     if (error instanceof HotcellError) return error.message;
-    throw new HotcellError('internal', `the probe failed to run: ${messageOf(error)}`, { cause: error });
+    throw new HotcellError('internal', `The probe failed to run: ${messageOf(error)}.`, { cause: error });
   }
 }
 

@@ -22,7 +22,7 @@ function parsed(text: string | undefined): z.infer<typeof DaemonJson> {
   try {
     return DaemonJson.parse(JSON.parse(text));
   } catch (cause) {
-    const message = '/etc/docker/daemon.json is not valid: fix it, then try again';
+    const message = '/etc/docker/daemon.json is not valid. Correct it, then try again.';
     throw new HotcellError('engine_unavailable', message, { cause });
   }
 }

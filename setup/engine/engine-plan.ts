@@ -77,18 +77,18 @@ export const backToOwnEngine = 'start it, or `unset DOCKER_HOST; docker context 
 export function planEngine(facts: EngineFacts): EngineStep[] {
   const forbidden = /permission denied/i.test(facts.refusal);
   if (!facts.answers && forbidden && !facts.root) {
-    const fix = 'run `sudo usermod -aG docker "$USER"` and log in again (the docker group is as powerful as root)';
-    throw new HotcellError('engine_unavailable', `this user may not use the engine's socket: ${fix}`);
+    const fix = 'Run `sudo usermod -aG docker "$USER"` and log in again (the docker group is as powerful as root).';
+    throw new HotcellError('engine_unavailable', `This user may not use the engine's socket. ${fix}`);
   }
   if (!facts.answers && isChosenElsewhere(facts))
     throw new HotcellError(
       'engine_unavailable',
-      `no engine answers at the chosen address ${facts.endpoint}: ${backToOwnEngine}`,
+      `No engine answers at the chosen address ${facts.endpoint}: ${backToOwnEngine}.`,
     );
   if (!canInstall(facts)) {
     if (facts.answers) return [];
     if (facts.platform === 'linux' && facts.root && facts.dockerd) return [{ kind: 'start' }];
-    throw new HotcellError('engine_unavailable', `no Docker engine answers: ${howToGetAnEngine(facts)}`);
+    throw new HotcellError('engine_unavailable', `No Docker engine answers: ${howToGetAnEngine(facts)}.`);
   }
   const packages = packagesMissing(facts);
   const steps: EngineStep[] = [];

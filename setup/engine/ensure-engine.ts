@@ -20,7 +20,7 @@ async function consent(plan: readonly string[], progress: SetupProgress, yes: bo
   }
   throw new HotcellError(
     'engine_unavailable',
-    'you declined the plan, so nothing was changed. `./hotcell doctor` shows what is missing',
+    'You declined the plan, so nothing was changed. `./hotcell doctor` shows what is missing.',
   );
 }
 

@@ -75,7 +75,7 @@ export async function engineThatAnswers(): Promise<EngineInfo> {
   const engine = await known;
   if (engine) return engine;
   known = undefined;
-  throw new HotcellError('engine_unavailable', 'the Docker engine does not answer: run `./hotcell doctor` to see why');
+  throw new HotcellError('engine_unavailable', 'The Docker engine does not answer. Run `./hotcell doctor` to see why.');
 }
 
 export async function askEngine(): Promise<EngineInfo | undefined> {

@@ -63,7 +63,7 @@ async function untilItAnswers(say: Say): Promise<void> {
   const said = (await readFile(log, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
   throw new HotcellError(
     'engine_unavailable',
-    `the engine did not answer within ${waitSeconds} s. The end of ${log}:\n${said}`,
+    `The engine did not answer within ${waitSeconds} s. The end of ${log}:\n${said}`,
   );
 }
 

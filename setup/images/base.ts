@@ -43,7 +43,7 @@ async function makeBaseArchive(folder: string, say: Say): Promise<void> {
   if ((await command(['mmdebstrap', '--version'])).code !== 0)
     throw new HotcellError(
       'internal',
-      'cannot build images: no image registry is reachable and mmdebstrap is not installed. Run `apt-get install mmdebstrap` (or `./hotcell doctor --fix` on Debian), or give the engine access to a registry',
+      'Could not build images: no image registry is reachable and mmdebstrap is not installed. Run `apt-get install mmdebstrap` (or `./hotcell doctor --fix` on Debian), or give the engine access to a registry.',
     );
   await must([...contained(), 'mmdebstrap', ...argv], { say, env });
 }

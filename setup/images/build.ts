@@ -70,5 +70,5 @@ export function failure(name: string, code: number, said: string): string {
   const ofBuilder = lines.filter((line) => line.startsWith('ERROR:')).map((line) => line.slice(0, 160));
   const last = [...(ofCommand.length > 0 ? ofCommand.slice(-12) : lines.slice(-4)), ...ofBuilder];
   const shown = last.map((line) => `  ${line}`).join('\n');
-  return `could not build the image ${name} (exit code ${code}). The last lines:\n${shown}\nFix the cause (often an unreachable package registry, a full disk, or a wrong line in the Dockerfile) and run the same command again: it resumes where it stopped`;
+  return `Could not build the image ${name} (exit code ${code}). The last lines:\n${shown}\nFix the cause (often an unreachable package registry, a full disk, or a wrong line in the Dockerfile) and run the same command again. It resumes where it stopped.`;
 }

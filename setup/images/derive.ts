@@ -59,7 +59,7 @@ export async function deriveImage(
     const problems = [...unusable(report), ...(await volumesOf(digest)).map(volumeProblem)];
     if (problems.length > 0) {
       await removeName(ref);
-      throw new HotcellError('invalid', `the image ${name} was not registered: ${problems.join('; ')}`);
+      throw new HotcellError('invalid', `The image ${name} was not registered: ${problems.join('; ')}.`);
     }
     const text = `${canonical(report)}\n`;
     const from = { name: asked.from, digest: parent.digest };
@@ -73,14 +73,17 @@ export async function deriveImage(
 function newName(asked: string): string {
   const name = parseAs(ImageName, asked, `the image name ${JSON.stringify(asked)}`);
   if (!isShipped(name)) return name;
-  throw new HotcellError('invalid', `Hotcell ships an image named ${name}: choose another name for yours`);
+  throw new HotcellError('invalid', `Hotcell ships an image named ${name}. Choose another name for yours.`);
 }
 
 async function sourceFile(source: OwnImageRequest['source']): Promise<string> {
   const path = resolve('requirements' in source ? source.requirements : source.dockerfile);
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile()) return path;
-  throw new HotcellError('not_found', `cannot read ${path}: name the Dockerfile or requirements file to build from`);
+  throw new HotcellError(
+    'not_found',
+    `Could not read ${path}. Name the Dockerfile or requirements file to build from.`,
+  );
 }
 
 async function parentImage(home: string, name: string, progress: SetupProgress): Promise<Parent> {
@@ -92,8 +95,8 @@ async function parentImage(home: string, name: string, progress: SetupProgress):
   const usable = Object.entries(lock).filter(([, { kind }]) => kind !== 'service');
   const names = [...new Set(['python', 'node', ...usable.map(([key]) => key)])];
   const near = nearest(name, names);
-  const hint = near ? `did you mean ${near}?` : `known images: ${names.join(', ')}`;
-  throw new HotcellError('not_found', `--from ${name}: no such image in this installation; ${hint}`);
+  const hint = near ? `Did you mean ${near}?` : `Known images: ${names.join(', ')}.`;
+  throw new HotcellError('not_found', `--from ${name}: this installation has no such image. ${hint}`);
 }
 
 async function withPackages(

@@ -100,7 +100,7 @@ class Ensuring {
     }
     throw new HotcellError(
       'conflict',
-      `the sources of the image ${name} keep changing: stop editing them and try again`,
+      `The sources of the image ${name} keep changing. Stop editing them and try again.`,
     );
   }
 

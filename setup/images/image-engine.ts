@@ -10,7 +10,7 @@ export async function engineArchitecture(): Promise<string> {
   if (code === 0 && stdout.trim() !== '') return stdout.trim();
   throw new HotcellError(
     'engine_unavailable',
-    `the engine does not answer: ${stderr.trim() || 'it gave no reason'}. Run \`./hotcell doctor --fix\``,
+    `The engine does not answer: ${stderr.trim() || 'it gave no reason'}. Run \`./hotcell doctor --fix\`.`,
   );
 }
 

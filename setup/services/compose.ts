@@ -111,18 +111,18 @@ export async function composeUp(
 async function explain(stderr: string, services: readonly string[]): Promise<HotcellError> {
   const port = /(?:Bind for|listen tcp4?) ([0-9.]+:[0-9]+)/.exec(stderr)?.[1];
   if (port !== undefined && /already (allocated|in use)/.test(stderr)) {
-    const fix = 'stop the program that listens there (`./hotcell doctor` names it), or set another HOTCELL_PORT_BASE';
-    return new HotcellError('conflict', `port ${port} is taken: ${fix}`);
+    const fix = 'Stop the program that listens there (`./hotcell doctor` names it), or set another HOTCELL_PORT_BASE.';
+    return new HotcellError('conflict', `Port ${port} is taken. ${fix}`);
   }
   const container = /container (\S+) (?:is unhealthy|exited)/.exec(stderr)?.[1];
   if (container === undefined) {
     const said = stderr.trim().split('\n').slice(-4).join('\n');
-    return new HotcellError('engine_unavailable', `could not start ${services.join(', ')}:\n${said}`);
+    return new HotcellError('engine_unavailable', `Could not start ${services.join(', ')}:\n${said}`);
   }
   const logs = await command(['docker', 'logs', '--tail', '12', container]);
   const lines = `${logs.stdout}${logs.stderr}`.split('\n').filter((line) => line.trim() !== '');
   const said = lines.map((line) => `  ${line.slice(0, 300)}`).join('\n');
-  const more = `See \`docker logs ${container}\`, fix the cause, and run the same command again`;
+  const more = `See \`docker logs ${container}\`, fix the cause, and run the same command again.`;
   return new HotcellError(
     'engine_unavailable',
     `${container} did not become healthy. Its last output:\n${said}\n${more}`,

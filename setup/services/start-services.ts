@@ -43,7 +43,7 @@ export async function refuseTakenPorts(
   for (const service of services) {
     const port = portsOf(installation)[service];
     if (port === undefined || running.has(service) || (await isFree(port))) continue;
-    const fix = 'stop it, or choose other ports with HOTCELL_PORT_BASE';
-    throw new HotcellError('conflict', `${describeHolder(await holderOf(port))}, which ${service} needs: ${fix}`);
+    const fix = 'Stop it, or choose other ports with HOTCELL_PORT_BASE.';
+    throw new HotcellError('conflict', `Could not start ${service}: ${describeHolder(await holderOf(port))}. ${fix}`);
   }
 }

@@ -10,7 +10,7 @@ export function parseConfig(content: string, path: string): Record<string, strin
     if (/^\s*(#|$)/.test(line)) continue;
     const [, key, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? [];
     if (key === undefined || value === undefined)
-      throw new HotcellError('invalid', `${path}, line ${index + 1}: expected KEY=value; fix or remove this line`);
+      throw new HotcellError('invalid', `${path}, line ${index + 1}: expected KEY=value. Correct or remove this line.`);
     values[key] = value;
   }
   return values;

@@ -63,7 +63,7 @@ export async function settingsOf(env: NodeJS.ProcessEnv): Promise<{ home: string
   if (kept === undefined) return { home, settings: given };
   const settings = readKept(parseConfig(kept, config), config);
   if (given.HOTCELL_INSTALLATION !== undefined && given.HOTCELL_INSTALLATION !== settings.HOTCELL_INSTALLATION) {
-    const message = `HOTCELL_INSTALLATION is ${given.HOTCELL_INSTALLATION}, but ${home} belongs to the installation ${settings.HOTCELL_INSTALLATION}: unset HOTCELL_INSTALLATION, or set another HOTCELL_HOME`;
+    const message = `HOTCELL_INSTALLATION is ${given.HOTCELL_INSTALLATION}, but ${home} belongs to the installation ${settings.HOTCELL_INSTALLATION}. Unset HOTCELL_INSTALLATION, or set another HOTCELL_HOME.`;
     throw new HotcellError('invalid', message);
   }
   // Addresses that follow from the port base change with it.

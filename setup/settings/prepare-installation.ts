@@ -46,7 +46,7 @@ export async function prepareInstallation(env: NodeJS.ProcessEnv): Promise<Insta
   if (outside)
     throw new HotcellError(
       'invalid',
-      `HOTCELL_S3_ENDPOINT names an external store: also set HOTCELL_S3_ACCESS_KEY and HOTCELL_S3_SECRET_KEY`,
+      'HOTCELL_S3_ENDPOINT names an external store. Also set HOTCELL_S3_ACCESS_KEY and HOTCELL_S3_SECRET_KEY.',
     );
   refuseLoopback(installation);
   await keepConfig(installation, settings);
@@ -65,7 +65,7 @@ function refuseLoopback({ own, store, redisUrl }: Installation): void {
     ['HOTCELL_REDIS_URL', own.valkey, redisUrl],
   ] as const) {
     if (isOwn || !/^(localhost|127\.|\[::1\])/.test(new URL(address).hostname)) continue;
-    const message = `${name} is a loopback address, which services in containers cannot reach: use this machine's address in its network`;
+    const message = `${name} is a loopback address, which services in containers can't reach. Use this machine's address in its network.`;
     throw new HotcellError('invalid', message);
   }
 }

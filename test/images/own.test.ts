@@ -115,7 +115,7 @@ describe('image build', () => {
       await file('broken.Dockerfile', ...lines),
     );
     assert.equal(built.code, 1);
-    assert.match(built.stderr, /could not build.*the last thing it said.*run the same command again/s);
+    assert.match(built.stderr, /Could not build.*the last thing it said.*run the same command again/s);
     await nothingOf(name);
   });
 
@@ -125,7 +125,7 @@ describe('image build', () => {
     const asks: { asked: OwnImageRequest; says: RegExp }[] = [
       { asked: { name: 'python', from: 'node', source: { dockerfile } }, says: /choose another name/ },
       { asked: { name: 'Up_Per', from: 'node', source: { dockerfile } }, says: /1 to 63 of a-z/ },
-      { asked: { name, from: 'pyhton', source: { dockerfile } }, says: /did you mean python/ },
+      { asked: { name, from: 'pyhton', source: { dockerfile } }, says: /Did you mean python/ },
       { asked: { name, from: 'node', source: { requirements: join(home, 'absent.txt') } }, says: /absent\.txt/ },
     ];
     for (const { asked, says } of asks)

@@ -32,7 +32,7 @@ describe('the message of a build that failed', () => {
       'ERROR: failed to solve: process "/bin/sh -c apt-get install nosuch" did not complete',
     ].join('\n');
     const message = failure('geo', 1, said);
-    assert.match(message, /could not build the image geo \(exit code 1\)/);
+    assert.match(message, /Could not build the image geo \(exit code 1\)/);
     assert.match(message, /\n {2}E: Unable to locate package nosuch\n {2}ERROR: failed to solve/);
     assert.match(message, /run the same command again/);
     assert.doesNotMatch(message, /internal/);
