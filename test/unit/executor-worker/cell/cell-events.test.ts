@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { test } from 'node:test';
 import type { CellFrame } from '@hotcell/contract/frames.ts';
-import { blockEndOf, errorOf } from '@hotcell/executor-worker/cell/cell-events.ts';
+import { blockEndOf, initError } from '@hotcell/executor-worker/cell/cell-events.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 
@@ -60,7 +60,7 @@ test('only a time limit makes a block timed out', () => {
 });
 
 test('an error of init names the system’s error, if there is one', () => {
-  const said = (errno: number) => errorOf({ type: 'error', code: 'system', errno, text: 'no pipe' }).message;
+  const said = (errno: number) => initError({ type: 'error', code: 'system', errno, text: 'no pipe' }).message;
   assert.match(said(0), /no pipe \(system\)/);
   assert.match(said(ENOSPC), /no pipe \(system, ENOSPC\)/);
 });
