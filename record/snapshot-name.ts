@@ -50,17 +50,13 @@ export async function publishName(
   }
 }
 
-export interface NameView {
-  name: string;
-  snapshot: string;
-  at: string;
-  by: string;
-  /** Oldest first. */
-  history: { snapshot: string; at: string; by: string }[];
-}
+type Pointing = SnapshotNameRecord['history'][number];
 
-/** All names of a tenant, where they point and where they pointed before. */
-export async function* namesOf(store: Buckets, tenant: string): AsyncGenerator<NameView> {
+/** All names of a tenant, where they point and, oldest first, where they pointed before. */
+export async function* namesOf(
+  store: Buckets,
+  tenant: string,
+): AsyncGenerator<Pointing & { name: string; history: Pointing[] }> {
   const prefix = recordKeys.names(tenant);
   for await (const { key } of store.list(store.record, prefix)) {
     const record = await readValue(store, objects.name, tenant, key.slice(prefix.length, -'.json'.length));

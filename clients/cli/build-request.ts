@@ -13,10 +13,14 @@ import type { Pair, RunOptions } from './run-options.ts';
 const defaultLanguage = 'python';
 
 /** Uploads a folder or file as a snapshot and returns its id. */
-export type Freeze = (path: string) => Promise<string>;
+export type FreezePath = (path: string) => Promise<string>;
 
 /** Builds the request of a command line. It reads every file before it uploads anything. */
-export async function buildRequest(files: readonly string[], options: RunOptions, freeze: Freeze): Promise<RunRequest> {
+export async function buildRequest(
+  files: readonly string[],
+  options: RunOptions,
+  freeze: FreezePath,
+): Promise<RunRequest> {
   const { file = [], param = [], input = [], env = [], label = [] } = options;
   const blocks = await blocksOf(files, options);
   const bundled = await Promise.all(file.map(bundle));
@@ -93,7 +97,7 @@ function typed([name, value]: Pair): [string, NonNullable<RunRequest['params']>]
   }
 }
 
-async function inputsOf(inputs: readonly Pair[], freeze: Freeze): Promise<Record<string, string>> {
+async function inputsOf(inputs: readonly Pair[], freeze: FreezePath): Promise<Record<string, string>> {
   const sources: Record<string, string> = {};
   for (const [name, source] of inputs) {
     if (Object.hasOwn(sources, name)) throw wrong(`--input ${name} is given twice. Choose another name.`);
