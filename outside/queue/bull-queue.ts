@@ -23,9 +23,16 @@ export class BullQueue implements Queue {
 
   async enqueue(ticket: unknown, { run, tenant, priority, notBefore, recovered = false }: Entry): Promise<void> {
     const envelope: Envelope = { version: 1, ticket, tenant, priority, recovered };
-    const delay = notBefore ? notBefore.getTime() - Date.now() : 0;
+    // BullMQ counts the delay from this time: read twice, the clock could make the ticket due a moment late.
+    const timestamp = Date.now();
+    const delay = notBefore ? notBefore.getTime() - timestamp : 0;
     await this.#ask(async (queue) => {
-      await queue.add('ticket', envelope, { jobId: run, priority: arrival, ...(delay > 0 ? { delay } : {}) });
+      await queue.add('ticket', envelope, {
+        jobId: run,
+        priority: arrival,
+        timestamp,
+        ...(delay > 0 ? { delay } : {}),
+      });
       // A producer that dies here leaves an arrival without a turn: it gets one with the next ticket.
       await this.#arrange(queue, '');
     });

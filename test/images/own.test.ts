@@ -123,7 +123,7 @@ describe('image build', () => {
     const dockerfile = await file('any.Dockerfile', 'FROM scratch');
     const name = named('x');
     const asks: { asked: OwnImageRequest; says: RegExp }[] = [
-      { asked: { name: 'python', from: 'node', source: { dockerfile } }, says: /choose another name/ },
+      { asked: { name: 'python', from: 'node', source: { dockerfile } }, says: /Choose another name/ },
       { asked: { name: 'Up_Per', from: 'node', source: { dockerfile } }, says: /1 to 63 of a-z/ },
       { asked: { name, from: 'pyhton', source: { dockerfile } }, says: /Did you mean python/ },
       { asked: { name, from: 'node', source: { requirements: join(home, 'absent.txt') } }, says: /absent\.txt/ },

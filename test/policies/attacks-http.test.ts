@@ -214,7 +214,7 @@ describe('a refusal', () => {
 
   test('comes from policies that need a feature that does not exist, and for unknown policies', async () => {
     await refusedFor({ policy: 'reviewed' }, 422, /^approval_unavailable: /, 'policy');
-    await refusedFor({ policy: 'seald' }, 422, /no policy seald; did you mean sealed\?/, 'policy');
+    await refusedFor({ policy: 'seald' }, 422, /Policy not found: seald\. Did you mean sealed\?/, 'policy');
   });
 });
 
