@@ -38,6 +38,10 @@ function wrongType(expected: string, value: unknown): string {
 
 const shownName = (name: string) => (name.length > 80 ? `${name.slice(0, 80)}…` : name);
 
+/** A stranger chooses how many fields are wrong, and a hint costs a comparison with every known field. */
+const mostHints = 50;
+const mostIssues = 200;
+
 export type PlacedIssue = Issue & { at: readonly PropertyKey[] };
 
 /** Every issue with its place; unknown fields one by one, each with what was probably meant. */
@@ -51,13 +55,18 @@ export function explainIssues(error: z.ZodError, value: unknown, vocabulary: Voc
       value,
     );
   const placed = (at: readonly PropertyKey[], message: string): PlacedIssue => ({ at, path: pathOf(at), message });
+  let hints = mostHints;
   const explained = (issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): PlacedIssue[] => {
     const at = [...outer, ...issue.path];
     if (issue.code === 'unrecognized_keys') {
       const fields = vocabulary.fieldsAt(at, valueAt(at));
-      return issue.keys
-        .map(shownName)
-        .map((name) => placed([...at, name], unknownField(name, fields, vocabulary.foreign)));
+      const hinted = issue.keys.slice(0, hints).map(shownName);
+      hints -= hinted.length;
+      const rest = issue.keys.length - hinted.length;
+      return [
+        ...hinted.map((name) => placed([...at, name], unknownField(name, fields, vocabulary.foreign))),
+        ...(rest > 0 ? [placed(at, `${rest} more unknown fields`)] : []),
+      ];
     }
     if (issue.code === 'invalid_union') {
       // Of "neither this nor that", only the half that was meant helps.
@@ -67,7 +76,9 @@ export function explainIssues(error: z.ZodError, value: unknown, vocabulary: Voc
     if (issue.code === 'invalid_key') return [placed(at, issue.issues[0]?.message ?? issue.message)];
     return [placed(at, plainMessage(issue, valueAt(at)))];
   };
-  return error.issues.flatMap((issue) => explained(issue, []));
+  const issues = error.issues.slice(0, mostIssues).flatMap((issue) => explained(issue, []));
+  const rest = error.issues.length - mostIssues;
+  return rest > 0 ? [...issues, placed([], `${rest} more fields are invalid`)] : issues;
 }
 
 /** zod's own messages in plain words; those that a schema brings stay as they are. */

@@ -121,7 +121,10 @@ export const runRoutes = {
     query: z.strictObject({
       status: z.enum([...RunStatus.options, ...Outcome.options], 'must be a status or an outcome').optional(),
       label: z
-        .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(label))
+        .preprocess(
+          (value) => (typeof value === 'string' ? [value] : value),
+          z.array(label).max(32, 'at most 32 labels'),
+        )
         .optional()
         .describe('NAME=VALUE; give it several times for runs that have them all'),
       since: z.iso.datetime({ offset: true }).optional().describe('accepted at or after this time'),

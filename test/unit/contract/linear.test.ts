@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { filenameIn } from '@hotcell/contract/blocks.ts';
 import { languages } from '@hotcell/contract/languages.ts';
+import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import { screen } from '@hotcell/contract/screening.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 
@@ -41,6 +42,16 @@ const hostile: Readonly<
     make: (size) => Array.from({ length: size }, (_, i) => `${(i % 2 ? 'x/' : 'X/').repeat(100)}${i}`),
     read: nameProblems,
   },
+  'a request of unknown fields': {
+    size: 2_000,
+    make: (size) => Object.fromEntries(Array.from({ length: size }, (_, i) => [`unknown-field-${i}`, 1])),
+    read: readRunRequest,
+  },
+  'blocks of unknown fields': {
+    size: 2_000,
+    make: (size) => ({ blocks: [Object.fromEntries(Array.from({ length: size }, (_, i) => [`langage${i}`, 1]))] }),
+    read: readRunRequest,
+  },
   'code of one long line': { size: 30_000, make: (size) => 'pip '.repeat(size), read: screened },
   'code of many short lines': { size: 30_000, make: (size) => 'a=1\n'.repeat(size), read: screened },
   'code of opening quotes': { size: 100_000, make: (size) => '"\''.repeat(size), read: screened },
@@ -75,4 +86,12 @@ describe('the time that a stranger’s input takes grows with its size and no fa
         `${growth} times the input took ${ratio.toFixed(1)} times the CPU time (${before} → ${after} µs)`,
       );
     });
+});
+
+test('a request with many unknown fields is told of the first with hints, and of the number of the others', () => {
+  const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`unknown-field-${i}`, 1]));
+  const read = readRunRequest(body);
+  assert.ok('issues' in read);
+  assert.ok(read.issues.length < 60, `${read.issues.length} issues`);
+  assert.ok(read.issues.some(({ message }) => message === '950 more unknown fields'));
 });
