@@ -22,17 +22,14 @@ export class BullQueue implements Queue {
   }
 
   async enqueue(ticket: unknown, { run, tenant, priority, notBefore, recovered = false }: Entry): Promise<void> {
-    const envelope: Envelope = { version: 1, ticket, tenant, priority, recovered };
+    // A hundred thousand may wait: what need not be said is left out.
+    const envelope: Envelope = { version: 1, ticket, tenant, priority, ...(recovered && { recovered }) };
     // BullMQ counts the delay from this time: read twice, the clock could make the ticket due a moment late.
     const timestamp = Date.now();
     const delay = notBefore ? notBefore.getTime() - timestamp : 0;
     await this.#ask(async (queue) => {
-      await queue.add('ticket', envelope, {
-        jobId: run,
-        priority: arrival,
-        timestamp,
-        ...(delay > 0 ? { delay } : {}),
-      });
+      const due = delay > 0 ? { delay, timestamp } : {};
+      await queue.add('ticket', envelope, { jobId: run, priority: arrival, ...due });
       // A producer that dies here leaves an arrival without a turn: it gets one with the next ticket.
       await this.#arrange(queue, '');
     });

@@ -10,9 +10,9 @@ const Envelope = z.strictObject({
   ticket: z.unknown(),
   tenant: TenantName,
   priority: z.int().min(0).max(9),
-  recovered: z.boolean(),
+  recovered: z.boolean().default(false),
 });
-export type Envelope = z.infer<typeof Envelope>;
+export type Envelope = z.input<typeof Envelope>;
 
 interface Opened {
   ticket: unknown;
