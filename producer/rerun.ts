@@ -1,26 +1,59 @@
+import type { RerunRequest } from '@hotcell/contract/api/runs.ts';
+import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
 import { type Answered, ask } from './ask.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Producer } from './producer.ts';
 import { requestOf } from './policies/past.ts';
+import { sourceForm } from './snapshots/source.ts';
 import { noSuchRun, specOf, viewOf } from './view-run.ts';
 
 /** The same request again, judged anew against the policy of today; a label says which run it repeats. */
 export async function rerun(
   producer: Producer,
-  { caller, run, latestInputs }: { caller: Caller; run: RunId; latestInputs: boolean },
+  { caller, run, asked }: { caller: Caller; run: RunId; asked: RerunRequest },
 ): Promise<Answered> {
   const spec = await specOf(producer, await viewOf(producer, caller.tenant, run));
   if (!spec) throw noSuchRun(run);
   const { policy } = await producer.pins.get(spec.policy.digest);
   // It is to run now, whenever the first one was to.
   const { notBefore: _, ...request } = requestOf(spec, policy);
-  const inputs = latestInputs ? latestOf(spec) : request.inputs;
-  return await ask(producer, { body: { ...request, inputs, labels: { ...spec.labels, 'rerun-of': run } }, caller });
+  const inputs = { ...(asked.latestInputs ? latestOf(spec, asked.inputs) : request.inputs), ...asked.inputs };
+  const params = asked.params ? replaced(spec.params, asked.params) : request.params;
+  return await ask(producer, {
+    body: { ...request, inputs, params, labels: { ...spec.labels, 'rerun-of': run } },
+    caller,
+  });
 }
 
-/** What was named then, to be looked up again; what was an id stays that id. */
-function latestOf(spec: Spec): RunRequest['inputs'] {
-  return Object.fromEntries(spec.inputs.map((input) => [input.name, input.source ?? input.snapshot]));
+/** What was named then, to be looked up again. An id has no newer version: old data in silence would be worse than a refusal. */
+function latestOf(spec: Spec, replacing: RunRequest['inputs'] = {}): Record<string, string> {
+  const kept = spec.inputs.filter(({ name }) => !Object.hasOwn(replacing, name));
+  const issues = kept.flatMap(({ name, source }): Issue[] =>
+    source !== undefined && sourceForm(source).kind !== 'id'
+      ? []
+      : [
+          {
+            path: `inputs.${name}`,
+            message:
+              'was given as a snapshot id, an uploaded folder or a file, which has no newer version. Name its new data in "inputs"',
+          },
+        ],
+  );
+  if (issues.length > 0)
+    throw new HotcellError(
+      'invalid',
+      `The latest inputs are not known: ${issues.map(({ path }) => path).join(', ')}.`,
+      { issues },
+    );
+  return Object.fromEntries(kept.map(({ name, source, snapshot }) => [name, source ?? snapshot]));
+}
+
+function replaced(params: Spec['params'], by: NonNullable<RerunRequest['params']>): Spec['params'] {
+  if (typeof params === 'object' && params !== null && !Array.isArray(params)) return { ...params, ...by };
+  throw new HotcellError(
+    'invalid',
+    'The params of this run are not an object, so none of them can be replaced. Submit a new run.',
+  );
 }

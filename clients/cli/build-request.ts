@@ -28,7 +28,7 @@ export async function buildRequest(
   return {
     blocks,
     ...(bundled.length > 0 && { files: bundled }),
-    ...(param.length > 0 && { params: Object.fromEntries(param.map(typed)) }),
+    ...(param.length > 0 && { params: paramsOf(param) }),
     ...(options.policy !== undefined && { policy: options.policy }),
     ...(options.image !== undefined && { image: options.image }),
     ...(input.length > 0 && { inputs: await inputsOf(input, freeze) }),
@@ -97,11 +97,13 @@ function typed([name, value]: Pair): [string, NonNullable<RunRequest['params']>]
   }
 }
 
-async function inputsOf(inputs: readonly Pair[], freeze: FreezePath): Promise<Record<string, string>> {
+export const paramsOf = (params: readonly Pair[]) => Object.fromEntries(params.map(typed));
+
+/** Parses each name before it uploads a folder for nothing. */
+export async function inputsOf(inputs: readonly Pair[], freeze: FreezePath): Promise<Record<string, string>> {
   const sources: Record<string, string> = {};
   for (const [name, source] of inputs) {
     if (Object.hasOwn(sources, name)) throw wrong(`--input ${name} is given twice. Choose another name.`);
-    // Before a folder is uploaded for nothing.
     const named = InputName.safeParse(name);
     if (!named.success) throw wrong(`--input ${name}: ${named.error.issues[0]?.message ?? 'is not a valid name'}`);
     sources[name] = isLocal(source) ? await freeze(source) : source;

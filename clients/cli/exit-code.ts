@@ -7,6 +7,8 @@ import { visible, visibleLine } from './visible.ts';
 const exitCodes = { error: 1, usage: 2, notAllowed: 4 } as const;
 const platformFailed = 125;
 export const interrupted = 130;
+/** The run goes on without this command: EX_TEMPFAIL of sysexits.h, so that it differs from a cancelled run. */
+export const detached = 75;
 
 /** The program's own exit code if the program ran and ended by itself. */
 export function exitCodeOf({ outcome, exitCode }: { outcome: Outcome; exitCode: number | null }): number {

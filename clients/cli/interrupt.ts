@@ -1,5 +1,7 @@
+import { detached, interrupted } from './exit-code.ts';
+
 /** A second Ctrl-C within this time cancels the run. */
-const secondWithinMs = 3_000;
+export const secondWithinMs = 3_000;
 
 /**
  * The first Ctrl-C lets the run continue and stops following it after a moment. A second one in that moment cancels the
@@ -14,6 +16,11 @@ export class Interrupts implements Disposable {
 
   constructor() {
     process.on('SIGINT', this.#listener);
+  }
+
+  /** What the command exits with when it stops early: a run that was accepted goes on without it. */
+  get exitCode(): number {
+    return this.#run ? detached : interrupted;
   }
 
   /** Aborts when this command should end: at once while no run is accepted. */

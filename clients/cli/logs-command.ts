@@ -1,9 +1,11 @@
+import { isFinished } from '@hotcell/contract/api/runs.ts';
 import type { Command } from 'commander';
 import { openClient } from './client.ts';
-import { interrupted } from './exit-code.ts';
+import { detachable } from './follow-run.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
 import { LogPrinter } from './log-printer.ts';
+import { reporterFor } from './reporter.ts';
 import { aNumber } from './run-options.ts';
 
 export function define(command: Command): void {
@@ -18,13 +20,16 @@ export function define(command: Command): void {
     const printer = new LogPrinter();
     const reading = { follow: options.follow ?? false, after: options.after, signal: interrupts.signal };
     try {
-      for await (const row of (await openClient(globals)).runById(id).logs(reading)) {
+      const run = (await openClient(globals)).runById(id);
+      if (options.follow && !isFinished(await run.show()))
+        detachable(run, { reporter: reporterFor(globals), interrupts });
+      for await (const row of run.logs(reading)) {
         if (globals.json) printJson(row);
         else await printer.print(row);
       }
     } catch (error) {
       if (!interrupts.signal.aborted) throw error;
-      process.exitCode = interrupted;
+      process.exitCode = interrupts.exitCode;
     }
   });
 }

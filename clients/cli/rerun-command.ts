@@ -1,15 +1,41 @@
 import type { Command } from 'commander';
+import { inputsOf, paramsOf } from './build-request.ts';
 import { asksApi } from './client.ts';
+import { seeThrough } from './follow-run.ts';
 import { examples, printJson } from './globals.ts';
+import { Interrupts } from './interrupt.ts';
+import { inputOption, type Pair, paramOption } from './run-options.ts';
+import { uploadsTo } from './submit-request.ts';
+
+interface Options {
+  latestInputs?: true;
+  input?: Pair[];
+  param?: Pair[];
+  wait?: true;
+  out?: string;
+}
 
 export function define(command: Command): void {
   command
     .argument('<run>')
-    .option('--latest-inputs', 'use what the names of the inputs point to now, not the same snapshots');
-  examples(command, ['rerun RUN', 'rerun RUN --latest-inputs']);
-  asksApi(command, async ({ client, globals }, id: string, options: { latestInputs?: true }) => {
-    const run = await client.runById(id).rerun(options);
+    .option('--latest-inputs', 'use what the names of the inputs point to now, not the same snapshots')
+    .addOption(inputOption())
+    .addOption(paramOption())
+    .option('--wait', 'show the new run and exit like its program')
+    .option('--out <dir>', 'wait, and save the output files there');
+  examples(command, [
+    'rerun RUN',
+    'rerun RUN --latest-inputs --wait',
+    'rerun RUN --input sales=./sales.csv --out results',
+  ]);
+  asksApi(command, async ({ client, globals, reporter }, id: string, options: Options) => {
+    const { latestInputs, input = [], param = [], wait, out } = options;
+    using interrupts = new Interrupts();
+    const inputs = await inputsOf(input, uploadsTo(client, reporter));
+    const params = param.length > 0 ? paramsOf(param) : undefined;
+    const run = await client.runById(id).rerun({ latestInputs, inputs, params });
     if (globals.json) printJson({ run: run.id, status: 'queued', rerunOf: id });
-    else process.stdout.write(`${run.id}\n`);
+    if (wait || out !== undefined) await seeThrough(run, { globals, reporter, interrupts, out });
+    else if (!globals.json) process.stdout.write(`${run.id}\n`);
   });
 }

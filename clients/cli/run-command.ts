@@ -4,12 +4,11 @@ import type { Command } from 'commander';
 import type { Hotcell } from '@hotcell/client/index.ts';
 import { isFinished } from '@hotcell/contract/api/runs.ts';
 import { openClient } from './client.ts';
-import { exitCodeOf, exitCodeOfFailure, interrupted } from './exit-code.ts';
-import { followRun } from './follow-run.ts';
+import { exitCodeOfFailure } from './exit-code.ts';
+import { seeThrough } from './follow-run.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
 import { type RunOptions, takeRequest } from './run-options.ts';
-import { saveOutputs } from './save.ts';
 import { submitRequest } from './submit-request.ts';
 import { reporterFor } from './reporter.ts';
 
@@ -51,19 +50,10 @@ async function run(files: readonly string[], options: Options, command: Command)
       if (!globals.json) process.stdout.write(`${accepted.id}\n`);
       return;
     }
-    if (!globals.json) {
-      reporter.note(`Accepted run ${accepted.id}`);
-      reporter.warnings(accepted.warnings);
-    }
-    const result = await followRun(accepted, { globals, reporter, interrupts });
-    process.exitCode = result ? exitCodeOf(result) : interrupted;
-    if (!result) return;
-    reporter.ended(result);
-    if (options.out !== undefined)
-      await saveOutputs(accepted, result.outputs.files, options.out, { signal: interrupts.signal });
+    await seeThrough(accepted, { globals, reporter, interrupts, out: options.out });
   } catch (error) {
     if (interrupts.signal.aborted) {
-      process.exitCode = interrupted;
+      process.exitCode = interrupts.exitCode;
       return;
     }
     reporter.failed(error);

@@ -43,6 +43,15 @@ function aSize(value: string): number {
 
 export const pairOption = (flags: string, description: string) => new Option(flags, description).argParser(collectPair);
 
+export const inputOption = () =>
+  pairOption(
+    '--input <name=src>',
+    'mount read-only at /inputs/NAME: a folder, a file, a snapshot’s id or name, RUN:outputs, or s3://…',
+  );
+
+export const paramOption = () =>
+  pairOption('--param <key=value>', 'a value in /inputs/params.json, parsed as JSON if possible');
+
 /** The arguments and options of `run` and `submit` that describe a run. */
 export function takeRequest(command: Command): Command {
   command
@@ -51,12 +60,7 @@ export function takeRequest(command: Command): Command {
     .option('--lang <language>', 'the language of -e, - and of files with an unknown ending (default: python)')
     .option('--policy <name>', 'the policy of the run (default: sealed)')
     .option('--image <name>', 'an image that the policy allows')
-    .addOption(
-      pairOption(
-        '--input <name=src>',
-        'mount read-only at /inputs/NAME: a folder, a file, a snapshot’s id or name, RUN:outputs, or s3://…',
-      ),
-    );
+    .addOption(inputOption());
   for (const { unit, help, option } of Object.values(limitTable))
     if (option !== undefined)
       command.option(
@@ -66,7 +70,7 @@ export function takeRequest(command: Command): Command {
       );
   return command
     .addOption(new Option('--file <path>', 'add a file to /work without running it').argParser(collect))
-    .addOption(pairOption('--param <key=value>', 'a value in /inputs/params.json, parsed as JSON if possible'))
+    .addOption(paramOption())
     .addOption(pairOption('--env <key=value>', 'an environment variable that the policy allows'))
     .addOption(pairOption('--label <key=value>', 'a label to find the run by'))
     .option('--priority <number>', '0 to 9, higher is sooner', aNumber)

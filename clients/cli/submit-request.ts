@@ -1,8 +1,16 @@
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Hotcell, Run } from '@hotcell/client/index.ts';
-import { buildRequest } from './build-request.ts';
+import { buildRequest, type FreezePath } from './build-request.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Reporter } from './reporter.ts';
+
+/** Loads the code that uploads only when there is something to upload. */
+export function uploadsTo(client: Hotcell, reporter: Reporter): FreezePath {
+  return async (path) => {
+    const { uploadSource } = await import('./upload-sources.ts');
+    return await uploadSource(client, path, reporter.note);
+  };
+}
 
 /** Builds the request of a command line and submits it; folders are uploaded first, as snapshots. */
 export async function submitRequest(
@@ -12,10 +20,6 @@ export async function submitRequest(
   reporter: Reporter,
   signal?: AbortSignal,
 ): Promise<Run> {
-  const freeze = async (path: string) => {
-    const { uploadSource } = await import('./upload-sources.ts');
-    return await uploadSource(client, path, reporter.note);
-  };
-  const request: RunRequest = await buildRequest(files, options, freeze);
+  const request: RunRequest = await buildRequest(files, options, uploadsTo(client, reporter));
   return await client.submit(request, { idempotencyKey: options.idempotencyKey, signal });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { openClient } from './client.ts';
-import { exitCodeOf, exitCodeOfFailure, interrupted } from './exit-code.ts';
+import { exitCodeOf, exitCodeOfFailure } from './exit-code.ts';
+import { detachable } from './follow-run.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
 import { aNumber } from './run-options.ts';
@@ -21,12 +22,14 @@ export function define(command: Command): void {
     const limit = options.timeout === undefined ? [] : [AbortSignal.timeout(options.timeout * 1000)];
     const signal = AbortSignal.any([interrupts.signal, ...limit]);
     try {
-      const result = await (await openClient(globals)).runById(id).result({ signal });
+      const run = (await openClient(globals)).runById(id);
+      detachable(run, { reporter, interrupts });
+      const result = await run.result({ signal });
       if (globals.json) printJson(result);
       reporter.ended(result);
       process.exitCode = exitCodeOf(result);
     } catch (error) {
-      if (interrupts.signal.aborted) process.exitCode = interrupted;
+      if (interrupts.signal.aborted) process.exitCode = interrupts.exitCode;
       else if (signal.aborted) {
         reporter.note(`Run ${id} is not finished after ${options.timeout} s. It continues.`);
         process.exitCode = waitedTooLong;

@@ -1,6 +1,6 @@
 import type { RunEvent, ShownRow } from '@hotcell/contract/api/events.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
-import { isFinished, type RunView } from '@hotcell/contract/api/runs.ts';
+import { isFinished, type RerunRequest, type RunView } from '@hotcell/contract/api/runs.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { Backoff } from './backoff.ts';
@@ -72,7 +72,7 @@ export class Run {
     await this.#http.call(routes.cancelRun, { params: { run: this.id }, json });
   }
 
-  async rerun(options: { latestInputs?: boolean } = {}): Promise<Run> {
+  async rerun(options: RerunRequest = {}): Promise<Run> {
     const params = { run: this.id };
     const { run, warnings } = await this.#http.call(routes.rerunRun, { params, json: options });
     return new Run(this.#http, run, warnings);

@@ -17,7 +17,7 @@ import {
 
 const Result = answerSchema('Result', RunResult);
 // Refers to itself, which only a schema with a name can.
-requestSchema('JsonValue', SubmittedRun.shape.params.unwrap());
+const JsonValue = requestSchema('JsonValue', SubmittedRun.shape.params.unwrap());
 
 /** Why a run is not further, and how many are before it. */
 export const Waiting = answerObject('Waiting', {
@@ -89,6 +89,13 @@ const label = z
   });
 
 export const RunParams = z.strictObject({ run: z.string().describe('the id of a run') });
+const RerunRequest = requestObject('RerunRequest', {
+  latestInputs: z.boolean().optional(),
+  inputs: SubmittedRun.shape.inputs,
+  params: z.record(z.string(), JsonValue).optional(),
+});
+export type RerunRequest = z.infer<typeof RerunRequest>;
+
 const prefer = z
   .string()
   .optional()
@@ -151,10 +158,11 @@ export const runRoutes = {
     problems: [404, 409],
   }),
   rerunRun: route('POST /v1/runs/{run}/rerun', 'submitter', 'Submit the same request again', {
-    description: 'On the same inputs, or with latestInputs on the snapshots that their names point to now.',
+    description:
+      'On the same inputs, or with latestInputs on the snapshots that their names point to now. `inputs` and `params` replace those of the same name.',
     params: RunParams,
     body: {
-      ...jsonBody(requestObject('RerunRequest', { latestInputs: z.boolean().optional() })),
+      ...jsonBody(RerunRequest),
       optional: true,
     },
     answers: { 202: jsonAnswer('accepted', AcceptedRun, toRun) },

@@ -47,8 +47,7 @@ export function runHandlers(producer: Producer) {
     },
 
     async rerunRun({ caller, params, body, reply }) {
-      const latestInputs = body?.latestInputs ?? false;
-      const answered = await rerun(producer, { caller, run: runIdOf(params.run), latestInputs });
+      const answered = await rerun(producer, { caller, run: runIdOf(params.run), asked: body ?? {} });
       reply.code(202).header('location', `/v1/runs/${answered.run}`);
       return accepted(answered);
     },

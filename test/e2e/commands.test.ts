@@ -170,9 +170,16 @@ test('Ctrl-C detaches from a run and says how to return; the run goes on', async
   await once(stdout, 'data');
   calling.process.kill('SIGINT');
   const { code, stderr } = await calling.ended;
-  assert.equal(code, 130);
-  const [, run = ''] = /logs -f (\S+)/.exec(stderr) ?? [];
+  assert.equal(code, 75);
+  const [, run = ''] = /Detached; the run goes on: \.\/hotcell wait (\S+)\. /.exec(stderr) ?? [];
   assert.equal((await (await producer.client()).runById(run).show()).status, 'running');
+  const following = cli.call(['logs', run, '-f']);
+  assert.ok(following.process.stdout);
+  await once(following.process.stdout, 'data');
+  following.process.kill('SIGINT');
+  const detached = await following.ended;
+  assert.equal(detached.code, 75);
+  assert.match(detached.stderr, /Detached; the run goes on/);
   assert.equal((await cli.run(['cancel', run])).code, 0);
   assert.equal((await cli.run(['wait', run])).code, 130);
 });

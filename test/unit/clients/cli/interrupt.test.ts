@@ -14,6 +14,7 @@ test('before a run was accepted, an interrupt ends everything at once', () => {
   using interrupts = new Interrupts();
   interrupt();
   assert.equal(interrupts.signal.aborted, true);
+  assert.equal(interrupts.exitCode, 130);
 });
 
 test('the first lets go of the run after a moment, in which nothing was cancelled', async () => {
@@ -24,6 +25,7 @@ test('the first lets go of the run after a moment, in which nothing was cancelle
   assert.equal(interrupts.signal.aborted, false);
   await once(interrupts.signal, 'abort');
   assert.deepEqual(told, ['hint']);
+  assert.equal(interrupts.exitCode, 75, 'not that of a cancelled run');
 });
 
 test('a second in that moment cancels and stays to see the end; a third does not wait', () => {
