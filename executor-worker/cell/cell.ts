@@ -6,11 +6,11 @@ import { type Job, jobFrames } from '../execute/job.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell } from './destroy.ts';
 import { cellEvents } from './event-stream.ts';
-import type { CellContainer } from './cell-container.ts';
+import type { MadeCell } from './cell-maker.ts';
 import { patrol, type Patrol, type Watched } from './patrol.ts';
 import type { Talk } from './talk.ts';
 
-/** The engine sees a container's end up to a second after the end of its stream. */
+/** A cell's end can be seen up to a second after the end of its stream. */
 const deathMs = 20_000;
 
 /** A cell that has shown its posture, and what one job does in it. */
@@ -19,7 +19,7 @@ export class Cell implements SealedCell {
   readonly container: string;
   readonly posture: Posture;
   readonly warm = false;
-  readonly #made: CellContainer;
+  readonly #made: MadeCell;
   readonly #talk: Talk;
   readonly #deps: CellDeps;
   #used = false;
@@ -30,7 +30,7 @@ export class Cell implements SealedCell {
   #destroyed: Promise<void> | undefined;
   #patrol: Patrol | undefined;
 
-  constructor(made: CellContainer, talk: Talk, posture: Posture, deps: CellDeps) {
+  constructor(made: MadeCell, talk: Talk, posture: Posture, deps: CellDeps) {
     this.id = made.id;
     this.container = made.name;
     this.posture = posture;
@@ -57,7 +57,7 @@ export class Cell implements SealedCell {
         blocks: job.blocks,
         startedAt: () => this.#startedAt ?? new Date(),
         logLimitEnds: log.pastLimit === 'stop',
-        killedForMemory: () => killedForMemory(this.#made, this.#deps),
+        killedForMemory: () => killedForMemory(this.#made),
         killedSoFar: () => killedSoFar(this.#made, this.#deps),
       };
       if (yield* cellEvents(heard)) return;
@@ -66,7 +66,7 @@ export class Cell implements SealedCell {
       await handedOver;
       if (failure !== undefined && !isUnheard(failure)) throw failure;
       if (this.#destroyed) throw new HotcellError('cell_failed', 'The cell was destroyed while its job ran.');
-      yield await howItDied(this.#made, this.#deps);
+      yield await howItDied(this.#made);
     } finally {
       this.#talk.close();
     }
@@ -92,13 +92,13 @@ export class Cell implements SealedCell {
   }
 
   #watched(): Patrol {
-    const { log, engine, patience } = this.#deps;
+    const { log, patience } = this.#deps;
     const cell: Watched = {
       log,
       container: this.container,
       silentMs: () => this.#talk.silentMs(),
       overAt: () => this.#overAt,
-      kill: () => engine.kill(this.#made.container),
+      kill: () => this.#made.kill(),
       close: () => this.#talk.close(),
     };
     return patrol(cell, patience);
@@ -140,30 +140,29 @@ function isUnheard(error: unknown): boolean {
 
 /**
  * Under gVisor the kernel may kill one of the runtime's processes in place of one of the job's: the job's process then
- * ends with 1, and the sandbox lives on. Only the engine hears of it; at the container's end it surely knows.
+ * ends with 1, and the sandbox lives on. Only the host hears of it; at the cell's end it surely knows.
  */
-async function killedForMemory(made: CellContainer, { engine }: CellDeps): Promise<boolean> {
+async function killedForMemory(made: MadeCell): Promise<boolean> {
   if (made.plan.runtime !== 'gvisor') return false;
-  await engine.wait(made.container, deathMs);
-  return (await engine.inspect(made.container))?.State.OOMKilled ?? false;
+  await made.ended(deathMs);
+  return made.killedForMemory();
 }
 
-/** A block that succeeded only gets a warning: an engine that does not answer costs the warning, not the run. */
-async function killedSoFar(made: CellContainer, { engine, log }: CellDeps): Promise<boolean> {
+/** A block that succeeded only gets a warning: a host that does not answer costs the warning, not the run. */
+async function killedSoFar(made: MadeCell, { log }: CellDeps): Promise<boolean> {
   if (made.plan.runtime !== 'gvisor') return false;
   try {
-    return (await engine.inspect(made.container))?.State.OOMKilled ?? false;
+    return await made.killedForMemory();
   } catch (err) {
-    log.warn({ err, container: made.container }, 'failed to ask the engine whether the kernel killed for memory');
+    log.warn({ err, container: made.name }, 'failed to ask whether the kernel killed for memory');
     return false;
   }
 }
 
 /** The stream ended before init's last word. */
-async function howItDied(made: CellContainer, { engine }: CellDeps): Promise<CellEvent> {
-  const exitCode = await engine.wait(made.container, deathMs);
+async function howItDied(made: MadeCell): Promise<CellEvent> {
+  const exitCode = await made.ended(deathMs);
   if (exitCode === undefined)
     throw new HotcellError('stream_broken', 'The connection to the cell was lost while it ran.');
-  const inspected = await engine.inspect(made.container);
-  return { type: 'died', exitCode, engineSaysOom: inspected?.State.OOMKilled ?? false, oomKills: 0 };
+  return { type: 'died', exitCode, engineSaysOom: await made.killedForMemory(), oomKills: 0 };
 }

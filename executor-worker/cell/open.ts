@@ -1,18 +1,16 @@
-import { mkdir } from 'node:fs/promises';
 import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { CellDeps } from './deps.ts';
-import { folderOfCells, InitFile } from './host-files.ts';
-import { Images } from './cell-image.ts';
+import { type EngineSite, openEngineMaker } from './engine-maker.ts';
+import { InitFile } from './host-files.ts';
 import { StuckCells } from './stuck-cells.ts';
 import { type PatrolTimes, usualPatience } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
 import { openCell } from './seal.ts';
-import { machineOf } from './seccomp.ts';
 
-export interface CellSettings extends Pick<CellDeps, 'installation' | 'worker' | 'stateDir' | 'log'> {
+export interface CellSettings extends Omit<EngineSite, 'initFile'>, Pick<CellDeps, 'log'> {
   dockerHost: string;
   /** With a cell that does not end. Tests set shorter times. */
   patience?: PatrolTimes;
@@ -30,26 +28,21 @@ export interface Cells extends AsyncDisposable {
 
 export async function openCells(settings: CellSettings): Promise<Cells> {
   const { installation, worker, stateDir, log } = settings;
-  const engine = new Engine(settings.dockerHost);
-  const { architecture } = await engine.version();
   const init = new InitFile(stateDir);
   await init.digest();
-  await mkdir(folderOfCells(stateDir), { recursive: true, mode: 0o755 });
+  const site = { installation, worker, stateDir, initFile: init.path };
+  const maker = await openEngineMaker(new Engine(settings.dockerHost), site);
   const deps: CellDeps = {
-    engine,
-    images: new Images(engine, installation),
-    installation,
+    maker,
     worker,
-    stateDir,
     init,
-    machine: machineOf(architecture),
     ownCells: new Map(),
     stuck: new StuckCells(),
     patience: settings.patience ?? usualPatience,
     log,
   };
   return {
-    ready: async () => void (await engine.ping()),
+    ready: () => maker.ready(),
     open: (plan) => openCell(plan, deps),
     reap: (isAlive) => reap(deps, isAlive),
     stuck: () => deps.stuck.beats,

@@ -29,7 +29,7 @@ export const containerName = (uid: number) => `hotcell-cell-${uid}`;
 const runtimeNames = { runc: 'runc', gvisor: 'runsc' } as const;
 
 /** Docker's own list, which this one replaces, and other paths that show the host rather than the cell. */
-const maskedPaths = [
+export const maskedPaths = [
   '/proc/acpi',
   '/proc/asound',
   '/proc/kcore',
@@ -59,7 +59,7 @@ const maskedPaths = [
   '/sys/fs/ext4',
   '/dev/mqueue',
 ];
-const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+export const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
 function tmpfsOptions(one: Tmpfs): string {
   const flags = one.exec ? 'rw,exec,nosuid,nodev' : 'rw,noexec,nosuid,nodev';

@@ -1,19 +1,18 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
-import type { CellContainer } from './cell-container.ts';
-import { hostname } from './options.ts';
+import type { MadeCell } from './cell-maker.ts';
+import { hostname, maskedPaths, readonlyPaths } from './options.ts';
 
 /** What the kernel must report inside a cell of this plan. */
 export type ExpectedPosture = ReturnType<typeof expectedPosture>;
 
 export function expectedPosture(
-  made: Pick<CellContainer, 'plan' | 'uid' | 'options'>,
+  made: Pick<MadeCell, 'plan' | 'uid' | 'readOnly'>,
   env: Readonly<Record<string, string>>,
   machine: string,
   init: Digest,
 ) {
-  const { plan, uid, options } = made;
-  const host = options.HostConfig ?? {};
+  const { plan, uid, readOnly } = made;
   const tmpfs: Readonly<Record<string, Tmpfs>> = tmpfsOf(plan.limits);
   return {
     runtime: plan.runtime,
@@ -27,8 +26,8 @@ export function expectedPosture(
     cpus: plan.limits.cpus,
     tmpfs,
     /** Where files of the host are mounted, all of them read-only. */
-    readOnly: (host.Mounts ?? []).map(({ Target }) => Target),
-    masked: [...(host.MaskedPaths ?? []), ...(host.ReadonlyPaths ?? [])],
+    readOnly: [...readOnly],
+    masked: [...maskedPaths, ...readonlyPaths],
     initSha256: hexOf(init),
   };
 }

@@ -13,11 +13,10 @@ import type { CellDeps } from './deps.ts';
 import { destroyCell } from './destroy.ts';
 import { initError, outOfOrder } from './cell-events.ts';
 import { environmentOf } from './cell-image.ts';
-import { type CellContainer, createContainer } from './cell-container.ts';
+import type { MadeCell } from './cell-maker.ts';
 import { expectedPosture } from './posture-expected.ts';
 import { insideFacts, postureWorth } from './posture-facts.ts';
 import { insideDifferences } from './posture-inside.ts';
-import { outsideDifferences, outsideFacts } from './posture-outside.ts';
 import { seccompProfile } from './seccomp.ts';
 import { Talk } from './talk.ts';
 
@@ -26,29 +25,35 @@ const sealMs = 90_000;
 
 /** Makes a cell and proves that it is sealed; only then is there anything to hand code to. */
 export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCell> {
-  // Before the container is made: the init that is mounted is at least as new, and a newer one is a difference.
+  const { maker, ownCells, log } = deps;
+  // Before the cell is made: the init that is mounted is at least as new, and a newer one is a difference.
   const [init, image, seccomp] = await Promise.all([
     deps.init.digest(),
-    deps.images.vetted(plan.image),
-    seccompProfile(plan, deps.machine),
+    maker.vetted(plan.image),
+    seccompProfile(plan, maker.machine),
   ]);
-  const made = await createContainer(plan, image, seccomp, deps);
+  const id = randomBytes(8).toString('hex');
+  ownCells.set(id, undefined);
+  const made = await maker.make({ id, plan, image, seccomp }).catch((error: unknown) => {
+    ownCells.delete(id);
+    throw error;
+  });
   let talk: Talk | undefined;
   try {
-    talk = new Talk(await deps.engine.attach(made.container));
-    const started = deps.engine.start(made.container);
-    // The posture is asked for while the engine is still starting the cell. A failed start is reported first.
+    talk = new Talk(await made.connect());
+    const started = made.start();
+    // The posture is asked for while the cell is still starting. A failed start is reported first.
     const [start, proof] = await Promise.allSettled([started, proven(talk, made, init, started, deps)]);
     if (start.status === 'rejected') throw start.reason;
     if (proof.status === 'rejected') throw proof.reason;
     const cell = new Cell(made, talk, proof.value, deps);
-    deps.ownCells.set(made.id, cell);
+    ownCells.set(id, cell);
     return cell;
   } catch (error) {
     talk?.close();
     await destroyCell(made, deps).catch((left: unknown) => {
       // The caller has to hear why there is no cell; the reaper removes what is left of it.
-      deps.log.error({ container: made.name, err: left }, 'failed to remove a cell that could not be sealed');
+      log.error({ container: made.name, err: left }, 'failed to remove a cell that could not be sealed');
     });
     throw error;
   }
@@ -56,35 +61,29 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
 
 async function proven(
   talk: Talk,
-  made: CellContainer,
+  made: MadeCell,
   init: Digest,
   started: Promise<void>,
-  deps: CellDeps,
+  { maker }: CellDeps,
 ): Promise<Posture> {
   const nonce = randomBytes(frameLimits.nonceBytes);
   const env = environmentOf(made.plan, made.image);
-  const [records, inspected, version] = await Promise.all([
-    within(sealMs, takePosture(talk, made, env, nonce), made, talk, deps),
-    started.then(() => deps.engine.inspect(made.container)),
-    deps.engine.ping(),
+  const [records, outside] = await Promise.all([
+    within(sealMs, takePosture(talk, made, env, nonce), made, talk),
+    started.then(() => made.lookFromOutside()),
   ]);
-  if (inspected === undefined) throw new HotcellError('cell_failed', `The container ${made.name} is gone.`);
-  const expected = expectedPosture(made, env, deps.machine, init);
-  const differences = [...outsideDifferences(made.options, inspected), ...insideDifferences(records, expected)];
+  const expected = expectedPosture(made, env, maker.machine, init);
+  const differences = [...outside.differences, ...insideDifferences(records, expected)];
   if (differences.length > 0)
     throw new HotcellError(
       'posture_differs',
       `The cell is not what the policy requires, so it got no code: ${differences.join('; ')}.`,
       { issues: differences.map((message) => ({ path: 'posture', message })) },
     );
-  return {
-    inside: insideFacts(records),
-    outside: outsideFacts(inspected, version),
-    worth: postureWorth[made.plan.runtime],
-  };
+  return { inside: insideFacts(records), outside: outside.facts, worth: postureWorth[made.plan.runtime] };
 }
 
-type Made = Pick<CellContainer, 'uid' | 'plan'>;
+type Made = Pick<MadeCell, 'uid' | 'plan'>;
 type Env = ReturnType<typeof environmentOf>;
 
 export async function takePosture(talk: Talk, made: Made, env: Env, nonce: Buffer): Promise<PostureRecord[]> {
@@ -118,7 +117,7 @@ function unexpected(frame: CellFrame | undefined): HotcellError {
 }
 
 /** Bounds the work. A failure says what the runtime printed about a cell that never started. */
-async function within<T>(ms: number, work: Promise<T>, made: CellContainer, talk: Talk, deps: CellDeps): Promise<T> {
+async function within<T>(ms: number, work: Promise<T>, made: MadeCell, talk: Talk): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(new HotcellError('cell_failed', `The cell did not report its posture within ${ms / 1000} s.`)),
@@ -128,7 +127,7 @@ async function within<T>(ms: number, work: Promise<T>, made: CellContainer, talk
     return await Promise.race([work, late.promise]);
   } catch (error) {
     if (!(error instanceof HotcellError) || error.code !== 'cell_failed') throw error;
-    const exitCode = await deps.engine.wait(made.container, 1000).catch(() => undefined);
+    const exitCode = await made.ended(1000).catch(() => undefined);
     const how = exitCode === undefined ? '' : ` Its init ended with exit code ${exitCode}.`;
     const said = talk.stderr === '' ? '' : ` The runtime says: ${talk.stderr}`;
     throw new HotcellError('cell_failed', `${error.message}${how}${said}`, { cause: error });

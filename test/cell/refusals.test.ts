@@ -3,12 +3,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
-import { Images } from '@hotcell/executor-worker/cell/cell-image.ts';
+import { openEngineMaker } from '@hotcell/executor-worker/cell/engine-maker.ts';
 import { InitFile } from '@hotcell/executor-worker/cell/host-files.ts';
 import { StuckCells } from '@hotcell/executor-worker/cell/stuck-cells.ts';
 import { usualPatience } from '@hotcell/executor-worker/cell/patrol.ts';
 import { openCell } from '@hotcell/executor-worker/cell/seal.ts';
-import { machineOf } from '@hotcell/executor-worker/cell/seccomp.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
@@ -35,14 +34,11 @@ class StrangeInit extends InitFile {
 }
 
 async function depsWith(init: InitFile) {
+  const { installation, worker, stateDir } = made;
   return {
-    engine,
-    images: new Images(engine, made.installation),
-    installation: made.installation,
-    worker: made.worker,
-    stateDir: made.stateDir,
+    maker: await openEngineMaker(engine, { installation, worker, stateDir, initFile: init.path }),
+    worker,
     init,
-    machine: machineOf((await engine.version()).architecture),
     ownCells: new Map(),
     stuck: new StuckCells(),
     patience: usualPatience,
@@ -73,11 +69,8 @@ for (const runtime of ['runc', 'gvisor'] as const) {
 
   test(`on ${runtime} an init that cannot start fails the cell, with the runtime’s message`, async () => {
     // The file that is mounted in its place exists but is not a program.
-    const deps = await depsWith(new InitFile(made.stateDir));
-    const broken = {
-      ...deps,
-      init: Object.assign(new StrangeInit(made.stateDir), { path: join(made.stateDir, 'no-program') }),
-    };
+    const init = Object.assign(new StrangeInit(made.stateDir), { path: join(made.stateDir, 'no-program') });
+    const broken = await depsWith(init);
     const { writeFile } = await import('node:fs/promises');
     await writeFile(join(made.stateDir, 'no-program'), 'not a program\n', { mode: 0o555 });
     await assert.rejects(openCell(made.plan(runtime), broken), { code: 'cell_failed' });

@@ -1,0 +1,73 @@
+import type { PostureFacts } from '@hotcell/contract/posture.ts';
+import type { Attached } from '@hotcell/outside/engine/engine.ts';
+import type { VettedImage } from './cell-image.ts';
+import type { CellPlan } from './cell-plan.ts';
+
+/** What a cell is made from, once the worker has looked at all of it. */
+export interface CellOrder {
+  /** The cell's own id. It is random. */
+  id: string;
+  plan: CellPlan;
+  image: VettedImage;
+  /** The text of the seccomp profile that the policy pins. */
+  seccomp: string;
+}
+
+/** What the maker says of a cell that has started. */
+export interface OutsideView {
+  facts: PostureFacts;
+  /** What differs from what was asked for. */
+  differences: string[];
+}
+
+/** A cell that was made and not started yet. */
+export interface MadeCell {
+  readonly id: string;
+  readonly uid: number;
+  /** For people: by this name they find it in what made it. */
+  readonly name: string;
+  readonly plan: CellPlan;
+  readonly image: VettedImage;
+  /** Where files of the host are mounted, all of them read-only. */
+  readonly readOnly: readonly string[];
+  /** Before the start, so that nothing is lost in either direction. */
+  connect(): Promise<Attached>;
+  start(): Promise<void>;
+  /** Once it has started. */
+  lookFromOutside(): Promise<OutsideView>;
+  /** The exit code once it has ended; undefined if it has not ended in time. */
+  ended(withinMs: number): Promise<number | undefined>;
+  /** Whether the kernel killed in it for memory, as far as the host knows by now. */
+  killedForMemory(): Promise<boolean>;
+  kill(): Promise<void>;
+  /** By force, with everything that was made for it. True if nothing is left. */
+  remove(): Promise<boolean>;
+}
+
+/** A cell of this installation, of any of its workers, running or not. */
+export interface FoundCell {
+  /** The cell's own id; empty if it was made to look into an image. */
+  id: string;
+  name: string;
+  /** Empty if it belongs to no worker. */
+  worker: string;
+  /** When no run can use it any more; not a number if that can't be read. */
+  deadlineMs: number;
+  hasEnded: boolean;
+  /** As a made cell's. */
+  remove(): Promise<boolean>;
+}
+
+/** One way to make cells. Nothing else in the worker knows which it is. Every call is bounded in time. */
+export interface CellMaker {
+  /** The kernel's name for the machine of the cells. */
+  readonly machine: string;
+  /** `engine_unavailable` if no cell can be made now. */
+  ready(): Promise<void>;
+  /** The image, once nothing in it is in the way of a cell's mounts. */
+  vetted(image: CellPlan['image']): Promise<VettedImage>;
+  make(order: CellOrder): Promise<MadeCell>;
+  list(): Promise<FoundCell[]>;
+  /** Removes what it keeps here for cells other than these. */
+  tidy(isThere: (id: string) => boolean): Promise<void>;
+}

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir } from 'node:fs/promises';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { Engine } from '@hotcell/outside/engine/engine.ts';
+import { Images } from './cell-image.ts';
+import type { CellMaker, CellOrder, FoundCell, MadeCell } from './cell-maker.ts';
+import { EngineCell, removeContainer } from './engine-cell.ts';
+import { folderOfCells, makeFolder, noInputs, removeFolder } from './host-files.ts';
+import { containerName, containerOptions, initPath } from './options.ts';
+import { machineOf } from './seccomp.ts';
+
+/**
+ * The uids of cells: none below 10000, and far from 65534, which owns ext4's reserved blocks. NPROC counts per uid across
+ * the host, so a uid serves one cell at a time.
+ */
+const uids = { first: 10_000, count: 40_000 } as const;
+
+/** Where the search for a free uid begins: random, so that workers of one engine seldom collide. */
+let next = randomBytes(4).readUInt32LE(0) % uids.count;
+
+function nextUid(): number {
+  next = (next + 1) % uids.count;
+  return uids.first + next;
+}
+
+/** How many names may be taken before something other than many cells must be wrong. */
+const tries = 1000;
+
+export interface EngineSite {
+  installation: string;
+  worker: string;
+  /** The same path on the host and here. It belongs to one worker alone. */
+  stateDir: string;
+  /** The path of cell-init on the host. */
+  initFile: string;
+}
+
+/** Cells as containers of the engine. */
+export async function openEngineMaker(engine: Engine, site: EngineSite): Promise<CellMaker> {
+  const { architecture } = await engine.version();
+  await mkdir(folderOfCells(site.stateDir), { recursive: true, mode: 0o755 });
+  const images = new Images(engine, site.installation);
+  return {
+    machine: machineOf(architecture),
+    ready: async () => void (await engine.ping()),
+    vetted: (image) => images.vetted(image),
+    make: (order) => createContainer(engine, site, order),
+    list: () => listContainers(engine, site.installation),
+    tidy: (isThere) => removeFolders(site.stateDir, isThere),
+  };
+}
+
+async function createContainer(engine: Engine, site: EngineSite, order: CellOrder): Promise<MadeCell> {
+  const { installation, worker, stateDir } = site;
+  const { id, plan, image, seccomp } = order;
+  const ownInputs = plan.mounts.some(({ target }) => target === '/inputs') ? [] : [noInputs(stateDir, id)];
+  try {
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const uid = nextUid();
+      const files = [{ source: site.initFile, target: initPath }, ...makeFolder(stateDir, id, uid), ...ownInputs];
+      const from = { imageId: image.id, imageVariables: Object.keys(image.env), seccomp };
+      const more = { id, uid, installation, worker, createdAt: new Date(), files };
+      const options = containerOptions(plan, { ...more, ...from });
+      // The engine gives a name to one container only, whatever installation or worker asks for it.
+      const name = containerName(uid);
+      const container = await engine.create(name, options);
+      if (container !== undefined)
+        return new EngineCell({ engine, stateDir }, { id, uid, name, container, plan, image, options });
+    }
+    throw new HotcellError(
+      'cell_failed',
+      `No uid is free for a cell: ${tries} containers named hotcell-cell-… were in the way. Remove those that are not in use.`,
+    );
+  } catch (error) {
+    // Nothing was created; or the answer was lost, and the reaper finds the container by its labels.
+    removeFolder(stateDir, id);
+    throw error;
+  }
+}
+
+async function listContainers(engine: Engine, installation: string): Promise<FoundCell[]> {
+  const found = await engine.list(['hotcell.managed=1', `hotcell.installation=${installation}`, 'hotcell.role=cell']);
+  return found.map(({ id, name, state, labels }) => ({
+    id: labels['hotcell.cell'] ?? '',
+    name,
+    worker: labels['hotcell.worker'] ?? '',
+    deadlineMs: Date.parse(labels['hotcell.deadline'] ?? ''),
+    hasEnded: state !== 'running',
+    remove: () => removeContainer(engine, id),
+  }));
+}
+
+/** A state folder belongs to one worker: a folder of a cell that is not there is an earlier process's. */
+export async function removeFolders(stateDir: string, isThere: (id: string) => boolean): Promise<void> {
+  const ids = await readdir(folderOfCells(stateDir)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  for (const id of ids) if (!isThere(id)) removeFolder(stateDir, id);
+}
