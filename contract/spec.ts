@@ -49,6 +49,9 @@ export const Labels = z
   )
   .refine((labels) => Object.keys(labels).length <= 32, { message: 'must have at most 32 labels' });
 
+/** Any JSON value; one schema, so that the description of the API can give it a name. */
+export const Json = z.json();
+
 const Retry = z.strictObject({
   on: z.array(RetryableOutcome).min(1),
   max: z.number().int().min(1).max(5),
@@ -58,7 +61,7 @@ const Retry = z.strictObject({
 export const RunRequest = z.strictObject({
   blocks: z.array(Block).min(1, 'must have at least one block').max(64),
   files: z.array(BundledFile).max(256).optional(),
-  params: z.json().optional(),
+  params: Json.optional(),
   policy: PolicyName.optional(),
   image: z.string().min(1).max(256).optional(),
   inputs: z.record(InputName, z.string().min(1).max(1024)).optional(),
@@ -85,7 +88,7 @@ export const Spec = z.strictObject({
   acceptedAt: z.iso.datetime(),
   blocks: z.array(Block),
   files: z.array(BundledFile),
-  params: z.json(),
+  params: Json,
   policy: z.strictObject({ name: PolicyName, digest: Digest }),
   image: z.strictObject({ ref: z.string(), digest: Digest }),
   runtime: z.enum(['runc', 'gvisor']),

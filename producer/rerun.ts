@@ -7,15 +7,14 @@ import type { Caller } from './auth/caller.ts';
 import type { Producer } from './producer.ts';
 import { requestOf } from './policies/past.ts';
 import { sourceForm } from './snapshots/source.ts';
-import { noSuchRun, specOf, viewOf } from './view-run.ts';
+import { requireSpec, specOf, viewOf } from './view-run.ts';
 
 /** The same request again, judged anew against the policy of today; a label says which run it repeats. */
 export async function rerun(
   producer: Producer,
   { caller, run, asked }: { caller: Caller; run: RunId; asked: RerunRequest },
 ): Promise<Answered> {
-  const spec = await specOf(producer, await viewOf(producer, caller.tenant, run));
-  if (!spec) throw noSuchRun(run);
+  const spec = requireSpec(run, await specOf(producer, await viewOf(producer, caller.tenant, run)));
   const { policy } = await producer.pins.get(spec.policy.digest);
   // It is to run now, whenever the first one was to.
   const { notBefore: _, ...request } = requestOf(spec, policy);

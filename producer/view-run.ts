@@ -16,7 +16,7 @@ export function runIdOf(said: string): RunId {
   return parsed.data;
 }
 
-export function noSuchRun(run: string): HotcellError {
+function noSuchRun(run: string): HotcellError {
   return new HotcellError('not_found', `Run ${run} not found. GET /v1/runs lists the runs.`);
 }
 
@@ -52,6 +52,11 @@ export async function viewOf(producer: Producer, tenant: string, run: RunId): Pr
 /** What was asked; undefined for a refusal, which has no spec. */
 export async function specOf({ store }: Producer, view: RunView): Promise<Spec | undefined> {
   return view.spec ? await readSpec(store, view.tenant, view.run, view.spec) : undefined;
+}
+
+export function requireSpec(run: RunId, spec: Spec | undefined): Spec {
+  if (spec) return spec;
+  throw new HotcellError('not_found', `Run ${run} was refused, so it has no spec. Its result names the reasons.`);
 }
 
 type RunProgress = Pick<RunView & { status: Exclude<RunStatus, 'finished'> }, 'status' | 'waiting'>;

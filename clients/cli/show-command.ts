@@ -5,19 +5,33 @@ import type { Command } from 'commander';
 import { asksApi } from './client.ts';
 import { columns, labelsText, pairs } from './columns.ts';
 import { examples, printJson } from './globals.ts';
+import { askedOf, codeOf } from './show-spec.ts';
 import { visibleLine } from './visible.ts';
 
 export function define(command: Command): void {
-  command.argument('<run>');
-  examples(command, ['show RUN', 'show RUN --json']);
-  asksApi(command, async ({ client, globals }, id: string) => {
-    const view = await client.show(id);
-    if (globals.json) printJson(view);
-    else process.stdout.write(isFinished(view) ? finished(view) : common(view));
+  command
+    .argument('<run>')
+    .option('--code', 'print the code and the files that the run was given; with --json, its spec');
+  examples(command, ['show RUN', 'show RUN --code', 'show RUN --json']);
+  asksApi(command, async ({ client, globals }, id: string, { code }: { code?: true }) => {
+    const run = client.runById(id);
+    if (code) {
+      const spec = await run.spec();
+      return globals.json ? printJson(spec) : void process.stdout.write(codeOf(spec));
+    }
+    const view = await run.show();
+    if (globals.json) return printJson(view);
+    // A refusal has no spec.
+    const asked = view.spec === null ? [] : askedOf(await run.spec());
+    process.stdout.write(isFinished(view) ? finished(view, asked) : common(view, asked));
   });
 }
 
-function common(view: RunView): string {
+const tookMs = ({ timings }: Result) => Date.parse(timings.finishedAt) - Date.parse(timings.acceptedAt);
+
+type Asked = ReturnType<typeof askedOf>;
+
+function common(view: RunView, asked: Asked): string {
   const waiting = isFinished(view) ? undefined : view.waiting;
   return pairs([
     ['run', view.run],
@@ -31,18 +45,19 @@ function common(view: RunView): string {
     ['image', view.image && `${view.image.ref} ${view.image.digest}`],
     ['runtime', view.runtime],
     ['spec', view.spec],
-    ['inputs', view.inputs.map((input) => `${input.name} ${input.snapshot}`).join(', ')],
+    ...asked,
     ['labels', labelsText(view.labels, ', ')],
     ['requester', `${view.requester.role} ${view.requester.key}`],
     ['accepted', isFinished(view) ? view.timings.acceptedAt : view.acceptedAt],
     ['finished', isFinished(view) ? view.timings.finishedAt : undefined],
+    ['took', isFinished(view) ? formatSeconds(tookMs(view)) : undefined],
   ]);
 }
 
-function finished(result: Result): string {
+function finished(result: Result, asked: Asked): string {
   const { usage, timings } = result;
   const parts = [
-    common(result),
+    common(result, asked),
     pairs([
       ['queued', formatSeconds(timings.queuedMs)],
       ['staged', formatSeconds(timings.stagedMs)],

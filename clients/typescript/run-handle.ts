@@ -3,6 +3,7 @@ import { routes } from '@hotcell/contract/api/routes.ts';
 import { isFinished, type RerunRequest, type RunView } from '@hotcell/contract/api/runs.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Result } from '@hotcell/contract/result.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
 import { Backoff } from './backoff.ts';
 import type { Http } from './http.ts';
 
@@ -30,6 +31,11 @@ export class Run {
 
   async show(): Promise<RunView> {
     return await this.#http.call(routes.getRun, { params: { run: this.id } });
+  }
+
+  /** What the run was asked to do: code, files, params, and the digests of everything else. */
+  async spec(): Promise<Spec> {
+    return await this.#http.call(routes.getSpec, { params: { run: this.id } });
   }
 
   /** Waits for the result. A program that failed is a result, not an error. */

@@ -3,7 +3,7 @@ import { Digest } from '../digest.ts';
 import { RunId, TenantName } from '../names.ts';
 import { Outcome } from '../outcomes.ts';
 import { Result as RunResult, RunStatus } from '../result.ts';
-import { Labels, RunRequest as SubmittedRun } from '../spec.ts';
+import { Json, Labels, RunRequest as SubmittedRun, Spec } from '../spec.ts';
 import {
   answerObject,
   answerSchema,
@@ -17,7 +17,8 @@ import {
 
 const Result = answerSchema('Result', RunResult);
 // Refers to itself, which only a schema with a name can.
-const JsonValue = requestSchema('JsonValue', SubmittedRun.shape.params.unwrap());
+requestSchema('JsonValue', Json);
+answerSchema('JsonAnswer', Json);
 
 /** Why a run is not further, and how many are before it. */
 export const Waiting = answerObject('Waiting', {
@@ -92,7 +93,7 @@ export const RunParams = z.strictObject({ run: z.string().describe('the id of a 
 const RerunRequest = requestObject('RerunRequest', {
   latestInputs: z.boolean().optional(),
   inputs: SubmittedRun.shape.inputs,
-  params: z.record(z.string(), JsonValue).optional(),
+  params: z.record(z.string(), Json).optional(),
 });
 export type RerunRequest = z.infer<typeof RerunRequest>;
 
@@ -146,6 +147,13 @@ export const runRoutes = {
     params: RunParams,
     headers: z.object({ prefer }),
     answers: { 200: jsonAnswer('the run', RunView, waited) },
+    problems: [404],
+  }),
+  getSpec: route('GET /v1/runs/{run}/spec', 'reader', 'Show what a run was asked to do', {
+    description:
+      'Code, files, params, environment, limits, and the digests of policy, image and inputs. The sha256 of its canonical JSON is the `spec` of the run.',
+    params: RunParams,
+    answers: { 200: jsonAnswer('the spec', answerSchema('Spec', Spec)) },
     problems: [404],
   }),
   cancelRun: route('POST /v1/runs/{run}/cancel', 'submitter', 'Cancel a run, at whatever stage it is', {

@@ -6,7 +6,7 @@ import { cancelRun } from '../cancel.ts';
 import { listRuns } from '../list-runs.ts';
 import type { Producer } from '../producer.ts';
 import { rerun } from '../rerun.ts';
-import { runIdOf, viewOf } from '../view-run.ts';
+import { requireSpec, runIdOf, specOf, viewOf } from '../view-run.ts';
 import type { Handlers } from './register-routes.ts';
 import { endsWith } from './streams.ts';
 import { releaseBody } from './take-bodies.ts';
@@ -37,6 +37,11 @@ export function runHandlers(producer: Producer) {
       if (isFinished(view)) return view;
       const result = await resultWithin(producer, reply, { tenant, run, seconds: secondsOf(headers.prefer) });
       return result ?? (await viewOf(producer, tenant, run));
+    },
+
+    async getSpec({ caller: { tenant }, params }) {
+      const run = runIdOf(params.run);
+      return requireSpec(run, await specOf(producer, await viewOf(producer, tenant, run)));
     },
 
     async cancelRun({ caller: { tenant, key }, params, body }) {

@@ -139,6 +139,10 @@ test('submit, wait, show, logs, ls, get and rerun agree with each other', async 
   assert.deepEqual([result.outcome, result.exitCode], ['failed', 3]);
   assert.deepEqual((await cli.run(['wait', run, '--json'])).rows, shown.rows);
   assert.equal((await cli.run(['logs', run])).stdout, 'said\n');
+  assert.match(
+    (await cli.run(['show', run, '--code'])).stdout,
+    /^==> block 0, python <==\nopen\(.*; raise SystemExit\(3\)\n$/,
+  );
   assert.equal((await cli.run(['get', run, 'x.txt'])).stdout, 'x');
   assert.match((await cli.run(['get', run])).stdout, new RegExp(`x\\.txt +1 +${sha256('x')}`));
   const listed = await cli.run(['ls', '--json', '--label', 'story=one', '--status', 'failed', '--since', '1d']);

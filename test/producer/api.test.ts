@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { apiKeyIdOf } from '@hotcell/contract/apikey.ts';
-import { sha256 } from '@hotcell/contract/digest.ts';
+import { digestOf, sha256 } from '@hotcell/contract/digest.ts';
 import { readResult } from '@hotcell/record/commit.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { Result } from '@hotcell/contract/result.ts';
+import { Spec } from '@hotcell/contract/spec.ts';
 import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
@@ -50,6 +51,19 @@ test('an accepted run is answered with 202 and a Location that shows it', async 
   assert.equal(result.run, run);
   const stored = await readResult(house.store, house.tenant, run);
   assert.deepEqual(stored, result);
+});
+
+test('the spec of a run says what it was asked to do, and its digest is the one that the result names', async () => {
+  const { run, spec: digest } = await finished('print asked', { params: { day: 1 }, labels: { team: 'finance' } });
+  const spec = Spec.parse(await (await producer.ask('GET', `/v1/runs/${run}/spec`)).json());
+  assert.equal(digestOf(spec), digest);
+  assert.deepEqual([spec.blocks, spec.params], [[{ language: 'sh', code: 'print asked' }], { day: 1 }]);
+  const refused = await problemOf(
+    await producer.ask('POST', '/v1/runs', { body: requestFor('print', { limits: { cpus: 999 } }) }),
+  );
+  const none = await problemOf(await producer.ask('GET', `/v1/runs/${String(refused['run'])}/spec`));
+  assert.equal(none.code, 'not_found');
+  assert.match(String(none['detail']), /was refused, so it has no spec/);
 });
 
 test('Prefer: wait is answered as soon as the run is finished, or at its end with the state so far', async () => {
@@ -113,6 +127,7 @@ test('a tenant sees nothing of another tenant’s run by any route', async () =>
     ['GET', '/outputs'],
     ['GET', '/outputs/out.txt'],
     ['GET', '/policy'],
+    ['GET', '/spec'],
     ['POST', '/cancel'],
     ['POST', '/rerun'],
   ] as const) {
