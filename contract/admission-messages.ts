@@ -54,6 +54,8 @@ export const messages = {
     `The inputs total ${exactBytes(asked)}; policy ${name} allows at most ${exactBytes(inputs.bytes)}. Use smaller inputs, or a policy that allows more.`,
   inputFiles: ({ name, inputs }: Policy, asked: number) =>
     `The inputs total ${counted(asked, 'file')}; policy ${name} allows at most ${inputs.files}. Use fewer files, or a policy that allows more.`,
+  more: (rest: number) =>
+    `${counted(rest, 'more reason', 'more reasons')}. Correct these first, then submit again to see the rest.`,
   reader: "Permission denied: a reader key can't submit runs.",
   approval: ({ name }: Policy) =>
     `approval_unavailable: policy ${name} requires an approval, and this version can't take approvals yet. Use another policy.`,

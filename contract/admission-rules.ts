@@ -22,13 +22,22 @@ export interface InputFacts {
 /** Records a refusal: the rule behind it, the place in the request, and the whole sentence. */
 export type Refuse = (rule: string, path: string, message: string) => void;
 
+const mostReasons = 100;
+
 export class Refusals {
-  readonly reasons: Issue[] = [];
+  readonly #all: Issue[] = [];
   readonly rules: string[] = [];
   readonly refuse: Refuse = (rule, path, message) => {
     this.rules.push(rule);
-    this.reasons.push({ path, message });
+    this.#all.push({ path, message });
   };
+
+  /** The first of them, and how many there are beside: a refusal is kept, and its submitter chooses its length. */
+  get reasons(): Issue[] {
+    const rest = this.#all.length - mostReasons;
+    if (rest <= 0) return [...this.#all];
+    return [...this.#all.slice(0, mostReasons), { path: '(more)', message: messages.more(rest) }];
+  }
 }
 
 const ofLanguage = /^blocks\[\d+\]\.language$/;

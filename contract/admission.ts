@@ -60,12 +60,13 @@ function imageOfSpec(spec: Spec, policy: Policy, refuse: Refuse): Image | undefi
 }
 
 function decide(candidate: Candidate, image: Image | undefined, policy: Policy, refusals: Refusals): Admission {
-  const { refuse, reasons, rules } = refusals;
+  const { refuse, rules } = refusals;
   if (policy.approval) refuse('approval', 'policy', messages.approval(policy));
   judgeBlocks(candidate, policy, refuse);
   const limits = judgeLimits(candidate, policy, refuse);
   judgeEnv(candidate, policy, refuse);
   judgeRest(candidate, policy, refuse);
+  const { reasons } = refusals;
   if (reasons.length > 0 || !image) return { admitted: false, reasons, rules };
   const effective: Effective = {
     limits,

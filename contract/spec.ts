@@ -57,6 +57,10 @@ const Retry = z.strictObject({
   max: z.number().int().min(1).max(5),
 });
 
+/** No policy allows more: what is counted here is judged one by one later. */
+export const mostInputs = 64;
+const mostVariables = 1024;
+
 /** The body of POST /v1/runs. It has no fields for user, runtime, mounts or network. */
 export const RunRequest = z.strictObject({
   blocks: z.array(Block).min(1, 'must have at least one block').max(64),
@@ -64,10 +68,16 @@ export const RunRequest = z.strictObject({
   params: Json.optional(),
   policy: PolicyName.optional(),
   image: z.string().min(1).max(256).optional(),
-  inputs: z.record(InputName, z.string().min(1).max(1024)).optional(),
+  inputs: z
+    .record(InputName, z.string().min(1).max(1024))
+    .refine((inputs) => Object.keys(inputs).length <= mostInputs, { message: `must have at most ${mostInputs} inputs` })
+    .optional(),
   limits: AskedLimits.optional(),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'must be letters, digits and _'), z.string().max(8192))
+    .refine((env) => Object.keys(env).length <= mostVariables, {
+      message: `must have at most ${mostVariables} variables. Pass more in params.`,
+    })
     .optional(),
   labels: Labels.optional(),
   priority: z.number().int().min(0).max(9).optional(),

@@ -1,4 +1,3 @@
-import type { KeptSnapshot } from '@hotcell/record/snapshot-store.ts';
 import { type Admission, admit } from '@hotcell/contract/admission.ts';
 import { digestOf } from '@hotcell/contract/digest.ts';
 import { parseRunRequest } from '@hotcell/contract/read-request.ts';
@@ -13,7 +12,7 @@ import { showIssues } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { commit } from '@hotcell/record/commit.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
-import { resolveInput } from './snapshots/resolve.ts';
+import { reasonOf, type ResolvedInput, resolveInputs } from './snapshots/resolve-inputs.ts';
 
 const defaultPolicy = 'sealed';
 
@@ -30,11 +29,6 @@ export interface Answered {
   warnings: readonly string[];
 }
 
-interface ResolvedInput extends KeptSnapshot {
-  name: string;
-  source: string;
-}
-
 /**
  * From a request to an accepted run: parse, resolve names to digests, judge, and only then promise. The refusal of a
  * known caller is recorded under an id too, and names every reason at once.
@@ -46,25 +40,21 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   // What was accepted stays accepted, whatever became of its policy and inputs since.
   const before = idempotency && (await earlier(producer, { tenant: asked.caller.tenant, ...idempotency }));
   if (before) return { ...before, warnings: [] };
+  const { caller } = asked;
   const { policy, issues: noPolicy } = policyOf(producer, request);
-  const { inputs, issues: noInputs } = await inputsOf(producer, asked.caller.tenant, request);
-  const verdict = policy && admit(request, policy.policy, asked.caller, inputs);
-  const reasons = [...noPolicy, ...noInputs, ...(verdict?.admitted === false ? verdict.reasons : [])];
-  if (policy && reasons.length === 0) reasons.push(...(await pinned(producer, policy)));
-  if (!policy || !verdict?.admitted || reasons.length > 0)
-    throw await refusal(producer, asked.caller, request, policy, reasons);
+  if (!policy) throw await refusal(producer, caller, request, undefined, noPolicy);
+  // All that can be judged without the inputs comes before any work for them.
+  const verdict = admit(request, policy.policy, caller, []);
+  const { inputs, issues: noInputs } = await resolveInputs(producer, caller.tenant, request, policy.policy, verdict);
+  const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...noInputs];
+  if (reasons.length === 0) reasons.push(...(await pinned(producer, policy)));
+  if (!verdict.admitted || reasons.length > 0) throw await refusal(producer, caller, request, policy, reasons);
   const { queue } = verdict.effective;
-  const spec = specOf(request, asked.caller, policy, verdict, inputs);
+  const spec = specOf(request, caller, policy, verdict, inputs);
   const accepted = await accept(producer, { spec, queue, idempotency });
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
   producer.model.accepted(accepted.spec, queue);
   return { run: accepted.run, warnings: accepted.spec.warnings };
-}
-
-/** What a request gets wrong is a reason of its refusal; what we cannot do at the moment is an error. */
-function reasonOf(error: unknown, path: string): Issue {
-  if (error instanceof HotcellError && error.status < 500) return { path, message: error.message };
-  throw error;
 }
 
 function policyOf(producer: Producer, request: RunRequest): { policy?: LoadedPolicy; issues: Issue[] } {
@@ -73,23 +63,6 @@ function policyOf(producer: Producer, request: RunRequest): { policy?: LoadedPol
   } catch (error) {
     return { issues: [reasonOf(error, 'policy')] };
   }
-}
-
-async function inputsOf(
-  producer: Producer,
-  tenant: string,
-  request: RunRequest,
-): Promise<{ inputs: ResolvedInput[]; issues: Issue[] }> {
-  const inputs: ResolvedInput[] = [];
-  const issues: Issue[] = [];
-  for (const [name, source] of Object.entries(request.inputs ?? {})) {
-    try {
-      inputs.push({ name, source, ...(await resolveInput(producer, tenant, source)) });
-    } catch (error) {
-      issues.push(reasonOf(error, `inputs.${name}`));
-    }
-  }
-  return { inputs, issues };
 }
 
 /** Into the record goes what a run is judged by, before the run; a text that was revoked meanwhile is a reason too. */

@@ -3,7 +3,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { refuseNames, snapshotLimits, type SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
-import { tally } from './tally.ts';
+import { tally, type TallyLimits } from './tally.ts';
 
 /** An object as it stood in the listing: these bytes are frozen, or none. */
 export interface ListedObject {
@@ -24,7 +24,7 @@ export async function listPrefix(
   store: Store,
   place: Place,
   mode: SnapshotMode,
-  limits: { files: number; bytes: number } = snapshotLimits,
+  limits: TallyLimits = snapshotLimits,
 ): Promise<ListedObject[]> {
   const { bucket, prefix } = place;
   const what = `s3://${bucket}/${prefix}`;

@@ -13,6 +13,7 @@ import { closeLease, type Lease, openLease } from '@hotcell/record/gc/freeze-lea
 import { type ListedObject, listPrefix } from './listing.ts';
 import { presentContents } from '@hotcell/record/present-contents.ts';
 import { type ReadDeps, readObject } from './read-object.ts';
+import type { TallyLimits } from './tally.ts';
 import { objectKey, type Place, recall, type Remembered, remember } from '@hotcell/record/remembered-listing.ts';
 
 const readsAtOnce = 16;
@@ -23,6 +24,8 @@ export interface FreezeOptions {
   mode: SnapshotMode;
   by: string;
   name?: string | undefined;
+  /** Less than what one snapshot holds. */
+  limits?: TallyLimits;
   progress?: ((progress: FreezeProgress) => void) | undefined;
 }
 
@@ -52,7 +55,7 @@ export async function freezePrefix(
   const { mode, by, name } = options;
   // The operator's address and keys; a source is only ever listed and read.
   using listing = new Store(source);
-  const objects = await listPrefix(listing, place, mode);
+  const objects = await listPrefix(listing, place, mode, options.limits);
   const lease = await openLease(deps.store, tenant);
   try {
     const freeze: PrefixFreeze = { deps, tenant, source, place, options, lease, objects };

@@ -6,10 +6,16 @@ import type { Buckets } from '@hotcell/record/buckets.ts';
 import { freezeOutputs } from '../freeze/freeze-outputs.ts';
 import { freezePrefix } from '../freeze/prefix.ts';
 import type { ReadDeps } from '../freeze/read-object.ts';
+import type { TallyLimits } from '../freeze/tally.ts';
 import { sourceForm } from './source.ts';
 
 /** From what a submitter names to what a run is pinned to. It happens once, when the run is accepted, and never later. */
-export async function resolveInput(deps: ReadDeps, tenant: string, source: string): Promise<KeptSnapshot> {
+export async function resolveInput(
+  deps: ReadDeps,
+  tenant: string,
+  source: string,
+  limits?: TallyLimits,
+): Promise<KeptSnapshot> {
   const form = sourceForm(source);
   switch (form.kind) {
     case 'id':
@@ -21,7 +27,7 @@ export async function resolveInput(deps: ReadDeps, tenant: string, source: strin
     case 'outputs':
       return freezeOutputs(deps.store, tenant, form.run);
     case 's3':
-      return freezePrefix(deps, tenant, form, { mode: 'copy', by: 'run' });
+      return freezePrefix(deps, tenant, form, { mode: 'copy', by: 'run', ...(limits && { limits }) });
   }
 }
 

@@ -109,12 +109,23 @@ describe('a refusal', () => {
     assert.equal(said.join('\n'), golden);
   });
 
+  test('keeps its first hundred reasons and counts the others', () => {
+    const env = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`SECRET_${i}`, 'x']));
+    const verdict = admit({ ...prints, ...fine, env }, policy, submitter, []);
+    assert.ok(!verdict.admitted);
+    assert.equal(verdict.reasons.length, 101);
+    assert.equal(
+      verdict.reasons.at(-1)?.message,
+      '20 more reasons. Correct these first, then submit again to see the rest.',
+    );
+  });
+
   test('is complete: one of these requests causes each message', () => {
     const heard = Object.keys(asked).flatMap((name) => {
       const verdict = verdictOf(name);
       return verdict.admitted ? [] : verdict.reasons.map(({ message }) => message);
     });
-    const marks: Record<Exclude<keyof typeof messages, `spec${string}`>, string> = {
+    const marks: Record<Exclude<keyof typeof messages, `spec${string}` | 'more'>, string> = {
       above: 'at most 20 s',
       below: 'at least',
       blockAboveRun: 'than the whole run',
