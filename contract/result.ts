@@ -33,6 +33,8 @@ export type RefusedOutput = z.infer<typeof RefusedOutput>;
 export const Attempt = z.strictObject({
   attempt: z.number().int().min(1),
   worker: z.string(),
+  /** Names the attempt's own objects in the record; attempts of older versions have none. */
+  claim: z.uuid().optional(),
   startedAt: time,
   finishedAt: time.nullable(),
   outcome: Outcome.optional(),
@@ -99,3 +101,8 @@ export const Result = z.strictObject({
   errors: Issues.optional(),
 });
 export type Result = z.infer<typeof Result>;
+
+/** The attempt whose result was committed, and whose log is the run's; undefined if no program ended the run. */
+export function committedAttempt({ attempts }: Pick<Result, 'attempts'>): Attempt | undefined {
+  return attempts.findLast(({ outcome }) => outcome !== undefined);
+}

@@ -41,7 +41,7 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     const noRoom = await takeRoom(worker, stage, control, holdings);
     if (noRoom) return noRoom;
     stage = await claim(worker, stage, again);
-    await begin(worker, stage, control, again);
+    await begin(worker, stage, control);
     crashPoint('worker.claimed');
     if (failedTooOften(stage)) return await giveUp(worker, stage);
     stage = await stageInputs(worker, stage, control, holdings);
@@ -95,6 +95,7 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
     run,
     tenant,
     attempt: claim.attempt,
+    claim: claim.nonce,
     runtime: effective.runtime,
     limits: effective.limits,
     store: worker.store,

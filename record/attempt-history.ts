@@ -19,8 +19,25 @@ export interface History {
 export const noHistory: History = { attempts: [], failed: 0, ended: 0, next: 1 };
 
 /** How an attempt ended that did not commit. */
-export async function recordAttempt(store: Buckets, tenant: string, record: AttemptRecord): Promise<void> {
-  await putFirst(store, objects.attempt, record, tenant, record.run, record.attempt);
+export async function recordAttempt(
+  store: Buckets,
+  tenant: string,
+  { nonce: claim }: Pick<Claim, 'nonce'>,
+  record: AttemptRecord,
+): Promise<void> {
+  await putFirst(store, objects.attempt, record, tenant, record.run, { attempt: record.attempt, claim });
+}
+
+/** A worker of the previous version does not place it by its claim. */
+async function recordOf(
+  store: Buckets,
+  tenant: string,
+  { run, attempt, nonce: claim }: Claim,
+): Promise<AttemptRecord | undefined> {
+  return (
+    (await readValue(store, objects.attempt, tenant, run, { attempt, claim })) ??
+    (await readValue(store, objects.attempt, tenant, run, { attempt }))
+  );
 }
 
 export async function readHistory(store: Buckets, tenant: string, run: RunId): Promise<History> {
@@ -29,9 +46,7 @@ export async function readHistory(store: Buckets, tenant: string, run: RunId): P
     const claim = await readValue(store, objects.claim, run, attemptIn(key));
     if (claim) claims.push(claim);
   }
-  const records = await Promise.all(
-    claims.map(({ attempt }) => readValue(store, objects.attempt, tenant, run, attempt)),
-  );
+  const records = await Promise.all(claims.map((claim) => recordOf(store, tenant, claim)));
   return historyOf(claims, records);
 }
 
@@ -48,11 +63,12 @@ export function historyOf(claims: readonly Claim[], records: readonly (AttemptRe
   };
 }
 
-function attemptOf({ attempt, worker, startedAt }: Claim, record: AttemptRecord | undefined): Attempt {
+function attemptOf({ attempt, worker, nonce, startedAt }: Claim, record: AttemptRecord | undefined): Attempt {
+  const about = { attempt, worker, claim: nonce, startedAt };
   if (record) {
     const { finishedAt, error, outcome } = record;
-    return { attempt, worker, startedAt, finishedAt, ...(outcome ? { outcome } : {}), error };
+    return { ...about, finishedAt, ...(outcome ? { outcome } : {}), error };
   }
   const message = `Worker ${worker} died or lost its connection while it had the run.`;
-  return { attempt, worker, startedAt, finishedAt: null, error: { code: 'worker_gone', message } };
+  return { ...about, finishedAt: null, error: { code: 'worker_gone', message } };
 }

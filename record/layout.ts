@@ -1,5 +1,6 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { RunId, timeOf } from '@hotcell/contract/names.ts';
+import type { Attempt } from '@hotcell/contract/result.ts';
 
 /** The one place that knows where things stand in the two buckets. */
 const shards = 16;
@@ -15,15 +16,20 @@ function day(run: RunId): string {
   return `${iso.slice(0, 4)}/${iso.slice(5, 7)}/${iso.slice(8, 10)}`;
 }
 
+/** Attempts of the previous version are not placed by their claim. */
+export type AttemptPlace = Pick<Attempt, 'attempt' | 'claim'>;
+
 export const recordKeys = {
   run: (tenant: string, run: RunId) => `runs/${tenant}/${day(run)}/${run}/`,
   tenantRuns: (tenant: string) => `runs/${tenant}/`,
   spec: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}spec.json`,
   result: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}result.json`,
-  attempt: (tenant: string, run: RunId, attempt: number) => `${recordKeys.run(tenant, run)}${attempt}/`,
-  log: (tenant: string, run: RunId, attempt: number) => `${recordKeys.attempt(tenant, run, attempt)}log.ndjson.zst`,
-  attemptRecord: (tenant: string, run: RunId, attempt: number) =>
-    `${recordKeys.attempt(tenant, run, attempt)}attempt.json`,
+  /** Its claim is part of its place: two attempts that have the same number, because a claim was lost, share nothing. */
+  attempt: (tenant: string, run: RunId, { attempt, claim }: AttemptPlace) =>
+    `${recordKeys.run(tenant, run)}${attempt}${claim === undefined ? '' : `-${claim}`}/`,
+  log: (tenant: string, run: RunId, place: AttemptPlace) => `${recordKeys.attempt(tenant, run, place)}log.ndjson.zst`,
+  attemptRecord: (tenant: string, run: RunId, place: AttemptPlace) =>
+    `${recordKeys.attempt(tenant, run, place)}attempt.json`,
   cas: (tenant: string, digest: Digest) => `cas/${tenant}/sha256/${hexOf(digest).slice(0, 2)}/${hexOf(digest)}`,
   casPrefix: (tenant: string) => `cas/${tenant}/sha256/`,
   manifest: (tenant: string, id: Digest) => `snapshots/${tenant}/${hexOf(id)}.jsonl`,
@@ -70,7 +76,7 @@ export const workKeys = {
 /** Whose attempt sends to this key in parts: its log, or an output that waits for its digest; undefined for any other. */
 export function attemptOf(key: string): { run: RunId; attempt: number } | undefined {
   const [, run, attempt] =
-    /^runs\/[^/]+\/\d+\/\d+\/\d+\/([^/]+)\/(\d+)\/log\.ndjson\.zst$/.exec(key) ??
+    /^runs\/[^/]+\/\d+\/\d+\/\d+\/([^/]+)\/(\d+)(?:-[^/]+)?\/log\.ndjson\.zst$/.exec(key) ??
     /^uploads\/[^/]+\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d+)-[^/]+$/.exec(key) ??
     [];
   const parsed = RunId.safeParse(run);

@@ -73,8 +73,15 @@ const run = 'runs/<tenant>/<yyyy>/<mm>/<dd>/<run>';
 export const objects = {
   spec: record(`${run}/spec.json`, recordKeys.spec, Spec, 'first', producer, 'forever'),
   result: record(`${run}/result.json`, recordKeys.result, Result, 'first', both, 'forever'),
-  attempt: record(`${run}/<attempt>/attempt.json`, recordKeys.attemptRecord, AttemptRecord, 'first', worker, 'forever'),
-  log: record(`${run}/<attempt>/log.ndjson.zst`, recordKeys.log, Bytes, 'latest', worker, 'forever'),
+  attempt: record(
+    `${run}/<attempt>-<claim>/attempt.json`,
+    recordKeys.attemptRecord,
+    AttemptRecord,
+    'first',
+    worker,
+    'forever',
+  ),
+  log: record(`${run}/<attempt>-<claim>/log.ndjson.zst`, recordKeys.log, Bytes, 'first', worker, 'forever'),
   content: record('cas/<tenant>/sha256/<ab>/<digest>', recordKeys.cas, Bytes, 'digest', both, 'referenced'),
   manifest: record('snapshots/<tenant>/<id>.jsonl', recordKeys.manifest, Bytes, 'digest', both, 'referenced'),
   locations: record(

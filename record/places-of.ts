@@ -1,12 +1,13 @@
-import type { Result } from '@hotcell/contract/result.ts';
+import { committedAttempt, type Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from './layout.ts';
 
 /** Under which keys of the record a run's objects are, for a person who looks with other tools. */
-export function placesOf({ tenant, run, inputs, outputs, attempts }: Result): [what: string, key: string][] {
-  const attempt = attempts.findLast((one) => one.outcome !== undefined)?.attempt ?? 1;
+export function placesOf(result: Result): [what: string, key: string][] {
+  const { tenant, run, inputs, outputs } = result;
+  const attempt = committedAttempt(result);
   return [
     ['what was asked', recordKeys.spec(tenant, run)],
-    ['its log', recordKeys.log(tenant, run, attempt)],
+    ...(attempt ? [['its log', recordKeys.log(tenant, run, attempt)] satisfies [string, string]] : []),
     ['its result', recordKeys.result(tenant, run)],
     ...inputs.map(({ name, snapshot }): [string, string] => [`input ${name}`, recordKeys.manifest(tenant, snapshot)]),
     ...outputs.files.map(({ path, sha256 }): [string, string] => [path, recordKeys.cas(tenant, sha256)]),

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { checkedBytes } from './checked-bytes.ts';
 import { recordKeys } from './layout.ts';
 import type { Contents } from './contents.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
@@ -47,20 +47,15 @@ export function openContent(store: Buckets, tenant: string, digest: Digest, sign
   return store.get(store.record, recordKeys.cas(tenant, digest), { signal });
 }
 
-/** Passes on what comes and ends in an error, before the last of it is sent, if it was not what it should be. */
-export async function* verified(chunks: AsyncIterable<Uint8Array>, digest: Digest): AsyncGenerator<Uint8Array> {
-  const hash = createHash('sha256');
-  let held: Uint8Array | undefined;
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    if (held) yield held;
-    held = chunk;
-  }
-  const found: Digest = `sha256:${hash.digest('hex')}`;
-  if (found !== digest)
-    throw new HotcellError(
-      'snapshot_refused',
-      `The bytes have the digest ${found} instead of ${digest}: the file changed while it was read, or the upload was damaged. Try again.`,
-    );
-  if (held) yield held;
+/** The same bytes, or `snapshot_refused`. */
+export function verified(chunks: AsyncIterable<Uint8Array>, digest: Digest): AsyncGenerator<Uint8Array> {
+  return checkedBytes(
+    chunks,
+    digest,
+    (found) =>
+      new HotcellError(
+        'snapshot_refused',
+        `The bytes have the digest ${found} instead of ${digest}: the file changed while it was read, or the upload was damaged. Try again.`,
+      ),
+  );
 }

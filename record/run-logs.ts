@@ -1,11 +1,15 @@
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { LogRow } from '@hotcell/contract/log-rows.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import { recordKeys, workKeys } from './layout.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
+import { committedAttempt, type Result } from '@hotcell/contract/result.ts';
+import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from './buckets.ts';
+import { checkedBytes } from './checked-bytes.ts';
+import { type AttemptPlace, recordKeys, workKeys } from './layout.ts';
 
 /** The rows of an NDJSON stream, parsed one by one: a log may be larger than memory. */
 async function* rowsOf(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: string): AsyncGenerator<LogRow> {
@@ -19,28 +23,42 @@ async function* rowsOf(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: st
   if (rest !== '') throw new HotcellError('record_damaged', `${what} ends in the middle of a row.`);
 }
 
-/** The whole log of an attempt, compressed, as it comes. */
+/** The whole log of an attempt, compressed, as it comes. Nothing that stands there already is replaced. */
 export async function putLog(
   store: Buckets,
-  { tenant, run, attempt }: { tenant: string; run: RunId; attempt: number },
+  { tenant, run, ...place }: { tenant: string; run: RunId } & AttemptPlace,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  await store.upload(store.record, recordKeys.log(tenant, run, attempt), chunks);
+  try {
+    await store.upload(store.record, recordKeys.log(tenant, run, place), chunks, { ifAbsent: true });
+  } catch (error) {
+    // Only the owner of this claim puts here: the answer to its own put was lost. Readers compare the digest in any case.
+    if (!(error instanceof PreconditionFailed)) throw error;
+  }
 }
 
-export async function* storedRows(store: Buckets, tenant: string, run: RunId, attempt: number): AsyncGenerator<LogRow> {
-  const key = recordKeys.log(tenant, run, attempt);
+/** The log that a result names; none if no program ended the run. A log with another digest is never given whole. */
+export async function* storedRows(store: Buckets, result: Result): AsyncGenerator<LogRow> {
+  const { sha256 } = result.logs;
+  const attempt = committedAttempt(result);
+  if (sha256 === null || !attempt) return;
+  const key = recordKeys.log(result.tenant, result.run, attempt);
+  const damaged = (why: string, cause?: unknown) =>
+    new HotcellError('record_damaged', `${store.record}/${key} ${why}, although the result names it.`, { cause });
   const found = await store.get(store.record, key);
-  if (!found)
-    throw new HotcellError('record_damaged', `${store.record}/${key} is missing, although the result names it.`);
+  if (!found) throw damaged('is missing');
+  const checked = checkedBytes(found.body, sha256, (other) => damaged(`has the digest ${other} instead of ${sha256}`));
   const plain = createZstdDecompress();
-  // The error of either end shows at the reader; pipe() alone would leave the reader waiting.
-  found.body.on('error', (error) => plain.destroy(error));
+  // Its failure is thrown to the reader of the rows.
+  const decompressed = pipeline(Readable.from(checked), plain).catch(() => undefined);
   try {
-    yield* rowsOf(Readable.from(found.body.pipe(plain)), key);
+    yield* rowsOf(plain as AsyncIterable<Buffer>, key);
+  } catch (error) {
+    throw error instanceof HotcellError ? error : damaged('cannot be decompressed', error);
   } finally {
     found.body.destroy();
     plain.destroy();
+    await decompressed;
   }
 }
 

@@ -25,7 +25,8 @@ export const Claim = z.strictObject({
   ...ofRun,
   attempt: z.number().int().min(1),
   worker: z.string(),
-  nonce: z.string(),
+  /** What the attempt puts into the record stands under a key with this in it. */
+  nonce: z.uuid(),
   startedAt: time,
 });
 export type Claim = z.infer<typeof Claim>;

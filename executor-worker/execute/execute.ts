@@ -20,6 +20,8 @@ export interface ExecuteContext {
   run: RunId;
   tenant: string;
   attempt: number;
+  /** The nonce of the attempt's claim. */
+  claim: string;
   runtime: 'runc' | 'gvisor';
   limits: Limits;
   store: Buckets;
@@ -42,7 +44,7 @@ export interface Execution {
 
 /** Hands the code over and follows what comes out, until all of it is stored. */
 export async function execute(cell: SealedCell, job: Job, context: ExecuteContext): Promise<Execution> {
-  const { store, tenant, run, attempt, limits } = context;
+  const { store, tenant, run, attempt, claim, limits } = context;
   const live = new LogFeed({
     store,
     run,
@@ -51,7 +53,7 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     onError: (what, error) => context.log.warn({ run, err: error }, what),
   });
   const recorder = new LogRecorder({
-    put: (chunks) => putLog(store, { tenant, run, attempt }, chunks),
+    put: (chunks) => putLog(store, { tenant, run, attempt, claim }, chunks),
     limitBytes: limits.logBytes,
     live,
   });

@@ -40,6 +40,7 @@ export function resultWithout(stage: Stage, { error, ...ending }: AttemptEnding,
   const own = claim && {
     attempt: claim.attempt,
     worker: claim.worker,
+    claim: claim.nonce,
     startedAt: claim.startedAt,
     finishedAt,
     outcome: ending.outcome,

@@ -104,7 +104,9 @@ export async function recordOwnAttempt(
   const { run, attempt, worker, startedAt } = stage.claim;
   const finishedAt = noEarlierThan(new Date(), startedAt);
   const record: AttemptRecord = { version: 1, run, attempt, worker, startedAt, finishedAt, ...how };
-  await patiently(log, `record attempt ${attempt} of ${run}`, () => recordAttempt(store, stage.ticket.tenant, record));
+  await patiently(log, `record attempt ${attempt} of ${run}`, () =>
+    recordAttempt(store, stage.ticket.tenant, stage.claim, record),
+  );
 }
 
 const isClaimed = (stage: Stage): stage is Attempted => 'claim' in stage;

@@ -11,14 +11,15 @@ export async function claim({ store, name }: Worker, judged: Judged, again: bool
   return { ...judged, at: 'claimed', ...claimed };
 }
 
-export async function begin(worker: Worker, claimed: Claimed, control: RunControl, again: boolean): Promise<void> {
+export async function begin(worker: Worker, claimed: Claimed, control: RunControl): Promise<void> {
   const {
     ticket,
     claim: { attempt },
   } = claimed;
   control.claimed(attempt);
-  // An earlier attempt that nothing had told us of: it may have finished the run.
-  if (!again && attempt > 1 && (await isCommitted(worker.store, ticket.tenant, ticket.run)))
+  // After the claim, and even for the first one: the notary removes the claims of a finished run, and a Valkey that
+  // forgot its last seconds gives out the run's ticket as if it were new.
+  if (await isCommitted(worker.store, ticket.tenant, ticket.run))
     throw new HotcellError('lost_claim', 'Another attempt finished the run.');
   control.goOn();
   await control.tell('staging');

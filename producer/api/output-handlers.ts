@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { octets } from '@hotcell/contract/api/route.ts';
 import { hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { OutputFile, Result } from '@hotcell/contract/result.ts';
+import { checkedBytes } from '@hotcell/record/checked-bytes.ts';
 import { openContent } from '@hotcell/record/put-content.ts';
 import type { Producer } from '../producer.ts';
 import { runIdOf, viewOf } from '../view-run.ts';
@@ -53,20 +53,10 @@ function attachment(path: string): string {
   return `attachment; filename*=UTF-8''${encoded}`;
 }
 
-/** Holds the last chunk back until the digest is known: a file of wrong bytes never arrives whole. */
-async function* checked(producer: Producer, file: OutputFile, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const hash = createHash('sha256');
-  let held: Buffer | undefined;
-  for await (const chunk of body) {
-    hash.update(chunk);
-    if (held) yield held;
-    held = chunk;
-  }
-  const got = `sha256:${hash.digest('hex')}`;
-  if (got !== file.sha256) {
+function checked(producer: Producer, file: OutputFile, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  return checkedBytes(body, file.sha256, (got) => {
     const message = 'the store has other bytes than the result names';
     producer.log.error({ path: file.path, expected: file.sha256, got }, message);
-    throw new HotcellError('record_damaged', `${file.path}: ${message}`);
-  }
-  if (held) yield held;
+    return new HotcellError('record_damaged', `${file.path}: ${message}`);
+  });
 }

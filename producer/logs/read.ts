@@ -1,7 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { Result } from '@hotcell/contract/result.ts';
+import { committedAttempt, type Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { merge } from '../follow/merge.ts';
@@ -46,11 +46,8 @@ export async function* readLog(
 
 /** The rest of the log from the record: all of it, if the attempt that was followed did not commit. */
 async function* committedRows(store: Buckets, result: Result, tail: LogTail): AsyncGenerator<LogRow> {
-  if (result.logs.sha256 === null) return;
-  const attempt = result.attempts.findLast((one) => one.outcome !== undefined)?.attempt;
-  if (attempt === undefined) return;
-  const after = tail.attempt !== 0 && tail.attempt !== attempt ? -1 : tail.after;
-  for await (const row of storedRows(store, result.tenant, result.run, attempt)) if (row.seq > after) yield row;
+  const after = tail.attempt !== 0 && tail.attempt !== committedAttempt(result)?.attempt ? -1 : tail.after;
+  for await (const row of storedRows(store, result)) if (row.seq > after) yield row;
 }
 
 /** Wakes at once, then whenever there may be more; true when the run may be finished and the record is worth a read. */

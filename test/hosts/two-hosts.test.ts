@@ -124,7 +124,7 @@ test('runs are spread over both hosts, each stages its own inputs, no uid is lea
   await hosts[at].net.heal();
   const lost = await until(
     'the cut-off host records why its attempt does not count',
-    () => readValue(house.store, objects.attempt, house.tenant, long, 1),
+    () => readValue(house.store, objects.attempt, house.tenant, long, { attempt: 1, claim: result.attempts[0]?.claim }),
     120_000,
   );
   // While it was cut off, it gave up on the store, or the other host took it for dead and removed its cell: it failed. Or

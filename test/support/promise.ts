@@ -75,7 +75,7 @@ async function brokenRun(store: Buckets, tenant: string, run: string): Promise<s
   found.push(...(await brokenOutputs(store, result)), ...brokenAttempts(result));
   const last = result.attempts.at(-1);
   if (result.logs.sha256 && last) {
-    const log = await store.getBytes(store.record, recordKeys.log(tenant, run, last.attempt));
+    const log = await store.getBytes(store.record, recordKeys.log(tenant, run, last));
     if (!log || sha256(log) !== result.logs.sha256) found.push(`${run}: the log is not what the result says`);
   }
   const { acceptedAt, finishedAt } = result.timings;

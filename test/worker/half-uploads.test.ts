@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
@@ -47,7 +48,8 @@ test('uploads of dead attempts are removed; those of living attempts, and other 
   const tenant = bed.tenant();
   const [dead, alive, next] = [newRunId(), newRunId(), newRunId()];
   const beat = { tenant, status: 'running', worker: 'w', nonce: 'n', since: new Date().toISOString() } as const;
-  const log = await begin(store.record, recordKeys.log(tenant, dead, 1));
+  const logKey = recordKeys.log(tenant, dead, { attempt: 1, claim: randomUUID() });
+  const log = await begin(store.record, logKey);
   const output = await begin(store.work, workKeys.outputUpload(tenant, dead, 1, 'a'));
   const mine = await begin(store.work, workKeys.outputUpload(tenant, alive, 2, 'a'));
   const older = await begin(store.work, workKeys.outputUpload(tenant, next, 1, 'a'));
@@ -65,16 +67,13 @@ test('uploads of dead attempts are removed; those of living attempts, and other 
   };
 
   await sweep();
-  assert.ok(await isHalf(store.record, recordKeys.log(tenant, dead, 1)), 'no attempt is suspected without a reason');
+  assert.ok(await isHalf(store.record, logKey), 'no attempt is suspected without a reason');
   uploads.suspect();
   await sweep();
-  assert.ok(
-    await isHalf(store.record, recordKeys.log(tenant, dead, 1)),
-    'an attempt that misses one look may still live',
-  );
+  assert.ok(await isHalf(store.record, logKey), 'an attempt that misses one look may still live');
   await sweep();
 
-  assert.equal(await isHalf(store.record, recordKeys.log(tenant, dead, 1)), false);
+  assert.equal(await isHalf(store.record, logKey), false);
   assert.equal(await isHalf(store.work, workKeys.outputUpload(tenant, dead, 1, 'a')), false);
   assert.equal(await isHalf(store.work, workKeys.outputUpload(tenant, next, 1, 'a')), false, 'another attempt lives');
   assert.equal(await store.head(store.work, whole), undefined);

@@ -21,7 +21,7 @@ after(() => bed[Symbol.asyncDispose]());
 
 function open(limitBytes: number, publish: (rows: readonly LogRow[]) => Promise<void> = () => Promise.resolve()) {
   const run = newRunId();
-  const key = recordKeys.log(bed.tenant(), run, 1);
+  const key = recordKeys.log(bed.tenant(), run, { attempt: 1 });
   const troubles: string[] = [];
   const put = async (chunks: AsyncIterable<Uint8Array>) => void (await store.upload(store.record, key, chunks));
   const live = new LogFeed({ store, run, attempt: 1, publish, onError: (what) => troubles.push(what) });

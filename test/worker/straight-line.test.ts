@@ -58,6 +58,8 @@ test('a run that the platform fails three times is lost, and names every attempt
   assert.ok(result.attempts.every((attempt) => attempt.error?.message.includes('the cell died')));
   assert.match(result.reason, /attempt 1 on one: .*attempt 3 on one: .*rerun/s);
   const { store, tenant } = house;
-  const record = await readValue(store, objects.attempt, tenant, run, 1);
+  const [first] = result.attempts;
+  assert.ok(first?.claim);
+  const record = await readValue(store, objects.attempt, tenant, run, first);
   assert.equal(record?.error.code, 'cell_failed');
 });

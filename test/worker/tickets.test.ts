@@ -3,13 +3,15 @@ import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import { newRunId } from '@hotcell/contract/names.ts';
+import { newRunId, type RunId } from '@hotcell/contract/names.ts';
+import { committedAttempt } from '@hotcell/contract/result.ts';
 import type { Ticket } from '@hotcell/contract/ticket.ts';
 import { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
 import { type Bed, openBed } from '../support/bed.ts';
-import { echoQueue } from '../support/echo.ts';
+import { echoQueue, echoSteps } from '../support/echo.ts';
+import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { type House, openHouse } from '../support/house.ts';
-import { resultOf, settled } from '../support/promise.ts';
+import { keysOf, resultOf, settled } from '../support/promise.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
@@ -103,21 +105,51 @@ test('a ticket of the previous version is understood', async () => {
   await settled(house, [run]);
 });
 
+/** A new ticket for a run that was accepted before. */
+async function ticketFor({ producer, store, tenant }: House, run: RunId): Promise<Ticket> {
+  const bytes = await store.getBytes(store.record, recordKeys.spec(tenant, run));
+  const about = { installation: producer.installation, run, tenant, spec: sha256(bytes ?? ''), queue: echoQueue };
+  return producer.tickets.issue(about, new Date());
+}
+
 test('the ticket of a finished run runs nothing when it is queued again', async () => {
-  const { run, spec } = await house.submit('print hello');
+  const { run } = await house.submit('print hello');
   await resultOf(house, run);
   await settled(house, [run]);
-  const { tickets, installation } = house.producer;
-  const { tenant } = house;
-  const bytes = await house.store.getBytes(house.store.record, recordKeys.spec(tenant, spec.run));
-  const about = { installation, run, tenant, spec: sha256(bytes ?? ''), queue: echoQueue };
-  await put(run, tickets.issue(about, new Date()));
+  await put(run, await ticketFor(house, run));
   await settled(house, [run]);
   assert.equal((await resultOf(house, run)).attempts.length, 1);
-  const log = recordKeys.log(tenant, run, 1);
-  const versions: string[] = [];
-  for await (const { versionId } of house.store.listVersions(house.store.record, log)) versions.push(versionId);
+});
+
+test('a finished run is not executed again when Valkey forgot it and its claims are gone; its log stays as it was', async () => {
+  await using own = await openHouse(bed);
+  const { store, tenant } = own;
+  const sealed: string[] = [];
+  const seal: Steps['seal'] = (plan) => {
+    sealed.push(plan.run);
+    return echoSteps.seal(plan);
+  };
+  const { run } = await own.submit('print hello');
+  const first = await own.worker('one', { steps: { ...echoSteps, seal } });
+  const result = await resultOf(own, run);
+  await settled(own, [run]);
+  await first.stop();
+  const before = await keysOf(store, store.record);
+  await own.emptyValkey();
+  const queue = own.producer.queues.of(echoQueue);
+  // As if it came for the first time: nothing says that the run may have begun.
+  await queue.enqueue(await ticketFor(own, run), { run, tenant, priority: 5 });
+  await own.worker('two', { steps: { ...echoSteps, seal } });
+  await settled(own, [run]);
+  assert.deepEqual(sealed, [run]);
+  assert.deepEqual(await resultOf(own, run), result);
+  const log = recordKeys.log(tenant, run, committedAttempt(result) ?? assert.fail('no attempt was committed'));
+  const versions = await Array.fromAsync(store.listVersions(store.record, log));
   assert.equal(versions.length, 1);
+  // What the second attempt left says so, under a key of its own.
+  const added = (await keysOf(store, store.record)).filter((key) => !before.includes(key));
+  assert.equal(added.length, 1);
+  assert.match(added[0] ?? '', new RegExp(`/${run}/1-[0-9a-f-]{36}/attempt.json$`));
 });
 
 test('a run whose spec was altered or is missing is lost, and says so', async () => {

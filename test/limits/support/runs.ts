@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import { languages } from '@hotcell/contract/languages.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
@@ -89,9 +90,10 @@ export async function openRuns(bed: Bed, name: string): Promise<Runs> {
         const { run, attempt } = plan;
         const publishLog = async (rows: readonly LogRow[]) => asked.onRows?.(rows, stop);
         const used = asked.store ?? store;
-        const parts = { run, tenant, attempt, runtime, limits, store: used, publishLog, stop: stop.signal, log };
+        const claim = randomUUID();
+        const parts = { run, tenant, attempt, claim, runtime, limits, store: used, publishLog, stop: stop.signal, log };
         const execution = await execute(cell, job, parts);
-        const rows = await storedLog(store, tenant, run);
+        const rows = await storedLog(store, recordKeys.log(tenant, run, { attempt, claim }));
         const segments = await Array.fromAsync(store.list(store.work, `logs/${run}/`));
         await bed.store('operator').deleteMany(
           store.work,
@@ -106,8 +108,8 @@ export async function openRuns(bed: Bed, name: string): Promise<Runs> {
   };
 }
 
-async function storedLog(store: Buckets, tenant: string, run: string): Promise<LogRow[]> {
-  const bytes = await store.getBytes(store.record, recordKeys.log(tenant, run, 1));
+async function storedLog(store: Buckets, key: string): Promise<LogRow[]> {
+  const bytes = await store.getBytes(store.record, key);
   const text = bytes === undefined ? '' : zstdDecompressSync(bytes).toString().trimEnd();
   return text === '' ? [] : text.split('\n').map((line) => LogRow.parse(JSON.parse(line)));
 }

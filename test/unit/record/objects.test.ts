@@ -10,8 +10,8 @@ const digest = sha256('x');
 const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[name]['key']> } = {
   spec: ['tenant', run],
   result: ['tenant', run],
-  attempt: ['tenant', run, 1],
-  log: ['tenant', run, 1],
+  attempt: ['tenant', run, { attempt: 1, claim: 'claim' }],
+  log: ['tenant', run, { attempt: 1, claim: 'claim' }],
   content: ['tenant', digest],
   manifest: ['tenant', digest],
   locations: ['tenant', digest],
