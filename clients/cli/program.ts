@@ -26,7 +26,7 @@ const commands: Readonly<Record<string, Entry>> = {
   demo: ['set up and show what Hotcell does', () => import('./demo-command.ts')],
   completion: ['print a completion script for a shell', () => import('./completion-command.ts')],
   policy: ['list, test, check, compare, explain and revoke policies', () => import('./policy-command.ts')],
-  workers: ['list workers, or drain one', () => import('./workers-command.ts')],
+  workers: ['list workers, drain or resume one', () => import('./workers-command.ts')],
 };
 
 export function buildProgram(): Command {

@@ -8,8 +8,19 @@ import { openClient } from './client.ts';
 import { columns } from './columns.ts';
 import { examples, type Globals, globalsOf, printJson } from './globals.ts';
 
+/** A worker that was drained and forgotten looks like a system that hangs. */
+export function drainedWarning({ workers }: Workers): string {
+  return workers
+    .filter(({ state }) => state !== 'ready')
+    .map(
+      ({ name, state }) =>
+        `\nwarning: Worker ${name} is ${state} and takes no runs. Run ./hotcell workers resume ${name}.\n`,
+    )
+    .join('');
+}
+
 /** Asks the API for workers and cells. Without an answer, status still shows the services, and why the rest is missing. */
-async function askApi(globals: Globals): Promise<{ known?: Workers; reason?: string }> {
+export async function askApi(globals: Globals): Promise<{ known?: Workers; reason?: string }> {
   try {
     const client = await openClient(globals);
     return { known: await client.call(routes.listWorkers, {}) };
@@ -31,6 +42,7 @@ function print({ installation, services }: InstallationStatus, known: Workers | 
     return [name, state, queues.join(','), `${used.runs}`, of, `${cells.length}`];
   });
   process.stdout.write(`\n${columns(['WORKER', 'STATE', 'QUEUES', 'RUNS', 'CPUS', 'CELLS'], workers)}`);
+  process.stdout.write(drainedWarning(known));
   for (const { name, cells } of known.workers)
     for (const { container, problem } of cells)
       if (problem !== undefined)

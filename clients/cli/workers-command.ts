@@ -31,6 +31,15 @@ export function define(command: Command): void {
   asksApi(drain, async ({ client, globals, note }, name: string) => {
     const drained = await client.call(routes.drainWorker, { params: { name } });
     if (globals.json) printJson(drained);
-    else note(`Worker ${name} finishes its runs and takes no new ones. Restart the worker to resume.`);
+    else note(`Worker ${name} finishes its runs and takes no new ones. ./hotcell workers resume ${name} ends that.`);
+  });
+
+  const resume = subcommand(command, 'resume', 'let a drained worker take runs again', ['workers resume host-1'])
+    .alias('undrain')
+    .argument('<worker>');
+  asksApi(resume, async ({ client, globals, note }, name: string) => {
+    const resumed = await client.call(routes.resumeWorker, { params: { name } });
+    if (globals.json) printJson(resumed);
+    else note(`Worker ${name} takes runs again.`);
   });
 }

@@ -27,6 +27,13 @@ export const workerRoutes = {
     },
     problems: [404],
   }),
+  resumeWorker: route('POST /v1/workers/{name}/resume', 'operator', 'Let a drained worker take runs again', {
+    params: z.strictObject({ name: z.string() }),
+    answers: {
+      202: jsonAnswer('ready', answerObject('ResumedWorker', { worker: z.string(), state: z.literal('ready') })),
+    },
+    problems: [404],
+  }),
   rebuild: route('POST /v1/rebuild', 'operator', 'Rebuild the queue and the lists from the buckets', {
     description: 'NDJSON: one line when it is done; empty lines until then keep the connection alive.',
     answers: { 200: { description: 'rebuilt', content: { [ndjson]: Rebuilt } } },

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { CellBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
+import type { WorkerOrder } from '@hotcell/outside/live/worker-heartbeats.ts';
 import type { Worker } from '../worker.ts';
 
 const everyMs = 2_000;
@@ -15,7 +16,7 @@ export function register(
   about: {
     queues: readonly string[];
     state: () => WorkerBeat['state'];
-    askedToDrain: () => void;
+    ordered: (order: WorkerOrder) => void;
     stuck: () => CellBeat[];
   },
 ): Registered {
@@ -36,7 +37,8 @@ export function register(
       at: new Date().toISOString(),
     };
     try {
-      if (await live.workers.beat(beat)) about.askedToDrain();
+      const order = await live.workers.beat(beat);
+      if (order) about.ordered(order);
     } catch (error) {
       log.debug({ error }, 'failed to report this worker to Valkey');
     }

@@ -4,6 +4,7 @@ import type { CellBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { TicketReader } from '@hotcell/contract/ticket-signing.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
+import type { WorkerOrder } from '@hotcell/outside/live/worker-heartbeats.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Pull, Pulled, Served } from '@hotcell/outside/queue/queue.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
@@ -79,12 +80,20 @@ export async function serve(
     log.info('draining: taking no more tickets');
     for (const pull of pulls) void pull.stop();
   };
-  // An order to drain does not outlive a restart.
-  await live.workers.undrain(worker.name).catch((error: unknown) => log.warn({ error }, 'Valkey is not ready yet'));
+  const ordered = (order: WorkerOrder) => {
+    if (order === 'drain') return stopTaking();
+    if (ends.aborted || state === 'ready') return;
+    state = 'ready';
+    log.info('resumed: taking tickets again');
+    for (const pull of pulls) pull.resume();
+    void registered.say();
+  };
+  // An order does not outlive a restart.
+  await live.workers.forgetOrder(worker.name).catch((error: unknown) => log.warn({ error }, 'Valkey is not ready yet'));
   await using registered = register(worker, {
     queues: settings.HOTCELL_QUEUES,
     state: () => (state === 'draining' && worker.runs.size === 0 ? 'drained' : state),
-    askedToDrain: stopTaking,
+    ordered,
     stuck,
   });
   using _events = await live.onEvent((event) => {

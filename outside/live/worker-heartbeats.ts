@@ -3,18 +3,23 @@ import { ifValid, listSeconds, ValkeyConnection } from './valkey-connection.ts';
 
 const beatMs = 10_000;
 
-/** Which workers there are, as they report themselves, and which of them are asked to drain. */
+export type WorkerOrder = 'drain' | 'resume';
+
+/** Which workers there are, as they report themselves, and what they are ordered to do. */
 export class WorkerHeartbeats extends ValkeyConnection {
-  /** True if this worker was asked to drain. */
-  async beat(beat: WorkerBeat): Promise<boolean> {
+  /** The last order to this worker. A lost order changes nothing: a drained worker stays drained. */
+  async beat(beat: WorkerBeat): Promise<WorkerOrder | undefined> {
     const answers = await this.send((pipe) =>
       pipe
         .set(this.key('worker', beat.name), JSON.stringify(beat), 'PX', beatMs)
         .sadd(this.key('workers'), beat.name)
         .expire(this.key('workers'), listSeconds)
-        .exists(this.key('drain', beat.name)),
+        .exists(this.key('drain', beat.name))
+        .exists(this.key('resume', beat.name)),
     );
-    return answers.at(-1) === 1;
+    const [drain, resume] = answers.slice(-2);
+    if (drain === 1) return 'drain';
+    return resume === 1 ? 'resume' : undefined;
   }
 
   async all(): Promise<WorkerBeat[]> {
@@ -32,14 +37,19 @@ export class WorkerHeartbeats extends ValkeyConnection {
     await this.send((pipe) => pipe.del(this.key('worker', name)).srem(this.key('workers'), name));
   }
 
-  /** Asks a worker to take no more runs, until it is started again. */
-  async drain(name: string): Promise<void> {
+  /** `drain`: take no more runs until it is ordered to resume, or started again. */
+  async order(name: string, order: WorkerOrder): Promise<void> {
     await this.send((pipe) =>
-      this.notify(pipe.set(this.key('drain', name), '1', 'EX', listSeconds), { type: 'drain', worker: name }),
+      this.notify(
+        pipe
+          .del(this.key(order === 'drain' ? 'resume' : 'drain', name))
+          .set(this.key(order, name), '1', 'EX', listSeconds),
+        { type: 'drain', worker: name },
+      ),
     );
   }
 
-  async undrain(name: string): Promise<void> {
-    await this.ask((redis) => redis.del(this.key('drain', name)));
+  async forgetOrder(name: string): Promise<void> {
+    await this.ask((redis) => redis.del(this.key('drain', name), this.key('resume', name)));
   }
 }

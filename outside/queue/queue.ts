@@ -72,6 +72,8 @@ export interface Pull {
   hold(count: number): void;
   /** Take no more tickets. Those held are served to their end. */
   stop(): Promise<void>;
+  /** After `stop`: take tickets again. */
+  resume(): void;
   /** Resolves when no ticket is held. */
   idle(): Promise<void>;
   /** Call it when idle: a ticket that is still held is served again by another worker. */

@@ -60,6 +60,11 @@ export class TicketPull implements Pull {
     await this.#worker.pause(true);
   }
 
+  resume(): void {
+    // Resolves only when it is paused again or closed.
+    this.#worker.resume().catch((error: Error) => this.#service.problem(error));
+  }
+
   async idle(): Promise<void> {
     while (this.#serving.size > 0) await Promise.allSettled(this.#serving);
   }

@@ -1,6 +1,7 @@
 import type { Rebuilt } from '@hotcell/contract/api/workers.ts';
 import { ndjson } from '@hotcell/contract/api/route.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { WorkerOrder } from '@hotcell/outside/live/worker-heartbeats.ts';
 import type { Producer } from '../producer.ts';
 import { compareAll, fillFromRecord } from '../readmodel/fill.ts';
 import type { Handlers } from './register-routes.ts';
@@ -15,11 +16,15 @@ export function workerHandlers(producer: Producer) {
     },
 
     async drainWorker({ params: { name }, reply }) {
-      if (!(await live.workers.all()).some((worker) => worker.name === name))
-        throw new HotcellError('not_found', `Worker ${name} not found. GET /v1/workers lists the workers.`);
-      await live.workers.drain(name);
+      await order(producer, name, 'drain');
       reply.code(202);
       return { worker: name, state: 'draining' as const };
+    },
+
+    async resumeWorker({ params: { name }, reply }) {
+      await order(producer, name, 'resume');
+      reply.code(202);
+      return { worker: name, state: 'ready' as const };
     },
 
     async rebuild({ reply }) {
@@ -27,6 +32,12 @@ export function workerHandlers(producer: Producer) {
       return streamed(reply, producer, ndjson, '\n', jsonLines(rebuilt(producer, signal)));
     },
   } satisfies Partial<Handlers>;
+}
+
+async function order({ live }: Producer, name: string, what: WorkerOrder): Promise<void> {
+  if (!(await live.workers.all()).some((worker) => worker.name === name))
+    throw new HotcellError('not_found', `Worker ${name} not found. GET /v1/workers lists the workers.`);
+  await live.workers.order(name, what);
 }
 
 /** Tickets of all open runs, and the lists, from the buckets alone. */

@@ -34,6 +34,10 @@ async function cancelWorking(house: House, run: string, deps = house.producer) {
   assert.match(await cancelRun(deps, asked), /^cancell(ing|ed)$/);
 }
 
+const beatOf = async (house: House, name: string) =>
+  (await house.producer.live.workers.all()).find((worker) => worker.name === name);
+const isIn = async (house: House, name: string, state: string) => (await beatOf(house, name))?.state === state;
+
 test('a run that no worker has begun is cancelled at once, and its ticket is removed', async () => {
   await using house = await openHouse(bed);
   const { run } = await house.submit('print hello');
@@ -181,15 +185,33 @@ test('a worker can be drained remotely', async () => {
   await house.worker('first');
   const before = await house.submit('print hello');
   await resultOf(house, before.run);
-  await house.producer.live.workers.drain('first');
-  await until('the worker is drained', async () => {
-    const workers = await house.producer.live.workers.all();
-    return workers.some((worker) => worker.name === 'first' && worker.state === 'drained');
-  });
+  await house.producer.live.workers.order('first', 'drain');
+  await until('the worker is drained', async () => await isIn(house, 'first', 'drained'));
   const { run } = await house.submit('print hello');
   await house.worker('second');
   assert.equal((await resultOf(house, run)).attempts[0]?.worker, 'second');
   await settled(house, [before.run, run]);
+});
+
+test('a drained worker takes runs again when it is ordered to resume, and only then', async () => {
+  await using house = await openHouse(bed);
+  const { workers } = house.producer.live;
+  await house.worker('only');
+  await workers.order('only', 'drain');
+  await until('the worker is drained', async () => await isIn(house, 'only', 'drained'));
+  const { run } = await house.submit('print hello');
+  // As after a Valkey that lost its data: an order that is gone is no order to resume.
+  const asked = await workers.forgetOrder('only').then(async () => await beatOf(house, 'only'));
+  await until('the worker reports again', async () => (await beatOf(house, 'only'))?.at !== asked?.at);
+  assert.equal(await isIn(house, 'only', 'drained'), true);
+  await workers.order('only', 'resume');
+  assert.equal((await resultOf(house, run)).attempts[0]?.worker, 'only');
+  await workers.order('only', 'drain');
+  await until('the worker is drained again', async () => await isIn(house, 'only', 'drained'));
+  await workers.order('only', 'resume');
+  const { run: last } = await house.submit('print hello');
+  assert.equal((await resultOf(house, last)).outcome, 'succeeded');
+  await settled(house, [run, last]);
 });
 
 test('two workers share the work, and each run is executed by one of them', async () => {

@@ -27,7 +27,7 @@ test('every command of ours that a page names exists, with the options it shows'
       continue;
     }
     const help = await helpOf([name, '--help']);
-    const subcommands = [...(help.split('\nCommands:\n')[1] ?? '').matchAll(/^ {2}([a-z]+) /gm)].map(
+    const subcommands = [...(help.split('\nCommands:\n')[1] ?? '').matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)? /gm)].map(
       ([, word]) => word,
     );
     const word = /^ ([a-z]+)\b/.exec(rest)?.[1];
