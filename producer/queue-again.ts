@@ -1,0 +1,104 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { type RunId, timeOf } from '@hotcell/contract/names.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
+import { followCommitted } from '@hotcell/record/commit.ts';
+import { allShards, cancelMarks, openRuns, readOpenMarker } from '@hotcell/record/run-marks.ts';
+import { type EnqueueDeps, enqueue } from './enqueue.ts';
+
+export interface ReconcileDeps extends EnqueueDeps {
+  store: Buckets;
+}
+
+/** Called between the steps of long work; throws when the work is to end. */
+type Keep = () => Promise<void>;
+
+const page = 500;
+const atOnce = 16;
+/** So many finished runs are remembered, so that each is looked at once while the notary is away. */
+const mostRemembered = 100_000;
+
+/** Looks through the open markers and queues the runs that have neither a ticket nor a result. */
+export class OpenRuns {
+  readonly #deps: ReconcileDeps;
+  readonly #ends: AbortSignal;
+  /** The queues met so far: only a run's marker tells in which of them its ticket lies. */
+  readonly #queues = new Set<string>();
+  readonly #finished = new Set<RunId>();
+
+  constructor(deps: ReconcileDeps, ends: AbortSignal) {
+    this.#deps = deps;
+    this.#ends = ends;
+  }
+
+  /** Every open run, even the youngest, and every cancel, so that the worker that has the run hears of it. */
+  async sweepAll(keep: Keep): Promise<void> {
+    await this.copyCancels(0, keep);
+    for (const shard of allShards) await this.sweep(shard, Number.POSITIVE_INFINITY, keep);
+  }
+
+  async sweep(shard: string, bornBefore: number, keep: Keep): Promise<void> {
+    let found = new Map<RunId, string>();
+    for await (const { tenant, run } of openRuns(this.#deps.store, shard)) {
+      if (this.#ends.aborted) return;
+      if (timeOf(run).getTime() > bornBefore || this.#finished.has(run)) continue;
+      found.set(run, tenant);
+      if (found.size < page) continue;
+      await this.#queueMissing(found, keep);
+      found = new Map();
+    }
+    await this.#queueMissing(found, keep);
+  }
+
+  async copyCancels(since: number, keep: Keep): Promise<void> {
+    const { store, live } = this.#deps;
+    for await (const mark of cancelMarks(store, since)) {
+      if (this.#ends.aborted) return;
+      await keep();
+      await live.cancel(mark);
+    }
+  }
+
+  async #queueMissing(found: ReadonlyMap<RunId, string>, keep: Keep): Promise<void> {
+    await keep();
+    let missing = [...found.keys()];
+    const asked = new Set(this.#queues);
+    for (const queue of asked) missing = await this.#deps.queues.of(queue).missing(missing);
+    if (missing.length > 0) crashPoint('reconcile.found');
+    for (let from = 0; from < missing.length && !this.#ends.aborted; from += atOnce) {
+      await keep();
+      await Promise.all(
+        missing.slice(from, from + atOnce).map((run) => this.#queueAgain(found.get(run) ?? '', run, asked)),
+      );
+    }
+  }
+
+  /** What of one run cannot be read holds up no other. */
+  async #queueAgain(tenant: string, run: RunId, asked: ReadonlySet<string>): Promise<void> {
+    try {
+      await this.#queueIfUnfinished(tenant, run, asked);
+    } catch (error) {
+      if (!(error instanceof HotcellError && error.code === 'record_damaged')) throw error;
+      this.#deps.log.error({ run, error }, 'cannot read an open run, so it cannot be queued again');
+    }
+  }
+
+  async #queueIfUnfinished(tenant: string, run: RunId, asked: ReadonlySet<string>): Promise<void> {
+    const { store, queues, log } = this.#deps;
+    // Read now, not when it was listed: a run that has finished meanwhile has no marker any more.
+    const marker = await readOpenMarker(store, tenant, run);
+    if (!marker) return;
+    this.#queues.add(marker.queue);
+    if (!asked.has(marker.queue) && (await queues.of(marker.queue).missing([run])).length === 0) return;
+    // It may have finished, and the notary be away: then all that is missing is what follows from its result.
+    if (await followCommitted(this.#deps, tenant, run)) return this.#remember(run);
+    await enqueue(this.#deps, marker, { recovered: true });
+    crashPoint('reconcile.queued');
+    log.info({ run, queue: marker.queue }, 'queued an open run that had no ticket');
+  }
+
+  #remember(run: RunId): void {
+    if (this.#finished.size >= mostRemembered) this.#finished.clear();
+    this.#finished.add(run);
+  }
+}
