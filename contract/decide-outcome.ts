@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { counted, formatBytes, formatSeconds } from './format.ts';
 import { type LimitName, limitTable, type Limits } from './limits.ts';
+import { type Missing, missingReason } from './missing-package.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** Why Hotcell ended a run itself. The first reason counts. */
@@ -16,6 +17,10 @@ export interface BlockFacts {
   signal: number | null;
   timedOut: boolean;
   oomKills: number;
+  /** These kills were for the host's lack of memory: the cell did not come to its own limit. */
+  killedByHost: boolean;
+  /** By the kernel's counters. */
+  networkTries: number;
   startError: string | null;
   wallMs: number;
   peakMemoryBytes: number;
@@ -24,10 +29,13 @@ export interface BlockFacts {
 /** What the outcome is decided from: the kernel's account, reported by init, and what Hotcell did itself. */
 export interface OutcomeFacts {
   runtime: 'runc' | 'gvisor';
+  policy: string;
   limits: Limits;
   /** How many blocks the run has; `ended` lists those that ended. */
   blocks: number;
   ended: readonly BlockFacts[];
+  /** What the last block said that it lacks. */
+  missing: Missing | undefined;
   /** Why Hotcell ended the run before init's last frame, if it did: nothing later can be the first cause. */
   stop: Stop | null;
   /** The cell was gone before init's last frame. */
@@ -76,7 +84,10 @@ function timeReason(facts: OutcomeFacts, block: BlockFacts): string {
 function failedReason(facts: OutcomeFacts, block: BlockFacts): string {
   const who = subject(facts, block.index);
   const { SIGXFSZ, SIGSYS } = constants.signals;
-  if (block.signal === null) return `${who} failed (exit code ${block.exitCode ?? 'unknown'}). See the log above.`;
+  if (block.signal === null) {
+    const failed = `${who} failed (exit code ${block.exitCode ?? 'unknown'}). See the log above.`;
+    return facts.missing ? `${failed} ${missingReason(facts.missing)}` : failed;
+  }
   const killed = `${who} was killed by ${signalName(block.signal)}`;
   // The kernel sends these two for a limit or a denial of ours.
   if (block.signal === SIGXFSZ)
@@ -94,13 +105,24 @@ function outputsReason(facts: OutcomeFacts, exceeded: 'outputBytes' | 'outputFil
     : `/outputs holds more files than the limit of ${facts.limits.outputFiles} (${kept}). Write fewer, ${askForMore(exceeded)}`;
 }
 
+/** The kernel counts packets and connections, so a name that is looked up may count several times. */
+function networkHint({ ended, policy }: OutcomeFacts): string[] {
+  const tries = ended.reduce((sum, block) => sum + block.networkTries, 0);
+  if (tries === 0) return [];
+  return [
+    `It tried to reach the network ${counted(tries, 'time')}, and the policy ${policy} seals it: bring data as inputs, and packages in the image.`,
+  ];
+}
+
 function warningsOf(facts: OutcomeFacts): string[] {
   const warnings: string[] = [];
   const survived = facts.ended.filter((block) => block.oomKills > 0 && block.exitCode === 0);
-  for (const { index, oomKills } of survived)
+  for (const { index, oomKills, killedByHost } of survived) {
+    const lacking = killedByHost ? 'the host’s lack of memory' : 'lack of memory';
     warnings.push(
-      `Block ${index} succeeded, but the kernel killed ${oomKills} of its processes for lack of memory (limit ${formatBytes(facts.limits.memoryBytes)}). Its result may be incomplete.`,
+      `Block ${index} succeeded, but the kernel killed ${oomKills} of its processes for ${lacking} (limit ${formatBytes(facts.limits.memoryBytes)}). Its result may be incomplete.`,
     );
+  }
   if (facts.logTruncated)
     warnings.push(
       `The log is longer than its limit of ${formatBytes(facts.limits.logBytes)} (${formatBytes(facts.logBytes)} written). Only its beginning and end are kept.`,
@@ -116,14 +138,18 @@ const platform = (message: string): Decision => ({ kind: 'platform', message });
 
 /** Exactly one outcome for every combination of facts, from the kernel's account: exit code 137 alone proves nothing. */
 export function decide(facts: OutcomeFacts): Decision {
-  const warnings = warningsOf(facts);
-  const end = (outcome: Outcome, reason: string, exitCode: number | null = null): Decision => ({
-    kind: 'ended',
-    outcome,
-    reason,
-    exitCode,
-    warnings,
-  });
+  const network = networkHint(facts);
+  const end = (outcome: Outcome, reason: string, exitCode: number | null = null): Decision => {
+    // A sealed network explains a failure or a long wait; beside any other ending it is only worth knowing.
+    const explains = outcome === 'failed' || outcome === 'timed_out';
+    return {
+      kind: 'ended',
+      outcome,
+      reason: explains ? [reason, ...network].join(' ') : reason,
+      exitCode,
+      warnings: [...warningsOf(facts), ...(explains ? [] : network)],
+    };
+  };
   const last = facts.ended.at(-1);
   const all = facts.ended.length === facts.blocks;
 
@@ -160,6 +186,10 @@ export function decide(facts: OutcomeFacts): Decision {
   if (last && last.startError !== null)
     return end('failed', `${subject(facts, last.index)} could not start: ${last.startError}`, 127);
   if (last && last.exitCode !== 0) {
+    if (last.oomKills > 0 && last.killedByHost)
+      return platform(
+        `the kernel killed ${counted(last.oomKills, 'process', 'processes')} of the run for the host's lack of memory: the run had not reached its own limit of ${formatBytes(facts.limits.memoryBytes)}`,
+      );
     if (last.oomKills > 0) return end('out_of_memory', memoryReason(facts, last.peakMemoryBytes), null);
     const exitCode = last.signal === null ? last.exitCode : 128 + last.signal;
     // The limit made the program fail: its writes were refused because /outputs was full.

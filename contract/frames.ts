@@ -202,6 +202,10 @@ export interface KernelAccount {
   peakPids: number | undefined;
   /** How often the cgroup refused a process because of pids.max. */
   pidsRefused: number | undefined;
+  /** Whether the cell ever came to its own memory limit: otherwise kills are for its host's lack of memory. */
+  atMemoryLimit: boolean | undefined;
+  /** Packets and connections to outside, and questions to the resolver that a cell does not have. */
+  networkTries: number | undefined;
 }
 
 export type BlockEnd =

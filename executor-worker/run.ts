@@ -97,6 +97,7 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
     attempt: claim.attempt,
     claim: claim.nonce,
     runtime: effective.runtime,
+    policy: spec.policy.name,
     limits: effective.limits,
     store: worker.store,
     publishLog: (rows) => worker.live.logs.append(run, claim.attempt, rows),

@@ -1,4 +1,5 @@
 import { counted, formatSeconds } from '@hotcell/contract/format.ts';
+import { packageNamedIn } from '@hotcell/contract/missing-package.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { failureOf } from './exit-code.ts';
@@ -37,6 +38,8 @@ export function reporterFor(globals: Globals): Reporter {
       const took = result.timings.ranMs > 0 ? ` after ${formatSeconds(result.timings.ranMs)}` : '';
       note(`${result.outcome}${took}: ${result.reason}`);
       warnings(result.warnings);
+      const lacking = packageNamedIn(result.reason);
+      if (lacking) note(howToGet(lacking));
       const { files, refused } = result.outputs;
       for (const file of refused) note(`refused output ${file.path}: ${file.reason}`);
       if (files.length > 0)
@@ -44,4 +47,12 @@ export function reporterFor(globals: Globals): Reporter {
     },
     failed: (error) => process.stderr.write(failureOf(error).text),
   };
+}
+
+function howToGet({ what, package: name }: { what: string; package: string }): string {
+  const [how, where] =
+    what === 'Python module'
+      ? ['--requirements requirements.txt', name]
+      : ['--dockerfile Dockerfile', `its lines to install ${name}`];
+  return `To make an image that has it: ./hotcell image build NAME ${how} (with ${where} in that file), then name the image in the policy.`;
 }

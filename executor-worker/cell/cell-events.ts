@@ -1,4 +1,4 @@
-import { type BlockEnd, type CellFrame, type RefusalReason, type StartStage } from '@hotcell/contract/frames.ts';
+import type { BlockEnd, CellFrame, RefusalReason, StartStage } from '@hotcell/contract/frames.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { constants } from 'node:os';
 import type { EndedBlock, CellEvent } from './sealed-cell.ts';
@@ -33,11 +33,14 @@ export function blockEndOf(
   block: PreparedBlock | undefined,
 ): EndedBlock {
   const { account, cause } = frame;
+  const { oomKills = 0 } = account;
   return {
     index: frame.index,
     ...howEnded(frame.end, block?.argv[0] ?? 'the program'),
     timedOut: cause === 'blockTime' || cause === 'runTime',
-    oomKills: account.oomKills ?? 0,
+    oomKills,
+    killedByHost: oomKills > 0 && account.atMemoryLimit === false,
+    networkTries: account.networkTries ?? 0,
     wallMs: ms(frame.wallUs),
     cpuMs: ms(account.cpuUs ?? 0),
     peakMemoryBytes: account.peakMemoryBytes ?? account.maxRssBytes ?? 0,

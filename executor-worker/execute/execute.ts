@@ -3,6 +3,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import { putLog } from '@hotcell/record/run-logs.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
+import { type Missing, missingIn, searchedBytes } from '@hotcell/contract/missing-package.ts';
 import type { KillReason } from '@hotcell/contract/frames.ts';
 import type { BlockResult, Usage } from '@hotcell/contract/result.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
@@ -15,6 +16,7 @@ import type { Collected } from '../outputs/output-collector.ts';
 import type { Job } from './job.ts';
 import type { KeptLog } from '../logs/recorder.ts';
 import { BlockBook } from './block-book.ts';
+import { LastWords } from './last-words.ts';
 
 export interface ExecuteContext {
   run: RunId;
@@ -23,6 +25,7 @@ export interface ExecuteContext {
   /** The nonce of the attempt's claim. */
   claim: string;
   runtime: 'runc' | 'gvisor';
+  policy: string;
   limits: Limits;
   store: Buckets;
   publishLog: LogFeedSettings['publish'];
@@ -99,6 +102,8 @@ class Following {
   #usage = { wallMs: 0, cpuMs: 0, peakMemoryBytes: 0 };
   #died: { exitCode: number | null; outOfMemory: boolean } | null = null;
   #ended = false;
+  /** Of the block that ran last. */
+  #stderr = new LastWords(searchedBytes);
   stop: Stop | null = null;
 
   constructor(job: Job, recorder: LogRecorder, collector: OutputCollector) {
@@ -119,8 +124,10 @@ class Following {
   async on(event: CellEvent): Promise<void> {
     switch (event.type) {
       case 'block_started':
+        this.#stderr = new LastWords(searchedBytes);
         return this.#blocks.started(event.index, event.at);
       case 'log':
+        if (event.stream === 'stderr') this.#stderr.add(event.bytes);
         return this.#recorder.write(event.block, event.stream, event.at, event.bytes);
       case 'log_gap':
         return this.#recorder.gap(event.droppedBytes);
@@ -147,12 +154,19 @@ class Following {
     }
   }
 
+  #missing(): Missing | undefined {
+    const exitCode = this.#blocks.ended.at(-1)?.exitCode;
+    return exitCode ? missingIn(this.#stderr.text, exitCode) : undefined;
+  }
+
   decide(context: ExecuteContext): Decision {
     return decide({
       runtime: context.runtime,
+      policy: context.policy,
       limits: context.limits,
       blocks: this.#job.blocks.length,
       ended: this.#blocks.ended,
+      missing: this.#missing(),
       stop: this.stop,
       died: this.#died,
       ranMs: this.#usage.wallMs,

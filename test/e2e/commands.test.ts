@@ -56,6 +56,16 @@ test('run keeps both streams apart, byte for byte, and exits with the program’
   assert.deepEqual([exit, stdout, stderr], [7, 'a\x1b[31m\x00é', 'b']);
 });
 
+test('run says which package the code lacks, and how to make an image that has it', async () => {
+  const { code, stderr } = await cli.run(['run', '-e', 'import sklearn']);
+  assert.equal(code, 1);
+  assert.match(stderr, /lacks the Python module sklearn \(of the package scikit-learn\)/);
+  assert.match(
+    stderr,
+    /\.\/hotcell image build NAME --requirements requirements\.txt \(with scikit-learn in that file\)/,
+  );
+});
+
 test('run --json prints accepted first, then status and log in order, and the result last', async () => {
   const { code, rows } = await cli.run(['run', '--json', '-e', 'import time; print("hi", flush=True); time.sleep(2)']);
   assert.equal(code, 0);

@@ -4,11 +4,17 @@ import { Transform } from 'node:stream';
 import { engineSocket } from './bed.ts';
 
 /**
- * A proxy to the machine's engine that replaces a text in requests, to get containers with other options. Both texts have
- * the same length, so that nothing else of a request changes.
+ * A proxy to the machine's engine that replaces a text in requests, to get containers with other options, and if wanted
+ * another text in answers, to hide that. Both texts have the same length, so that nothing else changes.
  */
-export async function openBentEngine(path: string, asked: string, instead: string): Promise<AsyncDisposable> {
-  if (asked.length !== instead.length) throw new Error(`${asked} and ${instead} are not of the same length`);
+export async function openBentEngine(
+  path: string,
+  asked: string,
+  instead: string,
+  answered?: { told: string; instead: string },
+): Promise<AsyncDisposable> {
+  for (const [one, other] of [[asked, instead], ...(answered ? [[answered.told, answered.instead]] : [])])
+    if (one?.length !== other?.length) throw new Error(`${one} and ${other} are not of the same length`);
   const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect({ path: engineSocket, allowHalfOpen: true });
@@ -24,7 +30,7 @@ export async function openBentEngine(path: string, asked: string, instead: strin
       });
     }
     near.pipe(replacing(asked, instead)).pipe(far);
-    far.pipe(near);
+    (answered ? far.pipe(replacing(answered.told, answered.instead)) : far).pipe(near);
   });
   server.listen(path);
   await once(server, 'listening');

@@ -95,6 +95,8 @@ class EchoCell implements SealedCell {
           signal: killed ? 9 : null,
           timedOut: false,
           oomKills: 0,
+          killedByHost: false,
+          networkTries: 0,
           startError: null,
           ...usage,
         },

@@ -116,8 +116,12 @@ function accountOf(r: Reader): KernelAccount {
     maxRssBytes: r.known(),
     peakPids: r.known(),
     pidsRefused: r.known(),
+    atMemoryLimit: isKnown(r.known()),
+    networkTries: r.known(),
   };
 }
+
+const isKnown = (value: number | undefined) => (value === undefined ? undefined : flag(value, 'at the memory limit'));
 
 function endOf(r: Reader): CellFrame {
   const end = {

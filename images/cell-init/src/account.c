@@ -27,7 +27,7 @@ static uint64_t number(const char *path, const char *word) {
         if (!at++) return UNKNOWN;
     }
     at += length;
-    while (*at == ' ') at++;
+    while (*at == ' ' || *at == '\t') at++;
     return *at >= '0' && *at <= '9' ? strtoull(at, NULL, 10) : UNKNOWN;
 }
 
@@ -36,10 +36,53 @@ static uint64_t either(const char *v2, const char *v2_word, const char *v1, cons
     return value == UNKNOWN ? number(v1, v1_word) : value;
 }
 
+static uint64_t sum(uint64_t a, uint64_t b) {
+    return a == UNKNOWN ? b : b == UNKNOWN ? a : a + b;
+}
+
+// /proc/net/snmp has a line of names and below it a line of values, each behind the protocol's name.
+static uint64_t protocol_number(const char *protocol, const char *name) {
+    const char *names = strstr(text, protocol), *values = names ? strchr(names, '\n') : NULL;
+    if (!values || strncmp(++values, protocol, strlen(protocol))) return UNKNOWN;
+    size_t length = strlen(name);
+    while (*names != '\n') {
+        size_t word = strcspn(names, " \n");
+        if (word == length && !strncmp(names, name, length)) return strtoull(values, NULL, 10);
+        names += word + strspn(names + word, " ");
+        values += strcspn(values, " \n");
+        values += strspn(values, " ");
+    }
+    return UNKNOWN;
+}
+
+#define NET "/proc/net/"
+
+// Of the cell's own network namespace. Linux counts a connection without a route as such. gVisor counts it as failed, and
+// there a refused one may be failed as well: that one was begun, but not accepted.
+static void network_read(struct account *a) {
+    bool there = slurp(NET "snmp");
+    a->unheard_datagrams = there ? protocol_number("Udp: ", "NoPorts") : UNKNOWN;
+    a->failed_connects = there ? sum(protocol_number("Tcp: ", "AttemptFails"), protocol_number("Tcp: ", "PassiveOpens")) : UNKNOWN;
+    a->local_connects = there ? protocol_number("Tcp: ", "ActiveOpens") : UNKNOWN;
+    uint64_t ipv4 = there ? protocol_number("Ip: ", "OutNoRoutes") : UNKNOWN;
+    a->no_routes = sum(ipv4, number(NET "snmp6", "Ip6OutNoRoutes"));
+}
+
 #define CG "/sys/fs/cgroup/"
 
 static uint64_t peak(void) {
     return either(CG "memory.peak", NULL, CG "memory/memory.max_usage_in_bytes", NULL);
+}
+
+#define NEARLY (1024 * 1024)
+
+// Version 1 has no such count. A kill at the limit comes when not even a few pages are left below it.
+static uint64_t at_limit(void) {
+    uint64_t hits = number(CG "memory.events", "oom");
+    if (hits != UNKNOWN) return hits > 0;
+    uint64_t most = number(CG "memory/memory.limit_in_bytes", NULL);
+    uint64_t used = number(CG "memory/memory.max_usage_in_bytes", NULL);
+    return most == UNKNOWN || used == UNKNOWN ? UNKNOWN : used + NEARLY >= most;
 }
 
 static uint64_t sampled;
@@ -74,6 +117,8 @@ void account_read(struct account *a) {
     a->oom_kills = either(CG "memory.events", "oom_kill", CG "memory/memory.oom_control", "oom_kill");
     a->peak_pids = either(CG "pids.peak", NULL, CG "pids/pids.peak", NULL);
     a->pids_refused = either(CG "pids.events", "max", CG "pids/pids.events", "max");
+    a->at_limit = at_limit();
+    network_read(a);
 }
 
 static uint64_t since(uint64_t now, uint64_t before) {
@@ -84,9 +129,19 @@ void account_since(struct account *a, const struct account *before) {
     a->cpu_us = since(a->cpu_us, before->cpu_us);
     a->oom_kills = since(a->oom_kills, before->oom_kills);
     a->pids_refused = since(a->pids_refused, before->pids_refused);
+    a->no_routes = since(a->no_routes, before->no_routes);
+    a->failed_connects = since(a->failed_connects, before->failed_connects);
+    a->local_connects = since(a->local_connects, before->local_connects);
+    a->unheard_datagrams = since(a->unheard_datagrams, before->unheard_datagrams);
+}
+
+// What was sent to where nothing is: to outside, or to the resolver that a cell does not have.
+static uint64_t network_tries(const struct account *a) {
+    return sum(sum(a->no_routes, a->unheard_datagrams), since(a->failed_connects, a->local_connects));
 }
 
 void account_put(struct writer *w, const struct account *a) {
-    const uint64_t all[] = {a->cpu_us, a->peak_memory, a->oom_kills, a->max_rss, a->peak_pids, a->pids_refused};
+    const uint64_t all[] = {a->cpu_us,    a->peak_memory,  a->oom_kills, a->max_rss,
+                            a->peak_pids, a->pids_refused, a->at_limit,  network_tries(a)};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) put_uint(w, all[i], 8);
 }

@@ -7,6 +7,8 @@
 
 struct account {
     uint64_t cpu_us, peak_memory, oom_kills, max_rss, peak_pids, pids_refused;
+    uint64_t at_limit;  // Whether the cell ever came to its own memory limit: otherwise a kill is for its host's lack.
+    uint64_t no_routes, failed_connects, local_connects, unheard_datagrams;
 };
 
 // Where the kernel keeps no peak (gVisor, cgroup v2 before 5.19) init samples the current use.

@@ -11,6 +11,7 @@ import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { execute, type Execution } from '@hotcell/executor-worker/execute/execute.ts';
 import { budgetOf } from '@hotcell/executor-worker/logs/window.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
+import type { CellSettings } from '@hotcell/executor-worker/cell/open.ts';
 import type { SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import type { Bed } from '../../support/bed.ts';
 import { openTestCells, type TestCells } from '../../support/cells.ts';
@@ -44,7 +45,7 @@ export interface Asked {
   pastLimit?: 'truncate' | 'stop';
   image?: CellPlan['image'];
   /** Called before the job begins. */
-  beside?: (cell: SealedCell, stop: AbortController) => void;
+  beside?: (cell: SealedCell, stop: AbortController) => void | Promise<void>;
   /** A live reader; it may return a promise to be slow. */
   onRows?: (rows: readonly LogRow[], stop: AbortController) => void | Promise<void>;
   /** Instead of the store of the other runs. */
@@ -65,8 +66,8 @@ export interface Runs extends AsyncDisposable {
   run(runtime: Runtime, asked: Asked): Promise<Ran>;
 }
 
-export async function openRuns(bed: Bed, name: string): Promise<Runs> {
-  const cells = await openTestCells(bed, name);
+export async function openRuns(bed: Bed, name: string, more: Partial<CellSettings> = {}): Promise<Runs> {
+  const cells = await openTestCells(bed, name, bed.id(), more);
   const store = bed.store('worker');
   const log = openLog(name, 'warn');
   const tenant = bed.tenant();
@@ -86,12 +87,13 @@ export async function openRuns(bed: Bed, name: string): Promise<Runs> {
       const stop = new AbortController();
       const cell = await cells.cells.open(plan);
       try {
-        asked.beside?.(cell, stop);
+        await asked.beside?.(cell, stop);
         const { run, attempt } = plan;
         const publishLog = async (rows: readonly LogRow[]) => asked.onRows?.(rows, stop);
         const used = asked.store ?? store;
         const claim = randomUUID();
-        const parts = { run, tenant, attempt, claim, runtime, limits, store: used, publishLog, stop: stop.signal, log };
+        const about = { run, tenant, attempt, claim, runtime, policy: 'test', limits };
+        const parts = { ...about, store: used, publishLog, stop: stop.signal, log };
         const execution = await execute(cell, job, parts);
         const rows = await storedLog(store, recordKeys.log(tenant, run, { attempt, claim }));
         const segments = await Array.fromAsync(store.list(store.work, `logs/${run}/`));

@@ -20,6 +20,8 @@ const block = (more: Partial<BlockFacts> = {}): BlockFacts => ({
   signal: null,
   timedOut: false,
   oomKills: 0,
+  killedByHost: false,
+  networkTries: 0,
   startError: null,
   wallMs: 10,
   peakMemoryBytes: 1000,
@@ -27,9 +29,11 @@ const block = (more: Partial<BlockFacts> = {}): BlockFacts => ({
 });
 const facts = (more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
   runtime: 'runc',
+  policy: 'analytics',
   limits,
   blocks: 1,
   ended: [block()],
+  missing: undefined,
   stop: null,
   died: null,
   ranMs: 10,
@@ -147,18 +151,55 @@ describe('the outcome of a run', () => {
     }
   });
 
+  test('says how often the run tried to reach the network: as its reason if that may explain it, else as a warning', () => {
+    const failed = ended({
+      blocks: 2,
+      ended: [block({ networkTries: 1 }), block({ index: 1, exitCode: 1, networkTries: 2 })],
+    });
+    const hint = /It tried to reach the network 3 times, and the policy analytics seals it: bring data as inputs/;
+    assert.match(failed.reason, /^Block 1 failed \(exit code 1\)\. See the log above\. It tried/);
+    assert.match(failed.reason, hint);
+    assert.match(ended({ ended: [block({ timedOut: true, networkTries: 3 })] }).reason, hint);
+    const fine = ended({ ended: [block({ networkTries: 3 })] });
+    assert.deepEqual([fine.outcome, fine.reason], ['succeeded', 'Your code ended with exit code 0.']);
+    assert.match(fine.warnings.join(), hint);
+    const quiet = ended({ ended: [block({ exitCode: 1 })] });
+    assert.equal(quiet.reason, 'Your code failed (exit code 1). See the log above.');
+  });
+  test('is the platform’s failure if the kernel killed for the host’s lack of memory', () => {
+    const killed = block({ exitCode: null, signal: 9, oomKills: 1, killedByHost: true });
+    const decision = decide(facts({ ended: [killed] }));
+    assert.equal(decision.kind, 'platform');
+    assert.match(decision.message, /killed 1 process of the run for the host's lack of memory/);
+    const survived = ended({ ended: [{ ...killed, exitCode: 0, signal: null }] });
+    assert.equal(survived.outcome, 'succeeded');
+    assert.match(survived.warnings.join(), /killed 1 of its processes for the host’s lack of memory/);
+  });
+  test('names what the failed code said that it lacks', () => {
+    const missing = { what: 'Python module', name: 'sklearn', package: 'scikit-learn' } as const;
+    assert.match(
+      ended({ ended: [block({ exitCode: 1 })], missing }).reason,
+      /failed \(exit code 1\)\. See the log above\. .* lacks the Python module sklearn \(of the package scikit-learn\)/,
+    );
+    assert.doesNotMatch(ended({ missing }).reason, /sklearn/);
+  });
+
   const anyBlock = fc.record({
     index: fc.constant(0),
     exitCode: fc.option(fc.integer({ min: 0, max: 255 })),
     signal: fc.option(fc.integer({ min: 1, max: 31 })),
     timedOut: fc.boolean(),
     oomKills: fc.integer({ min: 0, max: 2 }),
+    killedByHost: fc.boolean(),
+    networkTries: fc.nat(3),
     startError: fc.option(fc.constant('no such program')),
     wallMs: fc.nat(),
     peakMemoryBytes: fc.nat(),
   });
   const anyFacts = fc.record({
     runtime: fc.constantFrom('runc' as const, 'gvisor' as const),
+    policy: fc.constant('analytics'),
+    missing: fc.option(fc.constant({ what: 'program', name: 'jq', package: 'jq' } as const), { nil: undefined }),
     limits: fc.constant(limits),
     blocks: fc.integer({ min: 1, max: 3 }),
     ended: fc.array(anyBlock, { maxLength: 3 }),
@@ -201,6 +242,7 @@ describe('the outcome of a run', () => {
     how: [{ exitCode: 0 }, { exitCode: 3 }, { exitCode: 137 }, { exitCode: null, signal: 9 }, { startError: 'none' }],
     timedOut: [false, true],
     oomKills: [0, 2],
+    killedByHost: [false, true],
     stop: [null, { kind: 'cancelled', by: 'ann', reason: 'enough' }, { kind: 'log_exceeded' }, { kind: 'draining' }],
     died: [null, { exitCode: 137, outOfMemory: true }, { exitCode: 137, outOfMemory: false }],
     outputsExceeded: [null, 'outputBytes', 'outputFiles'],
@@ -211,14 +253,22 @@ describe('the outcome of a run', () => {
     [{}],
   ) as unknown as { [K in keyof typeof ways]: (typeof ways)[K][number] }[];
   /** The first of these that is true, in the order in which causes come. */
-  const expected = ({ how, timedOut, oomKills, stop, died, outputsExceeded }: (typeof combinations)[number]) => {
+  const expected = ({
+    how,
+    timedOut,
+    oomKills,
+    killedByHost,
+    stop,
+    died,
+    outputsExceeded,
+  }: (typeof combinations)[number]) => {
     if (stop?.kind === 'cancelled') return 'cancelled';
     if (stop?.kind === 'log_exceeded') return 'output_exceeded';
     if (stop) return 'platform';
     if (timedOut) return 'timed_out';
     if (died) return died.outOfMemory ? 'out_of_memory' : 'platform';
     if ('startError' in how) return 'failed';
-    if (how.exitCode !== 0 && oomKills > 0) return 'out_of_memory';
+    if (how.exitCode !== 0 && oomKills > 0) return killedByHost ? 'platform' : 'out_of_memory';
     if (how.exitCode !== 0) return outputsExceeded === 'outputBytes' ? 'output_exceeded' : 'failed';
     return outputsExceeded ? 'output_exceeded' : 'succeeded';
   };
@@ -229,8 +279,8 @@ describe('the outcome of a run', () => {
   };
   test(`is the first cause, in each of ${combinations.length} combinations, and names the limit, its value and what to ask for`, () => {
     for (const one of combinations) {
-      const { how, timedOut, oomKills, ...rest } = one;
-      const decision = decide(facts({ ...rest, ended: [block({ ...how, timedOut, oomKills })] }));
+      const { how, timedOut, oomKills, killedByHost, ...rest } = one;
+      const decision = decide(facts({ ...rest, ended: [block({ ...how, timedOut, oomKills, killedByHost })] }));
       const outcome = decision.kind === 'platform' ? 'platform' : decision.outcome;
       assert.equal(outcome, expected(one), JSON.stringify(one));
       if (decision.kind === 'platform') continue;

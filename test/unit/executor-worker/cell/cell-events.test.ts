@@ -48,6 +48,16 @@ test('a block ends with its exit code or its signal, and with its account', () =
   assert.deepEqual([killed.exitCode, killed.signal, killed.startError], [null, 9, null]);
 });
 
+test('kills are the host’s if the cell never came to its own limit', () => {
+  const exited = { how: 'signalled', signal: 9 } as const;
+  const killedBy = (account: object) => endOf(exited, { account: account as Ended['account'] }).killedByHost;
+  assert.equal(killedBy({ oomKills: 1, atMemoryLimit: false }), true);
+  assert.equal(killedBy({ oomKills: 1, atMemoryLimit: true }), false);
+  assert.equal(killedBy({ oomKills: 0, atMemoryLimit: false }), false);
+  // A kernel that does not count them: the limit is the likelier cause.
+  assert.equal(killedBy({ oomKills: 1 }), false);
+});
+
 test('only a time limit makes a block timed out', () => {
   const timedOut = (cause: Ended['cause']) => endOf({ how: 'signalled', signal: 9 }, { cause }).timedOut;
   assert.deepEqual((['none', 'blockTime', 'runTime', 'logLimit', 'killed'] as const).map(timedOut), [

@@ -21,6 +21,8 @@ const account: fc.Arbitrary<KernelAccount> = plain({
   maxRssBytes: known,
   peakPids: known,
   pidsRefused: known,
+  atMemoryLimit: fc.option(fc.boolean(), { nil: undefined }),
+  networkTries: known,
 });
 
 const cause = fc.oneof(

@@ -35,8 +35,11 @@ const str = (bytes: Uint8Array | string) => {
 };
 const unknown = 2n ** 64n - 1n;
 
-const account = (a: KernelAccount) =>
-  [a.cpuUs, a.peakMemoryBytes, a.oomKills, a.maxRssBytes, a.peakPids, a.pidsRefused].map((n) => u64(n ?? unknown));
+const account = (a: KernelAccount) => {
+  const atLimit = a.atMemoryLimit === undefined ? undefined : Number(a.atMemoryLimit);
+  const processes = [a.cpuUs, a.peakMemoryBytes, a.oomKills, a.maxRssBytes, a.peakPids, a.pidsRefused];
+  return [...processes, atLimit, a.networkTries].map((n) => u64(n ?? unknown));
+};
 const cause = (end: Pick<RunEnd, 'cause' | 'killReason'>) => [
   u8(stopCauses[end.cause]),
   u8(end.killReason === undefined ? 0 : killReasons[end.killReason]),

@@ -169,7 +169,8 @@ describe("the parser of a cell's stream", () => {
   for (const [what, bytes] of wrong) test(`breaks at ${what}`, () => assert.throws(() => parse(bytes), broken));
 
   const entry: CellFrame = { type: 'outputEntry', path: Buffer.from('x'), size: 2 };
-  const account = { cpuUs: 0, peakMemoryBytes: 0, oomKills: 0, maxRssBytes: 0, peakPids: 0, pidsRefused: 0 };
+  const processes = { cpuUs: 0, peakMemoryBytes: 0, oomKills: 0, maxRssBytes: 0, peakPids: 0, pidsRefused: 0 };
+  const account = { ...processes, atMemoryLimit: false, networkTries: 0 };
   const collecting: CellFrame[] = [
     ...sealed,
     { type: 'blockStarted', index: 0, program: 0, atUs: 0 },
