@@ -3,6 +3,7 @@ import type { Check } from '@hotcell/setup/doctor/check.ts';
 import { examine, repair } from '@hotcell/setup/doctor/doctor.ts';
 import type { Command } from 'commander';
 import { examples, globalsOf, printJson } from './globals.ts';
+import { say } from './voice.ts';
 import { interruptible, progressFor } from './working.ts';
 
 function printCheck({ name, status, message, fix }: Check): void {
@@ -19,7 +20,7 @@ export function define(command: Command): void {
       interruptible('./hotcell doctor --fix');
       // The checks below also list what could not be fixed, with what to do.
       await repair(progressFor(globals), { yes: yes === true }).catch((error: unknown) => {
-        process.stderr.write(`hotcell: ${messageOf(error)}\n`);
+        say('error', messageOf(error));
       });
     }
     const { healthy, checks } = await examine(process.env);

@@ -1,6 +1,7 @@
 import { down } from '@hotcell/setup/down.ts';
 import type { Command } from 'commander';
 import { examples, globalsOf, printJson } from './globals.ts';
+import { say } from './voice.ts';
 import { interruptible, progressFor } from './working.ts';
 
 export function define(command: Command): void {
@@ -11,6 +12,6 @@ export function define(command: Command): void {
     interruptible('./hotcell down');
     const was = await down(process.env, progressFor(globals), { purge: purge === true });
     if (globals.json) printJson({ stopped: was, purged: was && purge === true });
-    else if (!was) process.stderr.write('hotcell: Nothing to stop: there is no installation here.\n');
+    else if (!was) say('progress', 'Nothing to stop: there is no installation here.');
   });
 }

@@ -2,7 +2,8 @@ import { type ErrorCode, HotcellError, type Issue, messageOf } from '@hotcell/co
 import { type Outcome, outcomeTable } from '@hotcell/contract/outcomes.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
 import { CommanderError } from 'commander';
-import { visible, visibleLine } from './visible.ts';
+import { visibleLine } from './visible.ts';
+import { voiced } from './voice.ts';
 
 const exitCodes = { error: 1, usage: 2, notAllowed: 4 } as const;
 const platformFailed = 125;
@@ -36,13 +37,12 @@ export function exitCodeOfFailure(error: unknown): number {
 export function failureOf(error: unknown): { code: number; text: string } {
   // Commander has printed it already. Requested help is no failure; everything else is wrong usage.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
-  if (!(error instanceof HotcellError))
-    return { code: exitCodes.error, text: `hotcell: ${visible(messageOf(error))}\n` };
+  if (!(error instanceof HotcellError)) return { code: exitCodes.error, text: voiced('error', messageOf(error)) };
   const lines = untold(error).map((issue) => `  ${visibleLine(showIssue(issue))}\n`);
   const denied = error.code === 'unauthenticated' || error.code === 'forbidden';
   return {
     code: denied ? exitCodes.notAllowed : exitCodes.error,
-    text: `hotcell: ${visible(error.message)}\n${lines.join('')}`,
+    text: voiced('error', error.message) + lines.join(''),
   };
 }
 

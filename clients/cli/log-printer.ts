@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { bytesOf, type LogRow } from '@hotcell/contract/log-rows.ts';
+import { say } from './voice.ts';
 import { visible } from './visible.ts';
 
 /** Prints a job's streams: byte for byte into files and pipes, without control characters on a terminal. */
@@ -9,7 +10,9 @@ export class LogPrinter {
   async print(row: LogRow): Promise<void> {
     const out = process[row.stream];
     if (row.dropped !== undefined) {
-      process.stderr.write(`\n[${row.dropped} bytes dropped: the log reached its limit]\n`);
+      // The job's last line may not have ended.
+      process.stderr.write('\n');
+      say('warning', `${row.dropped} bytes of the log dropped here: it reached its limit.`);
       return;
     }
     const bytes = bytesOf(row);

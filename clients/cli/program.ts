@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { CommandFile } from './globals.ts';
+import { say } from './voice.ts';
 
 type Entry = readonly [summary: string, load: () => Promise<CommandFile>];
 
@@ -38,6 +39,7 @@ export function buildProgram(): Command {
     .option('--tenant <tenant>', 'act for this tenant')
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)
+    .configureOutput({ outputError: (text) => say('error', text.replace(/^error: /, '').trimEnd()) })
     .showHelpAfterError('(--help shows the usage)')
     .exitOverride();
   const files = new Map<Command, Entry[1]>();

@@ -4,7 +4,7 @@ import { showIssue } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { failureOf } from './exit-code.ts';
 import type { Globals } from './globals.ts';
-import { visible } from './visible.ts';
+import { say } from './voice.ts';
 
 /** Messages for a person, beside the data: on stderr, and none with --quiet. */
 export interface Reporter {
@@ -17,13 +17,12 @@ export interface Reporter {
 }
 
 export function reporterFor(globals: Globals): Reporter {
-  const say = (text: string) => process.stderr.write(`hotcell: ${visible(text)}\n`);
   const note = (text: string) => {
-    if (!globals.quiet) say(text);
+    if (!globals.quiet) say('progress', text);
   };
   const told = new Set<string>();
   const warnings = (some: readonly string[]) => {
-    for (const warning of some) if (!told.has(warning)) note(`warning: ${warning}`);
+    for (const warning of some) if (!told.has(warning) && !globals.quiet) say('warning', warning);
     for (const warning of some) told.add(warning);
   };
   return {
@@ -34,14 +33,14 @@ export function reporterFor(globals: Globals): Reporter {
       status !== 'finished' && !globals.json && note(reason ? `${status}: ${reason}` : status),
     ended: (result) => {
       if (globals.json) return;
-      for (const issue of result.errors ?? []) say(`  ${showIssue(issue)}`);
+      for (const issue of result.errors ?? []) say('error', showIssue(issue));
       const took = result.timings.ranMs > 0 ? ` after ${formatSeconds(result.timings.ranMs)}` : '';
       note(`${result.outcome}${took}: ${result.reason}`);
       warnings(result.warnings);
       const lacking = packageNamedIn(result.reason);
       if (lacking) note(howToGet(lacking));
       const { files, refused } = result.outputs;
-      for (const file of refused) note(`refused output ${file.path}: ${file.reason}`);
+      if (!globals.quiet) for (const file of refused) say('warning', `refused output ${file.path}: ${file.reason}`);
       if (files.length > 0)
         note(`${counted(files.length, 'output file')}. Save with ./hotcell get ${result.run} -o DIR`);
     },

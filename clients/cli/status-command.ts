@@ -6,17 +6,14 @@ import { type InstallationStatus, installationStatus } from '@hotcell/setup/stat
 import type { Command } from 'commander';
 import { openClient } from './client.ts';
 import { columns } from './columns.ts';
+import { say } from './voice.ts';
 import { examples, type Globals, globalsOf, printJson } from './globals.ts';
 
 /** A worker that was drained and forgotten looks like a system that hangs. */
-export function drainedWarning({ workers }: Workers): string {
-  return workers
-    .filter(({ state }) => state !== 'ready')
-    .map(
-      ({ name, state }) =>
-        `\nwarning: Worker ${name} is ${state} and takes no runs. Run ./hotcell workers resume ${name}.\n`,
-    )
-    .join('');
+export function warnOfDrained({ workers }: Workers): void {
+  for (const { name, state } of workers)
+    if (state !== 'ready')
+      say('warning', `Worker ${name} is ${state} and takes no runs. Run ./hotcell workers resume ${name}.`);
 }
 
 /** Asks the API for workers and cells. Without an answer, status still shows the services, and why the rest is missing. */
@@ -34,7 +31,7 @@ function print({ installation, services }: InstallationStatus, known: Workers | 
   const rows = services.map(({ name, state, health, port }) => [name, state, health || '-', port ? String(port) : '-']);
   process.stdout.write(`${columns(['SERVICE', 'STATE', 'HEALTH', 'PORT'], rows)}`);
   if (!known) {
-    process.stderr.write(`\nhotcell: Workers and cells are unknown, because the API did not answer: ${reason}\n`);
+    say('warning', `Workers and cells are unknown, because the API did not answer: ${reason}`);
     return;
   }
   const workers = known.workers.map(({ name, state, queues, used, capacity, cells }) => {
@@ -42,7 +39,7 @@ function print({ installation, services }: InstallationStatus, known: Workers | 
     return [name, state, queues.join(','), `${used.runs}`, of, `${cells.length}`];
   });
   process.stdout.write(`\n${columns(['WORKER', 'STATE', 'QUEUES', 'RUNS', 'CPUS', 'CELLS'], workers)}`);
-  process.stdout.write(drainedWarning(known));
+  warnOfDrained(known);
   for (const { name, cells } of known.workers)
     for (const { container, problem } of cells)
       if (problem !== undefined)

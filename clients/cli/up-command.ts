@@ -1,7 +1,7 @@
 import { up } from '@hotcell/setup/up.ts';
 import type { Command } from 'commander';
 import { examples, globalsOf, printJson } from './globals.ts';
-import { askApi, drainedWarning } from './status-command.ts';
+import { askApi, warnOfDrained } from './status-command.ts';
 import { interruptible, progressFor } from './working.ts';
 
 export function define(command: Command): void {
@@ -15,6 +15,6 @@ export function define(command: Command): void {
     if (globals.json) printJson({ installation: id, home, url });
     else process.stdout.write(`Hotcell is running at ${url}\n`);
     const { known } = await askApi(globals);
-    if (known) process.stderr.write(drainedWarning(known));
+    if (known) warnOfDrained(known);
   });
 }

@@ -1,6 +1,7 @@
 import { endChildren } from '@hotcell/setup/command.ts';
 import { type SetupProgress, showProgressOn, silent } from '@hotcell/setup/progress.ts';
 import type { Globals } from './globals.ts';
+import { say } from './voice.ts';
 
 export function progressFor(globals: Globals): SetupProgress {
   return globals.quiet ? silent : showProgressOn(process.stderr);
@@ -14,7 +15,8 @@ export function interruptible(again: string): void {
   ] as const)
     process.once(signal, () => {
       endChildren(signal);
-      process.stderr.write(`\nhotcell: Interrupted. ${again} continues where this stopped.\n`);
+      process.stderr.write('\n');
+      say('progress', `Interrupted. ${again} continues where this stopped.`);
       process.exit(code);
     });
 }

@@ -100,7 +100,7 @@ test('the snapshot commands need only a URL and an API key', async () => {
   for (const command of ['show', 'verify']) {
     const gone = await cli(command, 'by-hand');
     assert.equal(gone.code, 1);
-    assert.match(gone.stderr, /^hotcell: by-hand points to sha256:\w+, which was collected.*Freeze its source again/);
+    assert.match(gone.stderr, /^error: by-hand points to sha256:\w+, which was collected.*Freeze its source again/);
   }
   assert.match((await cli('create', 'no-such-thing')).stderr, /no folder or file no-such-thing here either/);
   const refused = await cli('show', 'no-such-thing');

@@ -8,7 +8,7 @@ import { command } from '@hotcell/setup/command.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 
 /** The program as it is called, with an installation that is not there. */
-async function hotcell(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function hotcell(words: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) {
   const HOTCELL_HOME = join(tmpdir(), 'hotcell-nowhere');
   return await command([process.execPath, join(checkout, 'clients/cli/cli-main.ts'), ...words], {
     env: { HOTCELL_PORT_BASE: undefined, HOTCELL_HOME, ...env },
@@ -49,13 +49,21 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await hotcell(['status'], { HOTCELL_PORTBASE: '1' });
     assert.equal(code, 1);
     assert.equal(stdout, '');
-    assert.match(stderr, /^hotcell: .*HOTCELL_PORTBASE.*Did you mean HOTCELL_PORT_BASE\?\n$/);
+    assert.match(stderr, /^error: .*HOTCELL_PORTBASE.*Did you mean HOTCELL_PORT_BASE\?\n$/);
   });
 
   test('where nothing is set up, status says what to do', async () => {
     const { code, stderr } = await hotcell(['status']);
     assert.equal(code, 1);
-    assert.match(stderr, /^hotcell: .*\.\/hotcell up/);
+    assert.match(stderr, /^error: .*\.\/hotcell up/);
+  });
+
+  test('an error is marked, with colour only where colour is wanted', async () => {
+    const marked = async (env: Readonly<Record<string, string>>) =>
+      (await hotcell(['status'], { FORCE_COLOR: undefined, NO_COLOR: undefined, ...env })).stderr.split(' Nothing')[0];
+    assert.equal(await marked({}), 'error:');
+    assert.equal(await marked({ FORCE_COLOR: '1' }), '\u001b[31merror:\u001b[39m');
+    assert.equal(await marked({ NO_COLOR: '1' }), 'error:');
   });
 
   test('where nothing is set up, there is nothing to stop, and that is no failure', async () => {
@@ -77,7 +85,7 @@ describe('a failure', () => {
       { path: 'limits', message: 'are too high' },
     ];
     const { text } = failureOf(new HotcellError('invalid', 'refused: is empty', { issues }));
-    assert.equal(text, 'hotcell: refused: is empty\n  limits: are too high\n');
+    assert.equal(text, 'error: refused: is empty\n  limits: are too high\n');
   });
 
   test('names everything that is wrong in the same way, though its message names one', () => {
@@ -86,13 +94,13 @@ describe('a failure', () => {
       { path: 'b', message: 'is a link' },
     ];
     const { text } = failureOf(new HotcellError('snapshot_refused', '"a" is a link, and 1 more', { issues }));
-    assert.equal(text, 'hotcell: "a" is a link, and 1 more\n  a: is a link\n  b: is a link\n');
+    assert.equal(text, 'error: "a" is a link, and 1 more\n  a: is a link\n  b: is a link\n');
   });
 
   test('shows what a stranger named so that no terminal obeys it, and each issue in a line of its own', () => {
     const issues = [{ path: 'new\nline\u001b[2J', message: 'has control\ncharacters\u202e' }];
     const { text } = failureOf(new HotcellError('snapshot_refused', 'refused: esc\u001b[31m', { issues }));
-    assert.equal(text, 'hotcell: refused: esc^[[31m\n  new^Jline^[[2J: has control^Jcharacters<U+202E>\n');
-    assert.equal(failureOf(new Error('bell\u0007')).text, 'hotcell: bell^G\n');
+    assert.equal(text, 'error: refused: esc^[[31m\n  new^Jline^[[2J: has control^Jcharacters<U+202E>\n');
+    assert.equal(failureOf(new Error('bell\u0007')).text, 'error: bell^G\n');
   });
 });
