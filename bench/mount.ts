@@ -1,5 +1,3 @@
-import { openLateInputs } from '@hotcell/executor-worker/inputs/late-inputs.ts';
-import { locatedAt } from '@hotcell/record/snapshot-store.ts';
 import { openBed } from '../test/support/bed.ts';
 import { follow, openTestCells } from '../test/support/cells.ts';
 import { contentsAs, freezeTree, openCache, staged } from '../test/support/freezing.ts';
@@ -15,9 +13,8 @@ const sets = ['empty', 'files', 'bytes'] as const;
 const inTurn = (round: number) => sets.map((_, i) => sets[(i + round) % sets.length] ?? 'empty');
 
 /**
- * The time that cached inputs add to a cell, from the pinned ids to the last frame of a job that lists one folder of them;
- * with the cell's start if it is cold, without if it was started before. The value is the median difference to an input of
- * one empty file. Each round takes both, in rotating order.
+ * The time that cached inputs add to a cell, from the pinned ids to the last frame of a job that lists one folder of them.
+ * The value is the median difference to an input of one empty file. Each round takes both, in rotating order.
  */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
@@ -45,55 +42,26 @@ export async function bench({ target, quick }: Bench): Promise<void> {
       await follow(cell, job);
     });
   };
-  /** This many cells are started and proven first; then all get their inputs and their job at once. */
-  const started = async (runtime: Runtime, which: Which, parallel: number) => {
-    await using stack = new AsyncDisposableStack();
-    const waiting = [];
-    for (let i = 0; i < parallel; i++) {
-      const late = stack.use(openLateInputs({ store: house.store, inputs }));
-      const cell = await made.cells.open(made.plan(runtime, { mounts: late.mounts }));
-      stack.defer(() => cell.destroy());
-      waiting.push({ late, cell });
-    }
-    const { snapshot, locations } = snapshots[which];
-    return await Promise.all(
-      waiting.map(({ late, cell }) =>
-        took(async () => {
-          await late.fill({ tenant, inputs: [{ name: 'in', snapshot, locations }], params: {} });
-          await follow(cell, job);
-        }),
-      ),
-    );
-  };
 
-  for (const which of sets) {
-    const { snapshot, locations } = snapshots[which];
-    await inputs.prepare(tenant, snapshot, () => locatedAt(house.store, tenant, snapshot, locations), 4);
-  }
   for (const runtime of runtimes) {
     await cold(runtime, 'empty');
-    for (const how of ['cold', 'started'] as const)
-      for (const parallel of [1, 4]) {
-        const together = async (input: Which) =>
-          median(
-            how === 'cold'
-              ? await Promise.all(Array.from({ length: parallel }, () => cold(runtime, input)))
-              : await started(runtime, input, parallel),
-          );
-        const more = { files: [] as number[], bytes: [] as number[] };
-        for (let i = 0; i < (quick ? 3 : rounds[runtime]); i++) {
-          const ms = { empty: 0, files: 0, bytes: 0 };
-          for (const which of inTurn(i)) ms[which] = await together(which);
-          more.files.push(ms.files - ms.empty);
-          more.bytes.push(ms.bytes - ms.empty);
-        }
-        for (const which of ['files', 'bytes'] as const)
-          target({
-            name: `mount/${runtime}-${how}-${which}-${parallel}`,
-            value: median(more[which]),
-            unit: 'ms',
-            target: 10,
-          });
+    for (const parallel of [1, 4]) {
+      const together = async (input: Which) =>
+        median(await Promise.all(Array.from({ length: parallel }, () => cold(runtime, input))));
+      const more = { files: [] as number[], bytes: [] as number[] };
+      for (let i = 0; i < (quick ? 3 : rounds[runtime]); i++) {
+        const ms = { empty: 0, files: 0, bytes: 0 };
+        for (const which of inTurn(i)) ms[which] = await together(which);
+        more.files.push(ms.files - ms.empty);
+        more.bytes.push(ms.bytes - ms.empty);
       }
+      for (const which of ['files', 'bytes'] as const)
+        target({
+          name: `mount/${runtime}-cold-${which}-${parallel}`,
+          value: median(more[which]),
+          unit: 'ms',
+          target: 10,
+        });
+    }
   }
 }

@@ -11,8 +11,6 @@ import { contentsOf, type FoundTree } from './scan-cache.ts';
 export interface Tree extends FoundTree {
   held: number;
   verifiedAt: number;
-  /** Copies of it that wait to be moved into a cell. */
-  spares: string[];
 }
 
 /** What the cache holds, what it promised to fetches under way, and what goes when space is needed. */
@@ -86,12 +84,10 @@ export class CacheAccount {
     const manifest = this.#places.manifest(tenant, snapshot);
     const leaving = this.#places.newLeaving();
     renameSync(this.#places.tree(tenant, snapshot), leaving);
-    const spares = tree.spares.splice(0);
     crashPoint('tree-leaving');
     const text = readFileSync(manifest, 'utf8');
     rmSync(manifest);
     rmSync(this.#places.treeSize(tenant, snapshot), { force: true });
-    for (const spare of spares) await rm(spare, { recursive: true, force: true });
     // Only a damaged tree goes while a cell still sees it: hidden from other runs, removed at the next start.
     if (tree.held > 0) return;
     await rm(leaving, { recursive: true, force: true });

@@ -14,7 +14,6 @@ import { lockFolder } from './cache-lock.ts';
 import { Places } from './places.ts';
 import { CacheAccount, type Tree, treeKey } from './cache-account.ts';
 import { takeOver } from './scan-cache.ts';
-import { type MovedTree, makeSpares, moveTree } from './spares.ts';
 import { buildTree } from './tree.ts';
 import { damagedIn } from './verify-tree.ts';
 
@@ -29,8 +28,6 @@ export interface HeldTree extends Disposable {
   path: string;
   files: number;
   bytes: number;
-  /** Moves a copy of it to this path, below the cache's own folder; the copy comes back when it is released. */
-  moveTo(path: string): Promise<MovedTree>;
 }
 
 /**
@@ -62,7 +59,7 @@ export class InputCache implements AsyncDisposable {
       const { trees, bytes } = await takeOver(places);
       const account = new CacheAccount(places, settings.maxBytes, bytes);
       for (const tree of trees)
-        account.trees.set(treeKey(tree.tenant, tree.snapshot), { ...tree, held: 0, verifiedAt: 0, spares: [] });
+        account.trees.set(treeKey(tree.tenant, tree.snapshot), { ...tree, held: 0, verifiedAt: 0 });
       return new InputCache(places, contents, account, log, lock);
     } catch (error) {
       lock[Symbol.dispose]();
@@ -107,22 +104,6 @@ export class InputCache implements AsyncDisposable {
     }
   }
 
-  /**
-   * Makes this many copies of the snapshot's tree, to be moved into cells that already run. A copy is in one cell only,
-   * so this many cells can have it at once without waiting for links.
-   */
-  async prepare(
-    tenant: string,
-    snapshot: Digest,
-    load: () => Promise<LocatedEntry[]>,
-    copies: number,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    using _held = await this.hold(tenant, snapshot, load, { signal });
-    const tree = this.#account.trees.get(treeKey(tenant, snapshot));
-    if (tree) await makeSpares(this.places, tree, await this.#entriesOf(tree), copies, signal);
-  }
-
   /** Verifies the tree that was verified longest ago. False if there is none. */
   async verifyOldest(signal?: AbortSignal): Promise<boolean> {
     const [tree] = [...this.#account.trees.values()].toSorted((a, b) => a.verifiedAt - b.verifiedAt);
@@ -147,12 +128,6 @@ export class InputCache implements AsyncDisposable {
       path: this.places.tree(tree.tenant, tree.snapshot),
       files: tree.files,
       bytes: tree.bytes,
-      moveTo: async (path) => {
-        // Another cell may take the copy that was made here.
-        while (tree.spares.length === 0) await makeSpares(this.places, tree, await this.#entriesOf(tree), 1);
-        const stands = () => this.#account.trees.get(treeKey(tree.tenant, tree.snapshot)) === tree;
-        return moveTree(this.places, tree, path, stands);
-      },
       [Symbol.dispose]: () => {
         if (!released) tree.held -= 1;
         released = true;
@@ -238,7 +213,7 @@ export class InputCache implements AsyncDisposable {
     }
     crashPoint('tree-stands');
     const now = Date.now();
-    const tree: Tree = { tenant, snapshot, ...size, usedAt: now, verifiedAt: now, held: 0, spares: [] };
+    const tree: Tree = { tenant, snapshot, ...size, usedAt: now, verifiedAt: now, held: 0 };
     this.#account.trees.set(treeKey(tenant, snapshot), tree);
     return tree;
   }

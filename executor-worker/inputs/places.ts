@@ -13,8 +13,6 @@ export class Places {
   readonly leaving: string;
   /** One folder per run: what the run sees at /inputs besides its trees. */
   readonly runs: string;
-  /** Copies of trees, made ahead to be moved into cells that already run; nothing here survives a start. */
-  readonly spares: string;
   readonly tenants: string;
   readonly #made = new Set<string>();
 
@@ -22,7 +20,6 @@ export class Places {
     this.unfinished = join(root, 'unfinished');
     this.leaving = join(root, 'leaving');
     this.runs = join(root, 'runs');
-    this.spares = join(root, 'spares');
     this.tenants = join(root, 'tenants');
   }
 
@@ -55,9 +52,6 @@ export class Places {
   }
   newUnfinished(): string {
     return join(this.unfinished, randomUUID());
-  }
-  newSpare(): string {
-    return join(this.spares, randomUUID());
   }
   newLeaving(): string {
     return join(this.leaving, randomUUID());

@@ -19,11 +19,11 @@ export interface FoundTree extends TreeSize {
 }
 
 /**
- * What an earlier process left: everything unfinished, leaving, spare or laid out for a run goes. Contents stay, even
+ * What an earlier process left: everything unfinished, leaving or laid out for a run goes. Contents stay, even
  * those that no tree links to yet: they are whole, and the next try needs them.
  */
 export async function takeOver(places: Places): Promise<{ trees: FoundTree[]; bytes: number }> {
-  for (const folder of [places.unfinished, places.leaving, places.runs, places.spares]) {
+  for (const folder of [places.unfinished, places.leaving, places.runs]) {
     await rm(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }

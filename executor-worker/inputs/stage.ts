@@ -75,7 +75,7 @@ export async function stageJudged(
 }
 
 /** Holds all inputs, or none. */
-export async function holdAll(
+async function holdAll(
   { store, inputs }: StageDeps,
   { tenant, inputs: asked }: Pick<Spec, 'tenant' | 'inputs'>,
   { signal, verifyEachUse }: { signal?: AbortSignal; verifyEachUse?: boolean },
@@ -101,17 +101,13 @@ function layOut(places: Places, { inputs, params }: Pick<Spec, 'inputs' | 'param
       mkdirSync(join(folder, name));
       makeReadOnly(join(folder, name), 0o555);
     }
-    writeParams(folder, params);
+    const file = join(folder, 'params.json');
+    writeFileSync(file, canonical(params), { flag: 'wx' });
+    makeReadOnly(file, 0o444);
     makeReadOnly(folder, 0o555);
     return folder;
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw fullDisk(error) ?? error;
   }
-}
-
-export function writeParams(folder: string, params: Spec['params']): void {
-  const file = join(folder, 'params.json');
-  writeFileSync(file, canonical(params), { flag: 'wx' });
-  makeReadOnly(file, 0o444);
 }

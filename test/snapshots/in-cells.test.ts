@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import type { Spec } from '@hotcell/contract/spec.ts';
-import { openLateInputs } from '@hotcell/executor-worker/inputs/late-inputs.ts';
 import type { Job } from '@hotcell/executor-worker/execute/job.ts';
 import type { Mount } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import type { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
-import { type KeptSnapshot, locatedAt } from '@hotcell/record/snapshot-store.ts';
 import { must } from '@hotcell/setup/command.ts';
 import {
   ensureFlaggedView,
@@ -19,13 +15,12 @@ import {
   stagedInputs,
 } from '@hotcell/setup/services/flagged-view.ts';
 import { type Bed, openBed } from '../support/bed.ts';
-import { follow, openTestCells, runIn, type TestCells } from '../support/cells.ts';
+import { openTestCells, runIn, type TestCells } from '../support/cells.ts';
 import { contentsAs, freezeTree, openCache, staged } from '../support/freezing.ts';
 import { type House, openHouse } from '../support/house.ts';
 
 /**
- * What staged inputs are inside a cell, mounted into a cold one or moved into one that was started before; each look is
- * also taken in a container that was given them carelessly.
+ * What staged inputs are inside a cell; each look is also taken in a container that was given them carelessly.
  */
 let bed: Bed;
 let house: House;
@@ -132,35 +127,6 @@ async function inCell(runtime: 'runc' | 'gvisor', mounts: readonly Mount[]): Pro
   return seenIn(logs[0] ?? '');
 }
 
-type Pinned = Readonly<Record<string, Pick<KeptSnapshot, 'snapshot' | 'locations'>>>;
-
-/** Gives inputs to cells that already run, all at once. */
-async function inStartedCells(
-  runtime: 'runc' | 'gvisor',
-  tenant: string,
-  named: Pinned,
-  params: Spec['params'],
-  atOnce = 1,
-): Promise<Seen[]> {
-  const pinned = Object.entries(named).map(([name, { snapshot, locations }]) => ({ name, snapshot, locations }));
-  await using stack = new AsyncDisposableStack();
-  const started = await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      const late = stack.use(openLateInputs({ store: house.store, inputs }));
-      const cell = await cells.cells.open(cells.plan(runtime, { mounts: late.mounts }));
-      stack.defer(() => cell.destroy());
-      return { late, cell };
-    }),
-  );
-  const all = await Promise.all(
-    started.map(async ({ late, cell }) => {
-      await late.fill({ tenant, inputs: pinned, params });
-      return follow(cell, lookJob);
-    }),
-  );
-  return all.map(({ logs }) => seenIn(logs[0] ?? ''));
-}
-
 /** The same look in a careless container: a writable folder with a socket in it, and another tenant's folder. */
 async function carelessly(runtime: 'runc' | 'gvisor', place: string): Promise<Seen> {
   const root = await bed.shortFolder();
@@ -190,9 +156,7 @@ const refused = ['EROFS', 'EACCES', 'EPERM'];
 
 for (const runtime of ['runc', 'gvisor'] as const)
   suite(`on ${runtime}`, () => {
-    /** Looks in a cell that was made with its inputs, and in one that got them later. */
-    let cold: Seen;
-    let late: Seen;
+    let sealed: Seen;
     let careless: Seen;
     before(async () => {
       const [tenant, stranger] = [bed.tenant(), bed.tenant()];
@@ -202,43 +166,38 @@ for (const runtime of ['runc', 'gvisor'] as const)
       const one = await freezeTree(house, tenant, { 'a.csv': '1', 'deep/er/b.csv': '2', place });
       const two = await freezeTree(house, tenant, { 'ümlaut ☃.txt': '3' });
       await using there = await staged(house, inputs, tenant, { in: one, other: two }, { params: { day: 7 } });
-      cold = await inCell(runtime, there.mounts);
-      const [seen] = await inStartedCells(runtime, tenant, { in: one, other: two }, { day: 7 });
-      assert.ok(seen);
-      late = seen;
+      sealed = await inCell(runtime, there.mounts);
       careless = await carelessly(runtime, place);
       // Tells the look where the other tenant's inputs are.
-      for (const sealed of [cold, late]) delete sealed.files['/inputs/in/place'];
+      delete sealed.files['/inputs/in/place'];
     });
 
     test('a cell has only its inputs and parameters, all owned by root, and no sockets', () => {
-      for (const sealed of [cold, late]) {
-        assert.deepEqual(sealed.top, ['in', 'other', 'params.json']);
-        assert.deepEqual(sealed.files, {
-          '/inputs/in/a.csv': '1',
-          '/inputs/in/deep/er/b.csv': '2',
-          '/inputs/other/ümlaut ☃.txt': '3',
-          '/inputs/params.json': '{"day":7}',
-        });
-        assert.deepEqual(sealed.odd, []);
-        assert.deepEqual(sealed.owners, [process.getuid?.() ?? 0]);
-        assert.deepEqual(sealed.ages, [315532800]);
-      }
+      assert.deepEqual(sealed.top, ['in', 'other', 'params.json']);
+      assert.deepEqual(sealed.files, {
+        '/inputs/in/a.csv': '1',
+        '/inputs/in/deep/er/b.csv': '2',
+        '/inputs/other/ümlaut ☃.txt': '3',
+        '/inputs/params.json': '{"day":7}',
+      });
+      assert.deepEqual(sealed.odd, []);
+      assert.deepEqual(sealed.owners, [process.getuid?.() ?? 0]);
+      assert.deepEqual(sealed.ages, [315532800]);
       assert.deepEqual(careless.odd, ['/inputs/in/socket']);
     });
 
     test('inputs cannot be written, removed or added to', () => {
-      for (const sealed of [cold, late]) assert.deepEqual(sealed.writable, []);
+      assert.deepEqual(sealed.writable, []);
       assert.notDeepEqual(careless.writable, []);
       for (const what of ['add', 'addIn', 'write', 'chmod', 'unlink', 'rename'] as const) {
-        for (const sealed of [cold, late]) assert.ok(refused.includes(sealed[what]), `${what}: ${sealed[what]}`);
+        assert.ok(refused.includes(sealed[what]), `${what}: ${sealed[what]}`);
         assert.equal(careless[what], what === 'rename' ? 'ENOENT' : 'ok', what);
       }
     });
 
     test('inputs are read-only, and below a flagged mount also nosuid, nodev and noexec', async () => {
       const view = await hasFlaggedView(bed.installation);
-      for (const [path, flags] of [cold, late].flatMap((sealed) => Object.entries(sealed.flags))) {
+      for (const [path, flags] of Object.entries(sealed.flags)) {
         assert.ok(flags.includes('ro'), `${path}: ${flags.join()}`);
         if (view && runtime === 'runc') assert.deepEqual(flags, ['nodev', 'noexec', 'nosuid', 'ro'], path);
       }
@@ -246,28 +205,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
     });
 
     test('a cell sees nothing where another tenant’s inputs are on the host', () => {
-      assert.equal(cold.others, 'ENOENT');
-      assert.equal(late.others, 'ENOENT');
+      assert.equal(sealed.others, 'ENOENT');
       assert.equal(careless.others, 'ok');
-    });
-
-    test('prepared input trees are given to running cells at once, one each, and nothing is left of them', async () => {
-      const tenant = bed.tenant();
-      const files = { 'a.csv': '1', place: '/', 'deep/er/b.csv': '2' };
-      const frozen = await freezeTree(house, tenant, files);
-      const load = () => locatedAt(house.store, tenant, frozen.snapshot, frozen.locations);
-      await inputs.prepare(tenant, frozen.snapshot, load, 3);
-      const spares = () => readdirSync(inputs.places.spares).toSorted();
-      const prepared = spares();
-      const all = await inStartedCells(runtime, tenant, { in: frozen, other: frozen }, {}, 3);
-      for (const { files: seen } of all)
-        for (const name of ['in', 'other'])
-          for (const [path, text] of Object.entries(files)) assert.equal(seen[`/inputs/${name}/${path}`], text);
-      assert.deepEqual(readdirSync(inputs.places.runs), []);
-      assert.deepEqual(readdirSync(inputs.places.unfinished), []);
-      // Each cell had two trees: missing ones were made, and all of them wait for the next cells.
-      assert.equal(spares().length - prepared.length, 3);
-      await inStartedCells(runtime, tenant, { in: frozen, other: frozen }, {}, 1);
-      assert.equal(spares().length - prepared.length, 3);
     });
   });

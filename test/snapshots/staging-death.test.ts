@@ -28,11 +28,11 @@ const filler = await freezeTree(house, tenant, { filler: Buffer.alloc(4000, 'f')
 /** So small that the filler must be evicted before the other snapshot fits. */
 const maxBytes = 4020;
 
-async function stageOnce(folder: string, snapshot: KeptSnapshot, crashAt: string, late = false) {
+async function stageOnce(folder: string, snapshot: KeptSnapshot, crashAt: string) {
   const settings = { ...bed.installation.store, record: house.store.record, work: house.store.work };
   const inputs = [{ name: 'in', snapshot: snapshot.snapshot, locations: snapshot.locations }];
   await using child = spawnNode('test/faults/victims/stage-once.ts', {
-    STAGE: JSON.stringify({ store: settings, folder, maxBytes, tenant, inputs, late }),
+    STAGE: JSON.stringify({ store: settings, folder, maxBytes, tenant, inputs }),
     HOTCELL_CRASH_AT: crashAt,
   });
   return { ...(await child.ended), said: child.said() };
@@ -52,9 +52,6 @@ for (const [which, point] of [
   ['many', 'inputs-laid-out'],
   ['many', 'tree-leaving'],
   ['many', 'tree-left'],
-  ['many', 'spare-made'],
-  ['many', 'spare-moved'],
-  ['many', 'inputs-moved'],
 ] as const) {
   test(`after a death at ${point} with ${which} contents there is no partial tree, and the next start cleans up`, async () => {
     const folder = join(await bed.folder('cache'), 'cache');
@@ -63,20 +60,15 @@ for (const [which, point] of [
       await using inputs = await openCache(bed, contents, maxBytes, folder);
       await (await staged(house, inputs, tenant, { in: filler }))[Symbol.asyncDispose]();
     }
-    const killed = await stageOnce(
-      folder,
-      frozen[which],
-      point,
-      point.startsWith('spare-') || point === 'inputs-moved',
-    );
+    const killed = await stageOnce(folder, frozen[which], point);
     assert.equal(killed.signal, 'SIGKILL', killed.said);
     assert.match(killed.said, new RegExp(`"crashPoint":"${point}"`));
     const tree = join(folder, 'tenants', tenant, 'trees', hexOf(frozen[which].snapshot));
     if (existsSync(tree)) assert.equal(readdirSync(tree, { recursive: true }).length, 307);
     await using contents = await contentsAs(house, 'worker');
     await using inputs = await openCache(bed, contents, maxBytes, folder);
-    const { unfinished, leaving, runs, spares } = inputs.places;
-    for (const place of [unfinished, leaving, runs, spares]) assert.deepEqual(readdirSync(place), []);
+    const { unfinished, leaving, runs } = inputs.places;
+    for (const place of [unfinished, leaving, runs]) assert.deepEqual(readdirSync(place), []);
     await using there = await staged(house, inputs, tenant, { in: frozen[which] });
     const root = there.mounts[1]?.source ?? '';
     for (const [path, text] of Object.entries(trees[which])) assert.equal(readFileSync(join(root, path), 'utf8'), text);

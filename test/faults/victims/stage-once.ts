@@ -1,10 +1,9 @@
-/** Stages one snapshot, cold or late, prints where the tree is, and ends, for the crash tests to kill. */
+/** Stages one snapshot, prints where the tree is, and ends, for the crash tests to kill. */
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { Contents } from '@hotcell/record/contents.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { InputCache } from '@hotcell/executor-worker/inputs/cache.ts';
-import { openLateInputs } from '@hotcell/executor-worker/inputs/late-inputs.ts';
 import { stageInputs } from '@hotcell/executor-worker/inputs/stage.ts';
 
 const asked = JSON.parse(process.env['STAGE'] ?? '{}');
@@ -17,10 +16,5 @@ await using inputs = await InputCache.open(
   openLog('stage', 'silent'),
 );
 const spec = { tenant: asked.tenant, inputs: asked.inputs, params: {} };
-if (asked.late) {
-  await using late = openLateInputs({ store, inputs });
-  await late.fill(spec);
-} else {
-  await using there = await stageInputs({ store, inputs }, spec);
-  process.stderr.write(`staged ${there.mounts[1]?.source}\n`);
-}
+await using there = await stageInputs({ store, inputs }, spec);
+process.stderr.write(`staged ${there.mounts[1]?.source}\n`);
