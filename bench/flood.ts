@@ -14,7 +14,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
     const limits = { ...wide, memoryBytes: 512 * mib };
     const run = async () => {
       const ran = await runs.run(runtime, { blocks: [{ argv }], limits });
-      if (ran.log.bytes !== size) throw new Error(`${ran.log.bytes} bytes were seen: ${ran.verdict.reason}`);
+      if (ran.logs.bytes !== size) throw new Error(`${ran.logs.bytes} bytes were seen: ${ran.verdict.reason}`);
       return ran.usage.wallMs;
     };
     // The first runs grow this process by what any run needs.

@@ -33,7 +33,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
 
   const count = quick ? 1000 : 20_000;
   const many = `import os\nfor n in range(${count}): open("/outputs/%d" % n, "wb").write(os.urandom(4096))`;
-  const sink = new ContentSink(store, bed.tenant(), newRunId());
+  const sink = new ContentSink({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1 });
   const puts = await took(async () => {
     for (let n = 0; n < count; n++) await sink.put(4096, one(randomBytes(4096)));
     await sink.settled();
@@ -56,7 +56,7 @@ async function byExec(bed: Bed, store: Buckets, code: string, each: number): Pro
   );
   await container.start();
   for await (const _ of container.attached.output) break;
-  const sink = new ContentSink(store, bed.tenant(), newRunId());
+  const sink = new ContentSink({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1 });
   return await took(async () => {
     for (let n = 0; n < 4; n++) {
       const exec = await docker.getContainer(container.id).exec({ Cmd: ['cat', `/dev/shm/${n}`], AttachStdout: true });

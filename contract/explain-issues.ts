@@ -1,14 +1,13 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Issue } from './errors.ts';
 import { nearest } from './nearest.ts';
 import { pathOf } from './parse.ts';
 
 /** What a schema cannot say about the values that it refuses. */
 export interface Vocabulary {
-  /** The fields that this place knows. */
-  fieldsAt(path: readonly PropertyKey[], value: unknown): readonly string[];
+  schema: z.ZodType;
   /** Of two shapes, the one that this value was meant to have; undefined if it could be either. */
-  shapeOf(value: unknown): 0 | 1 | undefined;
+  shapeOf: (value: unknown) => 0 | 1 | undefined;
   /** Fields of other executors, and what to do here instead. */
   foreign: ReadonlyMap<string, string>;
 }
@@ -44,22 +43,39 @@ const mostIssues = 200;
 
 export type PlacedIssue = Issue & { at: readonly PropertyKey[] };
 
+function memberOf(value: unknown, step: PropertyKey): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, step)
+    ? Reflect.get(value, step)
+    : undefined;
+}
+
+/** The fields of a schema at a place; of two shapes, those of the one that the value there was meant to have. */
+function fieldsAt(
+  schema: z.core.$ZodType | undefined,
+  path: readonly PropertyKey[],
+  value: unknown,
+  shapeOf: Vocabulary['shapeOf'],
+): readonly string[] {
+  const at = (inner: z.core.$ZodType | undefined) => fieldsAt(inner, path, value, shapeOf);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return at(schema.unwrap());
+  if (schema instanceof z.ZodPipe) return at(schema.in);
+  if (schema instanceof z.ZodUnion) return at(schema.options[shapeOf(value) ?? 0]);
+  const [step, ...rest] = path;
+  if (step === undefined) return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const below = (inner: z.core.$ZodType | undefined) => fieldsAt(inner, rest, memberOf(value, step), shapeOf);
+  if (schema instanceof z.ZodArray) return below(schema.element);
+  return schema instanceof z.ZodObject ? below(schema.shape[String(step)]) : [];
+}
+
 /** Every issue with its place; unknown fields one by one, each with what was probably meant. */
 export function explainIssues(error: z.ZodError, value: unknown, vocabulary: Vocabulary): PlacedIssue[] {
-  const valueAt = (path: readonly PropertyKey[]) =>
-    path.reduce<unknown>(
-      (inner, step) =>
-        typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
-          ? Reflect.get(inner, step)
-          : undefined,
-      value,
-    );
+  const valueAt = (path: readonly PropertyKey[]) => path.reduce(memberOf, value);
   const placed = (at: readonly PropertyKey[], message: string): PlacedIssue => ({ at, path: pathOf(at), message });
   let hints = mostHints;
   const explained = (issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): PlacedIssue[] => {
     const at = [...outer, ...issue.path];
     if (issue.code === 'unrecognized_keys') {
-      const fields = vocabulary.fieldsAt(at, valueAt(at));
+      const fields = fieldsAt(vocabulary.schema, at, value, vocabulary.shapeOf);
       const hinted = issue.keys.slice(0, hints).map(shownName);
       hints -= hinted.length;
       const rest = issue.keys.length - hinted.length;

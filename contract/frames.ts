@@ -1,5 +1,3 @@
-import type { PostureRecord } from './frames-posture.ts';
-
 /**
  * The frames that host and cell-init exchange over the cell's stdin and stdout, and their bounds. docs/protocol.md has the
  * bytes. images/cell-init/src/proto.h repeats the numbers; a test compares the two.
@@ -100,7 +98,6 @@ export type KillReason = keyof typeof killReasons;
 
 /** What ended a block or the run from outside the program. The first cause counts. */
 export const stopCauses = { none: 0, blockTime: 1, runTime: 2, killed: 3, logLimit: 4 } as const;
-type StopCause = keyof typeof stopCauses;
 
 /** The step at which starting a block failed: writing its file, forking, setting up the child, or exec. */
 export const startStages = { file: 1, fork: 2, setup: 3, exec: 4 } as const;
@@ -136,7 +133,6 @@ export const cellErrors = {
   undead: 7,
   system: 8,
 } as const;
-type CellErrorCode = keyof typeof cellErrors;
 
 export interface Rlimit {
   name: RlimitName;
@@ -188,80 +184,3 @@ export type HostFrame =
   | { type: 'start' }
   /** TERM to all, the grace period, KILL to all, then outputs as usual. A second one ends the cell at once. */
   | { type: 'kill'; reason: KillReason };
-
-/** Undefined where the kernel does not report it. */
-export interface KernelAccount {
-  /** From the cgroup, with init's own part; without a cgroup, from the processes that init waited for. */
-  cpuUs: number | undefined;
-  /** The whole cell since it was made, with tmpfs. */
-  peakMemoryBytes: number | undefined;
-  /** Kills for lack of memory during this block, or in `end` during the run. */
-  oomKills: number | undefined;
-  /** The largest process that init waited for. */
-  maxRssBytes: number | undefined;
-  peakPids: number | undefined;
-  /** How often the cgroup refused a process because of pids.max. */
-  pidsRefused: number | undefined;
-  /** Whether the cell ever came to its own memory limit: otherwise kills are for its host's lack of memory. */
-  atMemoryLimit: boolean | undefined;
-  /** Packets and connections to outside, and questions to the resolver that a cell does not have. */
-  networkTries: number | undefined;
-}
-
-export type BlockEnd =
-  | { how: 'exited'; exitCode: number }
-  | { how: 'signalled'; signal: number }
-  | { how: 'notStarted'; stage: StartStage; errno: number };
-
-/** Times are microseconds of the cell's monotonic clock since START. */
-export type CellFrame =
-  | { type: 'ready'; version: number; machine: string }
-  | { type: 'posture'; record: PostureRecord }
-  | { type: 'postureEnd'; nonce: Uint8Array; records: number }
-  | { type: 'blockStarted'; index: number; program: number; atUs: number }
-  | { type: 'log'; stream: 'stdout' | 'stderr'; tail: boolean; index: number; atUs: number; bytes: Uint8Array }
-  /** The head is full: nothing more is sent until logTail. */
-  | { type: 'logLimit'; atUs: number; bytes: number }
-  /** After the last block: how much was dropped between head and tail. The tail follows as log frames. */
-  | { type: 'logTail'; droppedStdout: number; droppedStderr: number }
-  | {
-      type: 'blockEnded';
-      index: number;
-      end: BlockEnd;
-      cause: StopCause;
-      killReason: KillReason | undefined;
-      atUs: number;
-      wallUs: number;
-      /** Everything it wrote, sent or not. */
-      logBytes: number;
-      account: KernelAccount;
-    }
-  /** `path` is raw bytes, relative to /outputs. `size` bytes follow as outputData, then outputEnd. */
-  | { type: 'outputEntry'; path: Uint8Array; size: number }
-  | { type: 'outputData'; bytes: Uint8Array }
-  | { type: 'outputEnd'; ok: boolean; errno: number }
-  /** `path` is cut off at outputPathBytes. */
-  | { type: 'outputRefused'; reason: RefusalReason; errno: number; path: Uint8Array }
-  | { type: 'end'; end: RunEnd }
-  /** The cell ends after it. */
-  | { type: 'error'; code: CellErrorCode; errno: number; text: string };
-
-export interface RunEnd {
-  cause: StopCause;
-  killReason: KillReason | undefined;
-  /** How many blocks started. */
-  blocks: number;
-  wallUs: number;
-  account: KernelAccount;
-  stdoutBytes: number;
-  stderrBytes: number;
-  droppedBytes: number;
-  outputFiles: number;
-  outputBytes: number;
-  /** All refused outputs, also those beyond the list's bound. */
-  outputsRefused: number;
-  outputFilesExceeded: boolean;
-  outputBytesExceeded: boolean;
-  /** The collector itself died for lack of memory: the list is incomplete. */
-  outputsIncomplete: boolean;
-}

@@ -41,11 +41,13 @@ export function parseJsonAs<S extends z.ZodType>(
   what: string,
   code: ErrorCode = 'invalid',
 ): z.output<S> {
-  let value: unknown;
+  return parseAs(schema, jsonIn(text, what, code), what, code);
+}
+
+export function jsonIn(text: string, what: string, code: ErrorCode): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (cause) {
     throw new HotcellError(code, `${what} is not JSON: ${messageOf(cause)}`, { cause });
   }
-  return parseAs(schema, value, what, code);
 }

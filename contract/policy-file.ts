@@ -95,6 +95,7 @@ const noMounts = 'A cell sees its pinned inputs and its own scratch, nothing els
 const noNetwork = 'A cell has no network. Remove this line.';
 
 const vocabulary: Vocabulary = {
+  schema: PolicyFile,
   // A word or a number alone is the short form.
   shapeOf: (value) => (typeof value === 'object' && value !== null ? 1 : 0),
   foreign: new Map([
@@ -110,23 +111,6 @@ const vocabulary: Vocabulary = {
     ['image', 'Write a list: images: [NAME].'],
     ...limitNames.map((name): [string, string] => [name, `Put it under limits: limits.${name}.`]),
   ]),
-  fieldsAt: ([first, second]) => {
-    if (first === undefined) return Object.keys(PolicyFile.shape);
-    if (first === 'limits') return second === undefined ? limitNames : ['default', 'max', 'min', 'fitMachine'];
-    if (first === 'languages') return Object.keys(Language.shape);
-    if (first === 'approval') return second === 'when' ? ['languages'] : Object.keys(Approval.shape);
-    return partFields[String(first)] ?? [];
-  },
-};
-
-const partFields: Readonly<Record<string, readonly string[]>> = {
-  inputs: Object.keys(inputsRule),
-  outputs: ['publish'],
-  logs: ['pastLimit'],
-  env: ['job', 'image'],
-  labels: ['required'],
-  priority: ['min', 'default', 'max'],
-  worker: ['labels'],
 };
 
 /** Parses a policy file, or lists everything that is wrong with it and where. An empty file is a policy too. */

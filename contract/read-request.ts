@@ -1,30 +1,11 @@
 import { HotcellError, type Issue } from './errors.ts';
 import { explainIssues, type Vocabulary } from './explain-issues.ts';
 import { foreignFields } from './foreign-fields.ts';
-import { limitNames } from './limits.ts';
 import { showIssues } from './parse.ts';
-import { ArgvBlock, CodeBlock, RunRequest } from './spec.ts';
-
-/** The fields that each place of a request knows. */
-const known = {
-  request: Object.keys(RunRequest.shape),
-  limits: [...limitNames],
-  codeBlock: Object.keys(CodeBlock.shape),
-  argvBlock: Object.keys(ArgvBlock.shape),
-  file: ['path', 'text', 'base64'],
-  retry: ['on', 'max'],
-} as const;
-
-function knownAt(path: readonly PropertyKey[], value: unknown): readonly string[] {
-  if (path.length === 0) return known.request;
-  if (path[0] === 'limits') return known.limits;
-  if (path[0] === 'files') return known.file;
-  if (path[0] === 'retry') return known.retry;
-  return typeof value === 'object' && value !== null && 'argv' in value ? known.argvBlock : known.codeBlock;
-}
+import { RunRequest } from './spec.ts';
 
 const vocabulary: Vocabulary = {
-  fieldsAt: knownAt,
+  schema: RunRequest,
   shapeOf: (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     return 'argv' in value || 'base64' in value ? 1 : 0;

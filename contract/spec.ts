@@ -21,12 +21,12 @@ export const WorkPath = z
   // Such characters make two different names look the same.
   .refine((path) => !/[\p{Cc}\p{Cf}]/u.test(path), { message: 'must not contain control or formatting characters' });
 
-export const CodeBlock = z.strictObject({
+const CodeBlock = z.strictObject({
   language: z.string().min(1).max(32),
   code: z.string().max(4 * mib, 'Code is limited to 4 MiB. Pass data as an input.'),
   file: WorkPath.optional(),
 });
-export const ArgvBlock = z.strictObject({ argv: z.array(z.string().max(4096)).min(1).max(256) });
+const ArgvBlock = z.strictObject({ argv: z.array(z.string().max(4096)).min(1).max(256) });
 export const Block = z.union([CodeBlock, ArgvBlock], {
   error: 'must be { language, code, file? } or { argv: [...] }',
 });

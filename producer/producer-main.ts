@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { openEnding } from '@hotcell/outside/process/ending.ts';
@@ -27,14 +28,9 @@ async function main(settings: ProducerSettings, log: Logger, draining: AbortSign
   const address = await server.listen({ host, port });
   stack.use(keepReadModel(producer));
   producer.log.info({ address }, 'the producer answers');
-  await ended(draining);
+  if (!draining.aborted) await once(draining, 'abort');
   producer.log.info('draining: waiting callers get what is known, and no new requests are taken');
   // A load balancer learns from /readyz before connections are refused.
   await pause(lameMs);
   await Promise.race([server.close(), pause(drainMs, undefined, { ref: false })]);
-}
-
-async function ended(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

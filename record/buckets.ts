@@ -1,3 +1,4 @@
+import type { CommonSettings } from '@hotcell/outside/process/settings.ts';
 import type { StoreAccess } from '@hotcell/outside/store/store-client.ts';
 import { Store } from '@hotcell/outside/store/store.ts';
 
@@ -19,14 +20,7 @@ export class Buckets extends Store {
 }
 
 /** The buckets a process was given, from its settings. */
-export function bucketsFrom(settings: {
-  HOTCELL_S3_ENDPOINT: string;
-  HOTCELL_S3_REGION: string;
-  HOTCELL_S3_ACCESS_KEY: string;
-  HOTCELL_S3_SECRET_KEY: string;
-  HOTCELL_RECORD_BUCKET: string;
-  HOTCELL_WORK_BUCKET: string;
-}): BucketsSettings {
+export function bucketsFrom(settings: CommonSettings): BucketsSettings {
   return {
     endpoint: settings.HOTCELL_S3_ENDPOINT,
     region: settings.HOTCELL_S3_REGION,

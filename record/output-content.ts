@@ -8,23 +8,25 @@ import type { Buckets } from './buckets.ts';
 /** A file up to this size is held in memory while it is hashed; a larger one is uploaded meanwhile. */
 const heldBytes = 4 * 1024 * 1024;
 
+/** Whose outputs they are. */
+export interface OutputsOf {
+  store: Buckets;
+  tenant: string;
+  run: string;
+  attempt: number;
+}
+
 /**
  * Puts bytes into the tenant's content-addressed store. The key is known only when all bytes are hashed, so a large file
  * is uploaded to another key and copied within the store.
  */
 export class ContentSink {
-  readonly #store: Buckets;
-  readonly #tenant: string;
-  readonly #run: string;
-  readonly #attempt: number;
+  readonly #of: OutputsOf;
   readonly #under = new Set<Promise<unknown>>();
   #failure: unknown;
 
-  constructor(store: Buckets, tenant: string, run: string, attempt = 1) {
-    this.#store = store;
-    this.#tenant = tenant;
-    this.#run = run;
-    this.#attempt = attempt;
+  constructor(of: OutputsOf) {
+    this.#of = of;
   }
 
   /** The rest goes on while the next output's bytes come: `settled` resolves when all are stored. */
@@ -45,7 +47,7 @@ export class ContentSink {
     const hash = createHash('sha256').update(body).digest('hex');
     const sha256: Digest = `sha256:${hash}`;
     while (this.#under.size >= 16) await Promise.race(this.#under);
-    this.#behind(this.#keep(recordKeys.cas(this.#tenant, sha256), body, hash));
+    this.#behind(this.#keep(recordKeys.cas(this.#of.tenant, sha256), body, hash));
     return { sha256, size: body.length };
   }
 
@@ -55,7 +57,7 @@ export class ContentSink {
    * is there but old may be collected at any moment, and is put again.
    */
   async #keep(key: string, body: Buffer, hash: string): Promise<void> {
-    const store = this.#store;
+    const { store } = this.#of;
     const isNew = await store.bytes.put(store.record, key, body, hash, { ifAbsent: true }).catch((error: unknown) => {
       if (error instanceof HotcellError && error.code === 'store_unavailable') return false;
       throw error;
@@ -65,7 +67,7 @@ export class ContentSink {
   }
 
   async #putStreamed(data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
-    const store = this.#store;
+    const { store, tenant, run, attempt } = this.#of;
     const hash = createHash('sha256');
     let size = 0;
     const hashed = async function* () {
@@ -75,10 +77,7 @@ export class ContentSink {
         yield chunk;
       }
     };
-    const beside = {
-      bucket: store.work,
-      key: workKeys.outputUpload(this.#tenant, this.#run, this.#attempt, randomUUID()),
-    };
+    const beside = { bucket: store.work, key: workKeys.outputUpload(tenant, run, attempt, randomUUID()) };
     try {
       await store.upload(beside.bucket, beside.key, hashed());
     } catch (error) {
@@ -86,13 +85,13 @@ export class ContentSink {
       throw error;
     }
     const sha256: Digest = `sha256:${hash.digest('hex')}`;
-    this.#behind(this.#moveIn(beside, recordKeys.cas(this.#tenant, sha256)));
+    this.#behind(this.#moveIn(beside, recordKeys.cas(tenant, sha256)));
     return { sha256, size };
   }
 
   /** The copy happens within the store, and costs no bandwidth here. */
   async #moveIn(beside: { bucket: string; key: string }, key: string): Promise<void> {
-    const store = this.#store;
+    const { store } = this.#of;
     try {
       if (!youngEnough((await store.head(store.record, key))?.modified))
         await store.copy(beside, { bucket: store.record, key });

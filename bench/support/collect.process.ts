@@ -12,7 +12,10 @@ await using bed = await openBed();
 await using made = await openTestCells(bed, 'outputs');
 const cell = await made.cells.open(made.plan('runc', { limits: wide }));
 try {
-  const collector = new OutputCollector(bed.store('worker'), bed.tenant(), newRunId(), wide);
+  const collector = new OutputCollector(
+    { store: bed.store('worker'), tenant: bed.tenant(), run: newRunId(), attempt: 1 },
+    wide,
+  );
   let since = 0;
   for await (const event of cell.run(jobOf({ language: 'python', code }))) {
     // From the end of the program until all its outputs are in the store.

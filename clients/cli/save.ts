@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
+import { checkedBytes } from '@hotcell/record/checked-bytes.ts';
 import type { Run } from '@hotcell/client/index.ts';
 
 const atOnce = 4;
@@ -69,19 +70,20 @@ async function placeOf(path: string, root: string): Promise<{ folder: string; ta
   return { folder, target: join(folder, last) };
 }
 
-/** The file's bytes as they arrive; an error after the last one if they differ from the result. */
-export async function* checked(run: Run, file: OutputFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-  const hash = createHash('sha256');
-  const answer = await run.output(file.path, signal);
-  if (answer.body)
-    for await (const chunk of answer.body) {
-      hash.update(chunk);
-      yield chunk;
-    }
-  const got = `sha256:${hash.digest('hex')}`;
-  if (got !== file.sha256)
-    throw new HotcellError(
-      'record_damaged',
-      `${file.path} arrived as ${got}, but the result says ${file.sha256}. The file was not saved.`,
-    );
+/** The file's bytes as they arrive, and an error in place of the last of them if they differ from the result. */
+export async function* checked(
+  run: Run,
+  { path, sha256 }: OutputFile,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const { body } = await run.output(path, signal);
+  yield* checkedBytes(
+    body ?? new Blob([]).stream(),
+    sha256,
+    (got) =>
+      new HotcellError(
+        'record_damaged',
+        `${path} arrived as ${got}, but the result says ${sha256}. The file was not saved.`,
+      ),
+  );
 }

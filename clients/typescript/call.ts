@@ -1,6 +1,6 @@
 import { type JsonAnswer, json, ndjson, type Route } from '@hotcell/contract/api/route.ts';
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import { parseAs } from '@hotcell/contract/parse.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { jsonIn, parseAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 
 type Input<S> = S extends z.ZodType ? z.input<S> : never;
@@ -58,7 +58,7 @@ function unexpected({ method, path }: Route, what: string): HotcellError {
 
 /** Parses with the schema of the API, but leaves out fields that a newer API adds. */
 function parseTolerantly<S extends z.ZodType>(schema: S, text: string, what: string): z.output<S> {
-  const value = jsonIn(text, what);
+  const value = jsonIn(text, what, 'internal');
   const { error, data } = schema.safeParse(value);
   if (!error) return data;
   for (const { path, keys } of unknownFields(error.issues)) leaveOut(value, path, keys);
@@ -75,14 +75,6 @@ function unknownFields(issues: readonly Issue[]): { path: PropertyKey[]; keys: s
     const meant = issue.errors.find((errors) => errors.every(({ code }) => code === 'unrecognized_keys')) ?? [];
     return unknownFields(meant).map(({ path, keys }) => ({ path: [...issue.path, ...path], keys }));
   });
-}
-
-function jsonIn(text: string, what: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new HotcellError('internal', `${what} is not JSON: ${messageOf(cause)}`, { cause });
-  }
 }
 
 function leaveOut(value: unknown, path: readonly PropertyKey[], keys: readonly string[]): void {

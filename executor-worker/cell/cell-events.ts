@@ -1,4 +1,5 @@
-import type { BlockEnd, CellFrame, RefusalReason, StartStage } from '@hotcell/contract/frames.ts';
+import type { RefusalReason, StartStage } from '@hotcell/contract/frames.ts';
+import type { BlockEnd, CellFrame } from './frames/decode.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { constants } from 'node:os';
 import type { EndedBlock, CellEvent } from './sealed-cell.ts';

@@ -1,5 +1,5 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { RunEnd } from '@hotcell/contract/frames.ts';
+import type { RunEnd } from './frames/decode.ts';
 import { type EndedBlock, type CellEvent, OutputLost } from './sealed-cell.ts';
 import type { PreparedBlock } from '../execute/job.ts';
 import { blockEndOf, errnoName, initError, outOfOrder, refusedOf } from './cell-events.ts';

@@ -1,5 +1,6 @@
 import { rlimitNumbers } from '@hotcell/contract/frames.ts';
 import { type PostureKey, type PostureRecord, postureFields } from '@hotcell/contract/frames-posture.ts';
+import { printable } from './frames/decode-posture.ts';
 import { deviceDifferences, fdDifferences } from './posture-devices.ts';
 import type { ExpectedPosture } from './posture-expected.ts';
 import { cgroupDifferences } from './posture-limits.ts';
@@ -84,7 +85,7 @@ function* surroundings(of: Of, expected: ExpectedPosture): Generator<string> {
   const wanted = new Set(Object.entries(expected.env).map(([name, value]) => `${name}=${value}`));
   for (const { entry } of of('env')) {
     // Records are printable ASCII: other text is compared in the escaped form.
-    const found = [...wanted].find((one) => printable(one) === entry);
+    const found = [...wanted].find((one) => printable(Buffer.from(one)) === entry);
     if (found === undefined || !wanted.delete(found)) yield `the environment has ${entry.replace(/=.*/s, '')}`;
   }
   for (const missing of wanted) yield `the environment lacks ${missing.replace(/=.*/s, '')}`;
@@ -103,15 +104,4 @@ function* init(of: Of, { initSha256 }: ExpectedPosture): Generator<string> {
     for (const set of [one.permitted, one.effective, one.bounding])
       if (set !== ofInit) yield `init has the capabilities ${set} and should have ${ofInit}`;
   }
-}
-
-/** As init writes text: printable ASCII, everything else and the backslash as \xNN. */
-function printable(text: string): string {
-  let out = '';
-  for (const byte of Buffer.from(text))
-    out +=
-      byte >= 0x20 && byte < 0x7f && byte !== 0x5c
-        ? String.fromCharCode(byte)
-        : `\\x${byte.toString(16).padStart(2, '0')}`;
-  return out;
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { CellFrame } from './frames/decode.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { CellFrame, HostFrame } from '@hotcell/contract/frames.ts';
+import type { HostFrame } from '@hotcell/contract/frames.ts';
 import { frameLimits } from '@hotcell/contract/frames.ts';
 import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';

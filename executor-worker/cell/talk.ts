@@ -1,4 +1,5 @@
-import type { CellFrame, HostFrame } from '@hotcell/contract/frames.ts';
+import type { HostFrame } from '@hotcell/contract/frames.ts';
+import type { CellFrame } from './frames/decode.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { Attached } from '@hotcell/outside/engine/engine.ts';
 import { encodeFrame } from './frames/encode.ts';

@@ -5,16 +5,14 @@ import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import { type Missing, missingIn, searchedBytes } from '@hotcell/contract/missing-package.ts';
 import type { KillReason } from '@hotcell/contract/frames.ts';
-import type { BlockResult, Usage } from '@hotcell/contract/result.ts';
+import type { BlockResult, Result, Usage } from '@hotcell/contract/result.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { LogFeed, type LogFeedSettings } from '../logs/log-feed.ts';
 import { LogRecorder } from '../logs/recorder.ts';
 import { OutputCollector } from '../outputs/output-collector.ts';
 import type { CellEvent, SealedCell } from '../cell/sealed-cell.ts';
-import type { Collected } from '../outputs/output-collector.ts';
 import type { Job } from './job.ts';
-import type { KeptLog } from '../logs/recorder.ts';
 import { BlockBook } from './block-book.ts';
 import { LastWords } from './last-words.ts';
 
@@ -40,8 +38,8 @@ export interface Execution {
   verdict: Verdict;
   blocks: readonly BlockResult[];
   usage: Usage;
-  outputs: Collected;
-  log: KeptLog;
+  outputs: Result['outputs'];
+  logs: Result['logs'];
   ranMs: number;
 }
 
@@ -60,7 +58,7 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     limitBytes: limits.logBytes,
     live,
   });
-  const collector = new OutputCollector(store, tenant, run, limits, attempt);
+  const collector = new OutputCollector({ store, tenant, run, attempt }, limits);
   const following = new Following(job, recorder, collector);
   const onStop = () => following.stopFor(stopOf(context.stop), cell);
   context.stop.addEventListener('abort', onStop);
@@ -70,8 +68,8 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     const decision = following.decide(context);
     if (decision.kind === 'platform')
       throw new HotcellError(following.stop?.kind === 'lost_claim' ? 'lost_claim' : 'cell_failed', decision.message);
-    const [log, outputs] = await Promise.all([recorder.finish(), collector.finish()]);
-    return following.execution(decision, log, outputs);
+    const [logs, outputs] = await Promise.all([recorder.finish(), collector.finish()]);
+    return following.execution(decision, { logs, outputs });
   } catch (error) {
     await Promise.all([recorder.abandon(), collector.abandon()]);
     throw error;
@@ -177,15 +175,16 @@ class Following {
     });
   }
 
-  execution(decision: Extract<Decision, { kind: 'ended' }>, log: KeptLog, outputs: Collected): Execution {
+  execution(decision: Extract<Decision, { kind: 'ended' }>, kept: Pick<Execution, 'logs' | 'outputs'>): Execution {
     const { outcome, reason, exitCode, warnings } = decision;
+    const { files } = kept.outputs;
+    const outputBytes = files.reduce((sum, file) => sum + file.size, 0);
     this.#blocks.close(outcome, new Date());
     return {
       verdict: { outcome, reason, exitCode, warnings },
       blocks: this.#blocks.results,
-      usage: { ...this.#usage, logBytes: log.bytes, outputBytes: outputs.bytes, outputFiles: outputs.files.length },
-      outputs,
-      log,
+      usage: { ...this.#usage, logBytes: kept.logs.bytes, outputBytes, outputFiles: files.length },
+      ...kept,
       ranMs: this.#usage.wallMs,
     };
   }

@@ -1,4 +1,5 @@
 import { lstatSync, renameSync, rmSync } from 'node:fs';
+import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
@@ -43,24 +44,21 @@ export class Arrivals implements AsyncDisposable {
     const both = AbortSignal.any([signal, stop.signal]);
     const bytes = missing.reduce((sum, entry) => sum + entry.size, 0);
     const onThreads = missing.length > worthThreads.files || bytes > worthThreads.bytes;
-    const lane = async (batches: Iterable<LocatedEntry[]>) => {
-      try {
-        for (const batch of batches) await this.#bringOnce(tenant, batch, onThreads, both);
-      } catch (error) {
-        stop.abort(error);
-      }
-    };
-    const lanesOf = (atOnce: number, batches: readonly LocatedEntry[][]) => {
-      const queue = batches.values();
-      return Array.from({ length: Math.min(atOnce, batches.length) }, () => lane(queue));
-    };
+    // A failure ends the batches that are under way as well.
+    const bring = (atOnce: number, batches: readonly LocatedEntry[][]) =>
+      inLanes(
+        atOnce,
+        batches,
+        (batch) => this.#bringOnce(tenant, batch, onThreads, both).catch((error: unknown) => stop.abort(error)),
+        both,
+      );
     const big = missing.filter(({ size }) => size >= bigBytes).map((entry) => [entry]);
     const small = missing.filter(({ size }) => size < bigBytes);
     const batches = Array.from({ length: Math.ceil(small.length / smallPerBatch) }, (_, i) =>
       small.slice(i * smallPerBatch, (i + 1) * smallPerBatch),
     );
     // All lanes must be at rest before the bytes promised to them are promised to others.
-    await Promise.all([...lanesOf(batchesAtOnce.big, big), ...lanesOf(batchesAtOnce.small, batches)]);
+    await Promise.all([bring(batchesAtOnce.big, big), bring(batchesAtOnce.small, batches)]);
     signal.throwIfAborted();
     if (stop.signal.aborted) throw stop.signal.reason;
   }
@@ -114,14 +112,10 @@ export class Arrivals implements AsyncDisposable {
 
   async #fetchHere(tenant: string, files: readonly WantedFile[], signal: AbortSignal): Promise<Map<number, unknown>> {
     const failures = new Map<number, unknown>();
-    const queue = files.entries();
-    const lane = async () => {
-      for (const [i, file] of queue) {
-        if (failures.size > 0) failures.set(i, new Error('another file of the batch failed'));
-        else await fetchContent(this.#contents, tenant, file, signal).catch((error: unknown) => failures.set(i, error));
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(hereAtOnce, files.length) }, lane));
+    await inLanes(hereAtOnce, files.entries(), async ([i, file]) => {
+      if (failures.size > 0) failures.set(i, new Error('another file of the batch failed'));
+      else await fetchContent(this.#contents, tenant, file, signal).catch((error: unknown) => failures.set(i, error));
+    });
     return failures;
   }
 

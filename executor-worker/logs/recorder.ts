@@ -3,15 +3,9 @@ import { once } from 'node:events';
 import { createZstdCompress } from 'node:zlib';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
+import type { Result } from '@hotcell/contract/result.ts';
 import type { LogFeed } from './log-feed.ts';
 import { budgetOf, LogWindow } from './window.ts';
-
-export interface KeptLog {
-  sha256: string | null;
-  /** All that the job wrote, kept or not. */
-  bytes: number;
-  truncated: boolean;
-}
 
 /** Stores the whole log, compressed, as it comes. */
 type PutLog = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
@@ -57,7 +51,7 @@ export class LogRecorder {
     await this.#emit(this.#window.flush());
   }
 
-  async finish(): Promise<KeptLog> {
+  async finish(): Promise<Result['logs']> {
     await this.#emit(this.#window.finish());
     await this.#live.close();
     this.#zstd.end();

@@ -1,21 +1,12 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
-import type { OutputFile, RefusedOutput } from '@hotcell/contract/result.ts';
+import type { OutputFile, RefusedOutput, Result } from '@hotcell/contract/result.ts';
 import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { putSnapshot } from '@hotcell/record/snapshot-store.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
 import { OutputLost } from '../cell/sealed-cell.ts';
-import { ContentSink } from '@hotcell/record/output-content.ts';
+import { ContentSink, type OutputsOf } from '@hotcell/record/output-content.ts';
 import { encodeName, representable } from './output-names.ts';
-
-/** The outputs that a run leaves: where their bytes went, and what was refused. */
-export interface Collected {
-  files: OutputFile[];
-  refused: RefusedOutput[];
-  snapshot: string | null;
-  bytes: number;
-}
 
 /** How many refusals are listed by name; the others are only counted. */
 const listedRefusals = 1000;
@@ -25,9 +16,7 @@ const listedRefusals = 1000;
  * path on this host. Outputs over a limit are read to their end as well, so that the stream stays in step.
  */
 export class OutputCollector {
-  readonly #store: Buckets;
-  readonly #tenant: string;
-  readonly #run: string;
+  readonly #of: OutputsOf;
   readonly #limits: Pick<Limits, 'outputBytes' | 'outputFiles'>;
   readonly #sink: ContentSink;
   #files: OutputFile[] = [];
@@ -36,18 +25,10 @@ export class OutputCollector {
   #bytes = 0;
   exceeded: 'outputBytes' | 'outputFiles' | null = null;
 
-  constructor(
-    store: Buckets,
-    tenant: string,
-    run: string,
-    limits: Pick<Limits, 'outputBytes' | 'outputFiles'>,
-    attempt = 1,
-  ) {
-    this.#store = store;
-    this.#tenant = tenant;
-    this.#run = run;
+  constructor(of: OutputsOf, limits: Pick<Limits, 'outputBytes' | 'outputFiles'>) {
+    this.#of = of;
     this.#limits = limits;
-    this.#sink = new ContentSink(store, tenant, run, attempt);
+    this.#sink = new ContentSink(of);
   }
 
   /** So far: colliding names are found at the end. */
@@ -79,20 +60,18 @@ export class OutputCollector {
     else this.#unlisted++;
   }
 
-  async finish(): Promise<Collected> {
+  async finish(): Promise<Result['outputs']> {
     await this.#sink.settled();
     this.#refuseCollisions();
     if (this.#unlisted > 0) this.#refused.push({ path: '…', reason: `${this.#unlisted} more were refused` });
     // A run without outputs has no snapshot, and costs no requests for one.
-    const about = { source: `${this.#run}:outputs`, by: `run ${this.#run}` };
-    const snapshot =
-      this.#files.length > 0 ? (await putSnapshot(this.#store, this.#tenant, this.#files, about)).snapshot : null;
-    const bytes = this.#files.reduce((sum, file) => sum + file.size, 0);
+    const { store, tenant, run } = this.#of;
+    const about = { source: `${run}:outputs`, by: `run ${run}` };
+    const snapshot = this.#files.length > 0 ? (await putSnapshot(store, tenant, this.#files, about)).snapshot : null;
     return {
       files: this.#files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))),
       refused: this.#refused,
       snapshot,
-      bytes,
     };
   }
 

@@ -1,4 +1,3 @@
-import { Digest } from '@hotcell/contract/digest.ts';
 import type { Attempt, Result } from '@hotcell/contract/result.ts';
 import { type Ending, emptyResult } from '@hotcell/record/empty-result.ts';
 import type { Executed, Stage } from '../stages.ts';
@@ -8,7 +7,7 @@ export type AttemptEnding = Ending & { error?: Attempt['error'] };
 
 export function resultOf(executed: Executed, at: Date): Result {
   const { spec, stagedMs, sealedMs, sealedAt, cell } = executed;
-  const { verdict, blocks, usage, outputs, log, ranMs } = executed.execution;
+  const { verdict, blocks, usage, outputs, logs, ranMs } = executed.execution;
   const base = resultWithout(executed, verdict, at);
   // The commit is what is not the program since the cell was sealed: logs and outputs on their way.
   const committedMs = Math.max(0, Math.round(performance.now() - sealedAt) - ranMs);
@@ -20,12 +19,8 @@ export function resultOf(executed: Executed, at: Date): Result {
     exitCode: verdict.exitCode,
     blocks: [...blocks],
     usage,
-    outputs: {
-      snapshot: outputs.snapshot === null ? null : Digest.parse(outputs.snapshot),
-      files: outputs.files,
-      refused: outputs.refused,
-    },
-    logs: { sha256: log.sha256 === null ? null : Digest.parse(log.sha256), bytes: log.bytes, truncated: log.truncated },
+    outputs,
+    logs,
     timings: { ...base.timings, stagedMs, sealedMs, ranMs, committedMs, warm: cell.warm },
     warnings,
   };

@@ -62,3 +62,4 @@ export const commonSettings = {
   HOTCELL_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   HOTCELL_CRASH_AT: z.string().optional(),
 } as const;
+export type CommonSettings = z.output<z.ZodObject<typeof commonSettings>>;

@@ -1,5 +1,5 @@
 import { explainIssues, type Vocabulary } from '@hotcell/contract/explain-issues.ts';
-import { forEachLimit, limitNames } from '@hotcell/contract/limits.ts';
+import { forEachLimit } from '@hotcell/contract/limits.ts';
 import { PolicyName } from '@hotcell/contract/names.ts';
 import { Role } from '@hotcell/contract/apikey.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
@@ -70,15 +70,9 @@ export interface PlacedTest extends PolicyTest {
 }
 
 const vocabulary: Vocabulary = {
+  schema: TestFile,
   shapeOf: (value) => (typeof value === 'object' && value !== null && !Array.isArray(value) ? 1 : undefined),
   foreign: new Map(),
-  fieldsAt: (path) => {
-    if (path.length === 0) return ['policy', 'tests'];
-    const [, , part] = path;
-    if (part === undefined) return Object.keys(PolicyTest.shape);
-    if (part === 'limits' || path[3] === 'limits') return limitNames;
-    return part === 'admitted' ? Object.keys(ExpectedAdmission.shape) : ['count', 'bytes', 'files'];
-  },
 };
 
 export function readTests(

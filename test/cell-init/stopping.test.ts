@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import type { CellFrame } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import type { CellFrame } from '@hotcell/contract/frames.ts';
 import { until } from '../support/until.ts';
 import { onBothRuntimes } from './support/bed.ts';
 import { Init, jobFrames } from './support/init.ts';

@@ -51,7 +51,7 @@ for (const runtime of runtimes)
           },
           onRows: () => void look(),
         });
-        assert.deepEqual([ran.verdict.outcome, ran.log.bytes], ['succeeded', bytes], ran.verdict.reason);
+        assert.deepEqual([ran.verdict.outcome, ran.logs.bytes], ['succeeded', bytes], ran.verdict.reason);
       });
       const bound = 32 * mib;
       assert.ok(grown < bound, `${grown} bytes more were held`);

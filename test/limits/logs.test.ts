@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import type { CellFrame } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { after, before, suite, test } from 'node:test';
-import type { CellFrame } from '@hotcell/contract/frames.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { bytesOf } from '@hotcell/contract/log-rows.ts';
 import { FrameParser } from '@hotcell/executor-worker/cell/frames/stream.ts';
@@ -89,7 +89,7 @@ for (const runtime of runtimes)
       const dropped = flooded.rows.reduce((sum, row) => sum + (row.dropped ?? 0), 0);
       assert.ok(kept <= smallLimits.logBytes, `${kept} bytes are kept`);
       assert.equal(kept + dropped, floods + 'last words\n'.length);
-      assert.deepEqual([flooded.log.bytes, flooded.log.truncated], [kept + dropped, true]);
+      assert.deepEqual([flooded.logs.bytes, flooded.logs.truncated], [kept + dropped, true]);
       assert.match(wrote(flooded).toString('latin1'), /last words\n$/);
 
       const { cells, plan } = runs.cells;

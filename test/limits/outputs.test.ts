@@ -179,7 +179,10 @@ test('reading outputs while the program lives reads what it swaps them for (75)'
 test('paths that lead out of /outputs are refused by the parser, where a naive writer follows them (78)', async () => {
   const folder = resolve('/outputs/of/a/run');
   for (const path of ['../x', '/x', 'a/../../x', './../x']) {
-    const collector = new OutputCollector(runs.store, bed.tenant(), newRunId(), smallLimits);
+    const collector = new OutputCollector(
+      { store: runs.store, tenant: bed.tenant(), run: newRunId(), attempt: 1 },
+      smallLimits,
+    );
     await collector.take(
       Buffer.from(path),
       4,

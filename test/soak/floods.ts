@@ -28,7 +28,7 @@ const floods: readonly Flood[] = [
   {
     name: 'ten GiB of log',
     asked: { blocks: [{ argv: ['head', '-c', String(10 * gib), '/dev/zero'] }], limits },
-    holds: (ran) => assert.deepEqual([ran.verdict.outcome, ran.log.bytes], ['succeeded', 10 * gib]),
+    holds: (ran) => assert.deepEqual([ran.verdict.outcome, ran.logs.bytes], ['succeeded', 10 * gib]),
   },
   {
     name: 'ten million writes of a byte',
@@ -36,7 +36,7 @@ const floods: readonly Flood[] = [
       blocks: [{ language: 'python', code: `import os\nfor _ in range(${writes}): os.write(1, b"x")` }],
       limits,
     },
-    holds: (ran) => assert.deepEqual([ran.verdict.outcome, ran.log.bytes], ['succeeded', writes]),
+    holds: (ran) => assert.deepEqual([ran.verdict.outcome, ran.logs.bytes], ['succeeded', writes]),
   },
   {
     name: 'a hundred thousand files, and folders five thousand deep',

@@ -30,7 +30,7 @@ async function collect(
   limits = wide,
   tenant: string = bed.tenant(),
 ) {
-  const collector = new OutputCollector(store, tenant, newRunId(), limits);
+  const collector = new OutputCollector({ store, tenant, run: newRunId(), attempt: 1 }, limits);
   for (const [path, bytes] of files) await collector.take(Buffer.from(path), bytes.length, inChunks(bytes));
   return { tenant, collector, collected: await collector.finish() };
 }
@@ -54,10 +54,8 @@ describe('a run’s outputs', () => {
       assert.ok(stored?.equals(bytes), path);
     }
     assert.ok(collected.snapshot?.startsWith('sha256:'));
-    assert.equal(
-      collected.bytes,
-      files.reduce((sum, [, bytes]) => sum + bytes.length, 0),
-    );
+    for (const { path, size } of collected.files)
+      assert.equal(size, files.find(([name]) => name === path)?.[1].length, path);
   });
 
   test('are put again if the same content lies there, so old that it may be collected', async () => {
@@ -150,7 +148,7 @@ describe('a run’s outputs', () => {
   });
 
   test('are not taken from a cell that sends more or less than it announced', async () => {
-    const collector = new OutputCollector(store, bed.tenant(), newRunId(), wide);
+    const collector = new OutputCollector({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1 }, wide);
     await assert.rejects(collector.take(Buffer.from('liar'), 10, inChunks(Buffer.alloc(9))), { code: 'stream_broken' });
     await collector.abandon();
   });
@@ -160,7 +158,7 @@ describe('a run’s outputs', () => {
       yield bytes;
       throw new OutputLost('it could not be read to its end');
     }
-    const collector = new OutputCollector(store, bed.tenant(), newRunId(), wide);
+    const collector = new OutputCollector({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1 }, wide);
     await collector.take(Buffer.from('small'), 10, lost(Buffer.alloc(5)));
     await collector.take(Buffer.from('large'), 20 * 1024 * 1024, lost(Buffer.alloc(9 * 1024 * 1024)));
     await collector.take(Buffer.from('whole'), 3, inChunks(Buffer.from('yes')));

@@ -1,6 +1,6 @@
 import { frameLimits } from '@hotcell/contract/frames.ts';
 import { type PostureKind, type PostureRecord, postureFields } from '@hotcell/contract/frames-posture.ts';
-import { broken, Reader } from './reader.ts';
+import { broken, type Reader } from './reader.ts';
 
 const byKey = new Map(
   Object.entries(postureFields).map(
@@ -14,8 +14,7 @@ const numberKind = 1;
 const bytesKind = 2;
 
 /** A record by the contract's table: any other number, kind or order of fields breaks the stream. */
-export function postureRecordOf(payload: Buffer): PostureRecord {
-  const reader = new Reader(payload, 'a record of the posture');
+export function postureRecordOf(reader: Reader): PostureRecord {
   const key = reader.u8();
   const known = byKey.get(key);
   if (!known) throw broken(`a record of the posture has the unknown key ${key}`);
@@ -24,7 +23,6 @@ export function postureRecordOf(payload: Buffer): PostureRecord {
   if (count !== fields.length) throw broken(`the posture's ${known.name} has ${count} fields`);
   const record: Record<string, unknown> = { key: known.name };
   for (const [field, kind] of fields) record[field] = valueOf(reader, kind, `${known.name}.${field}`);
-  reader.end();
   // The table gave every field its kind.
   return record as unknown as PostureRecord;
 }
@@ -40,7 +38,8 @@ function valueOf(reader: Reader, kind: PostureKind, what: string): number | stri
   return kind === 'hex' ? bytes.toString('hex') : printable(bytes);
 }
 
-function printable(bytes: Buffer): string {
+/** Printable ASCII; everything else and the backslash as \xNN. */
+export function printable(bytes: Buffer): string {
   return bytes
     .toString('latin1')
     .replace(/[^\x20-\x5b\x5d-\x7e]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);

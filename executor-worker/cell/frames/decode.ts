@@ -1,10 +1,7 @@
 import {
-  type BlockEnd,
-  type CellFrame,
   cellErrors,
   cellFrameTypes,
-  type KernelAccount,
-  type KillReason,
+  type StartStage,
   killReasons,
   frameLimits as limits,
   refusalReasons,
@@ -14,75 +11,30 @@ import {
 import { postureRecordOf } from './decode-posture.ts';
 import { broken, nameIn, Reader } from './reader.ts';
 
-/** Decodes the payload of a whole frame. Bytes in the frame are views of `payload`. */
-export function decodeFrame(type: number, payload: Buffer): CellFrame {
-  const name = nameIn(cellFrameTypes, type, 'the type of frame');
-  if (name === 'posture') return { type: 'posture', record: postureRecordOf(payload) };
-  const reader = new Reader(payload, `the frame ${name}`);
-  const frame = read(name, reader);
-  reader.end();
-  return frame;
-}
+const streams = { stdout: 1, stderr: 2 } as const;
 
-function read(name: Exclude<keyof typeof cellFrameTypes, 'posture'>, r: Reader): CellFrame {
-  switch (name) {
-    case 'ready':
-      return { type: 'ready', version: r.u16(), machine: word(r.str(64)) };
-    case 'postureEnd':
-      return { type: 'postureEnd', nonce: r.bytes(limits.nonceBytes), records: r.u32() };
-    case 'blockStarted':
-      return { type: 'blockStarted', index: r.u16(), program: r.u8(), atUs: r.u64() };
-    case 'log':
-      return logOf(r);
-    case 'logLimit':
-      return { type: 'logLimit', atUs: r.u64(), bytes: r.u64() };
-    case 'logTail':
-      return { type: 'logTail', droppedStdout: r.u64(), droppedStderr: r.u64() };
-    case 'blockEnded':
-      return blockEndedOf(r);
-    case 'outputEntry': {
-      const size = r.u64();
-      return { type: 'outputEntry', size, path: pathOf(r) };
-    }
-    case 'outputData':
-      return { type: 'outputData', bytes: r.rest(limits.chunkBytes) };
-    case 'outputEnd':
-      return { type: 'outputEnd', ok: flag(r.u8(), 'ok'), errno: r.u16() };
-    case 'outputRefused':
-      return {
-        type: 'outputRefused',
-        reason: nameIn(refusalReasons, r.u8(), 'the reason of a refused output'),
-        errno: r.u16(),
-        path: pathOf(r),
-      };
-    case 'end':
-      return endOf(r);
-    case 'error':
-      return {
-        type: 'error',
-        code: nameIn(cellErrors, r.u16(), 'the error'),
-        errno: r.u16(),
-        text: word(r.str(limits.errorTextBytes)),
-      };
-  }
-}
-
-function logOf(r: Reader): CellFrame {
-  const stream = r.u8();
-  if (stream !== 1 && stream !== 2) throw broken(`a log frame is of the stream ${stream}`);
-  return {
-    type: 'log',
-    stream: stream === 1 ? 'stdout' : 'stderr',
+/**
+ * What init sends: each frame's payload, read in the order of its bytes. The type of a frame follows from its reader.
+ * Times are microseconds of the cell's monotonic clock since START.
+ */
+const readers = {
+  ready: (r: Reader) => ({ version: r.u16(), machine: word(r.str(64)) }),
+  posture: (r: Reader) => ({ record: postureRecordOf(r) }),
+  postureEnd: (r: Reader) => ({ nonce: r.bytes(limits.nonceBytes), records: r.u32() }),
+  blockStarted: (r: Reader) => ({ index: r.u16(), program: r.u8(), atUs: r.u64() }),
+  log: (r: Reader) => ({
+    stream: nameIn(streams, r.u8(), 'the stream of a log frame'),
     tail: flag(r.u8(), 'tail'),
     index: r.u16(),
     atUs: r.u64(),
     bytes: r.rest(limits.logChunkBytes),
-  };
-}
-
-function blockEndedOf(r: Reader): CellFrame {
-  return {
-    type: 'blockEnded',
+  }),
+  /** The head is full: nothing more is sent until logTail. */
+  logLimit: (r: Reader) => ({ atUs: r.u64(), bytes: r.u64() }),
+  /** After the last block: how much was dropped between head and tail. The tail follows as log frames. */
+  logTail: (r: Reader) => ({ droppedStdout: r.u64(), droppedStderr: r.u64() }),
+  /** `logBytes`: everything it wrote, sent or not. */
+  blockEnded: (r: Reader) => ({
     index: r.u16(),
     end: blockEndOf(r),
     ...causeOf(r),
@@ -90,8 +42,43 @@ function blockEndedOf(r: Reader): CellFrame {
     wallUs: r.u64(),
     logBytes: r.u64(),
     account: accountOf(r),
-  };
+  }),
+  /** `path` is raw bytes, relative to /outputs. `size` bytes follow as outputData, then outputEnd. */
+  outputEntry: (r: Reader) => ({ size: r.u64(), path: pathOf(r) }),
+  outputData: (r: Reader) => ({ bytes: r.rest(limits.chunkBytes) }),
+  outputEnd: (r: Reader) => ({ ok: flag(r.u8(), 'ok'), errno: r.u16() }),
+  /** `path` is cut off at outputPathBytes. */
+  outputRefused: (r: Reader) => ({
+    reason: nameIn(refusalReasons, r.u8(), 'the reason of a refused output'),
+    errno: r.u16(),
+    path: pathOf(r),
+  }),
+  end: (r: Reader) => ({ end: runEndOf(r) }),
+  /** The cell ends after it. */
+  error: (r: Reader) => ({
+    code: nameIn(cellErrors, r.u16(), 'the error'),
+    errno: r.u16(),
+    text: word(r.str(limits.errorTextBytes)),
+  }),
+} satisfies Record<keyof typeof cellFrameTypes, (r: Reader) => object>;
+
+type FrameOf<Name extends keyof typeof readers> = { type: Name } & ReturnType<(typeof readers)[Name]>;
+export type CellFrame = { [Name in keyof typeof readers]: FrameOf<Name> }[keyof typeof readers];
+
+/** Decodes the payload of a whole frame. Bytes in the frame are views of `payload`. */
+export function decodeFrame(type: number, payload: Buffer): CellFrame {
+  const name = nameIn(cellFrameTypes, type, 'the type of frame');
+  const reader = new Reader(payload, `the frame ${name}`);
+  const fields = readers[name](reader);
+  reader.end();
+  // The reader of that name made the fields.
+  return { type: name, ...fields } as CellFrame;
 }
+
+export type BlockEnd =
+  | { how: 'exited'; exitCode: number }
+  | { how: 'signalled'; signal: number }
+  | { how: 'notStarted'; stage: StartStage; errno: number };
 
 function blockEndOf(r: Reader): BlockEnd {
   const [how, code, errno] = [r.u8(), r.u8(), r.u16()];
@@ -101,31 +88,40 @@ function blockEndOf(r: Reader): BlockEnd {
   throw broken(`a block ended in the unknown way ${how}, ${code}`);
 }
 
-function causeOf(r: Reader): { cause: keyof typeof stopCauses; killReason: KillReason | undefined } {
+function causeOf(r: Reader) {
   const cause = nameIn(stopCauses, r.u8(), 'the cause');
   const reason = r.u8();
   if ((cause === 'killed') !== (reason !== 0)) throw broken(`the cause ${cause} comes with the kill reason ${reason}`);
   return { cause, killReason: reason === 0 ? undefined : nameIn(killReasons, reason, 'the kill reason') };
 }
 
-function accountOf(r: Reader): KernelAccount {
-  return {
-    cpuUs: r.known(),
-    peakMemoryBytes: r.known(),
-    oomKills: r.known(),
-    maxRssBytes: r.known(),
-    peakPids: r.known(),
-    pidsRefused: r.known(),
-    atMemoryLimit: isKnown(r.known()),
-    networkTries: r.known(),
-  };
-}
+/** Undefined where the kernel does not report it. */
+const accountOf = (r: Reader) => ({
+  /** From the cgroup, with init's own part; without a cgroup, from the processes that init waited for. */
+  cpuUs: r.known(),
+  /** The whole cell since it was made, with tmpfs. */
+  peakMemoryBytes: r.known(),
+  /** Kills for lack of memory during this block, or in `end` during the run. */
+  oomKills: r.known(),
+  /** The largest process that init waited for. */
+  maxRssBytes: r.known(),
+  peakPids: r.known(),
+  /** How often the cgroup refused a process because of pids.max. */
+  pidsRefused: r.known(),
+  /** Whether the cell ever came to its own memory limit: otherwise kills are for its host's lack of memory. */
+  atMemoryLimit: isKnown(r.known()),
+  /** Packets and connections to outside, and questions to the resolver that a cell does not have. */
+  networkTries: r.known(),
+});
 
 const isKnown = (value: number | undefined) => (value === undefined ? undefined : flag(value, 'at the memory limit'));
 
-function endOf(r: Reader): CellFrame {
+export type RunEnd = ReturnType<typeof runEndOf>;
+
+function runEndOf(r: Reader) {
   const end = {
     ...causeOf(r),
+    /** How many blocks started. */
     blocks: r.u16(),
     wallUs: r.u64(),
     account: accountOf(r),
@@ -134,18 +130,17 @@ function endOf(r: Reader): CellFrame {
     droppedBytes: r.u64(),
     outputFiles: r.u32(),
     outputBytes: r.u64(),
+    /** All refused outputs, also those beyond the list's bound. */
     outputsRefused: r.u64(),
   };
   const flags = r.u8();
   if (flags > 7) throw broken(`the frame end has the unknown flags ${flags}`);
   return {
-    type: 'end',
-    end: {
-      ...end,
-      outputFilesExceeded: (flags & 1) !== 0,
-      outputBytesExceeded: (flags & 2) !== 0,
-      outputsIncomplete: (flags & 4) !== 0,
-    },
+    ...end,
+    outputFilesExceeded: (flags & 1) !== 0,
+    outputBytesExceeded: (flags & 2) !== 0,
+    /** The collector itself died for lack of memory: the list is incomplete. */
+    outputsIncomplete: (flags & 4) !== 0,
   };
 }
 

@@ -1,4 +1,5 @@
-import { type CellFrame, frameLimits as limits } from '@hotcell/contract/frames.ts';
+import { frameLimits as limits } from '@hotcell/contract/frames.ts';
+import type { CellFrame } from './decode.ts';
 import { broken } from './reader.ts';
 
 type Phase = 'new' | 'ready' | 'sealing' | 'sealed' | 'started' | 'between' | 'tail' | 'outputs' | 'output' | 'over';

@@ -1,5 +1,5 @@
-import { type CellFrame, cellFrameTypes, frameLimits, protocol } from '@hotcell/contract/frames.ts';
-import { decodeFrame } from './decode.ts';
+import { cellFrameTypes, frameLimits, protocol } from '@hotcell/contract/frames.ts';
+import { type CellFrame, decodeFrame } from './decode.ts';
 import { FrameOrder } from './order.ts';
 import { broken } from './reader.ts';
 

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
+import type { CellFrame, RunEnd } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CellFrame, HostFrame, JobLimits, RunEnd } from '@hotcell/contract/frames.ts';
+import type { HostFrame, JobLimits } from '@hotcell/contract/frames.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { makeFolder, removeFolder } from '@hotcell/executor-worker/cell/host-files.ts';
 import { containerName, containerOptions, initPath } from '@hotcell/executor-worker/cell/options.ts';

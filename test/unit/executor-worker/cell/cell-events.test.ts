@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import type { CellFrame } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { constants } from 'node:os';
 import { test } from 'node:test';
-import type { CellFrame } from '@hotcell/contract/frames.ts';
 import { blockEndOf, initError } from '@hotcell/executor-worker/cell/cell-events.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { languages } from '@hotcell/contract/languages.ts';

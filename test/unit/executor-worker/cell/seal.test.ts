@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import type { CellFrame } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import type { CellFrame } from '@hotcell/contract/frames.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { takePosture } from '@hotcell/executor-worker/cell/seal.ts';
 import { Talk } from '@hotcell/executor-worker/cell/talk.ts';

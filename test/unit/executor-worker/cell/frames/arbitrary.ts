@@ -1,5 +1,5 @@
-import type { CellFrame, KernelAccount } from '@hotcell/contract/frames.ts';
 import { cellErrors, killReasons, refusalReasons, startStages, stopCauses } from '@hotcell/contract/frames.ts';
+import type { CellFrame, RunEnd } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { type PostureKind, type PostureRecord, postureFields } from '@hotcell/contract/frames-posture.ts';
 import fc from 'fast-check';
 
@@ -14,7 +14,7 @@ const keys = <T extends string>(table: Readonly<Record<T, number>>) => fc.consta
 const bytes = (maxLength: number) => fc.uint8Array({ minLength: 1, maxLength }).map((b) => Buffer.from(b));
 const path = bytes(60).map((b) => Buffer.from(b.map((byte) => byte || 1)));
 
-const account: fc.Arbitrary<KernelAccount> = plain({
+const account: fc.Arbitrary<RunEnd['account']> = plain({
   cpuUs: known,
   peakMemoryBytes: known,
   oomKills: known,

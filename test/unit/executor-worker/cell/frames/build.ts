@@ -1,4 +1,3 @@
-import type { CellFrame, KernelAccount, RunEnd } from '@hotcell/contract/frames.ts';
 import {
   cellErrors,
   cellFrameTypes,
@@ -8,6 +7,7 @@ import {
   startStages,
   stopCauses,
 } from '@hotcell/contract/frames.ts';
+import type { CellFrame, RunEnd } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { type PostureKind, postureFields } from '@hotcell/contract/frames-posture.ts';
 
 /** Frames as init writes them, by docs/protocol.md: so that the parser is tried against words and not against itself. */
@@ -35,7 +35,7 @@ const str = (bytes: Uint8Array | string) => {
 };
 const unknown = 2n ** 64n - 1n;
 
-const account = (a: KernelAccount) => {
+const account = (a: RunEnd['account']) => {
   const atLimit = a.atMemoryLimit === undefined ? undefined : Number(a.atMemoryLimit);
   const processes = [a.cpuUs, a.peakMemoryBytes, a.oomKills, a.maxRssBytes, a.peakPids, a.pidsRefused];
   return [...processes, atLimit, a.networkTries].map((n) => u64(n ?? unknown));

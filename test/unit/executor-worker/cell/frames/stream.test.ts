@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import type { CellFrame } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { type CellFrame, cellFrameTypes, frameLimits } from '@hotcell/contract/frames.ts';
+import { cellFrameTypes, frameLimits } from '@hotcell/contract/frames.ts';
 import { FrameParser } from '@hotcell/executor-worker/cell/frames/stream.ts';
 import fc from 'fast-check';
 import { conversation } from './arbitrary.ts';
