@@ -5,7 +5,7 @@ import { must } from './command.ts';
 import { lockedImages } from './images/images-lock-file.ts';
 import type { SetupProgress } from './progress.ts';
 import { removeFlaggedView } from './services/flagged-view.ts';
-import { letGoOfImages, removeUnheldImages } from './services/images.ts';
+import { removeImages } from './services/images.ts';
 import { stopParts } from './services/start-services.ts';
 import { findInstallation, type Installation, placesIn } from './settings/installation.ts';
 import { withLock } from './settings/installation-lock.ts';
@@ -23,10 +23,7 @@ export async function down(
     await removeCells(installation, progress);
     if (!options.purge) return;
     await progress.step(`removing ${installation.home}`, async () => await removeHome(installation));
-    await progress.step('removing images no other installation holds', async (say) => {
-      await letGoOfImages(installation);
-      await removeUnheldImages(say);
-    });
+    await removeImages(installation, progress);
   });
   return true;
 }

@@ -3,7 +3,8 @@ import { imageNames } from '@hotcell/setup/images/catalogue.ts';
 import { type OwnImageRequest, deriveImage, remarks } from '@hotcell/setup/images/derive.ts';
 import { ensureImages } from '@hotcell/setup/images/ensure-images.ts';
 import { listImages, type ListedImage } from '@hotcell/setup/images/list-images.ts';
-import { settingsOf } from '@hotcell/setup/settings/installation.ts';
+import { holdImage } from '@hotcell/setup/services/images.ts';
+import { findInstallation, settingsOf } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
 import { printRows } from './columns.ts';
 import { globalsOf, printJson, subcommand } from './globals.ts';
@@ -66,8 +67,10 @@ async function buildShipped(command: Command, options: BuildOptions): Promise<vo
 
 async function buildOwn(command: Command, asked: OwnImageRequest): Promise<void> {
   const globals = globalsOf(command);
+  const installation = await findInstallation(process.env);
   const { home } = await settingsOf(process.env);
   const { image, report } = await deriveImage({ home }, asked, progressFor(globals));
+  if (installation) await holdImage(installation, asked.name, image.digest);
   const policy = `images: [python, ${asked.name}]`;
   if (globals.json) return printJson({ name: asked.name, ...image, remarks: remarks(report), policy, report });
   const packages = `${report.packages.length} packages, ${formatBytes(report.bytes)}`;

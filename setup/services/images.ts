@@ -1,3 +1,4 @@
+import { counted } from '@hotcell/contract/format.ts';
 import { command, must } from '../command.ts';
 import type { ShippedImage } from '../images/catalogue.ts';
 import { type EnsuredImage, ensureImages } from '../images/ensure-images.ts';
@@ -11,11 +12,29 @@ import type { Installation } from '../settings/installation.ts';
 const holdTag = (id: string) => `in-${id}`;
 const isHold = (ref: string) => /:in-[a-z0-9]{1,32}$/.test(ref);
 
-async function refs(): Promise<string[]> {
+/** An image of the engine: its id, and all names it has. */
+export interface NamedImage {
+  id: string;
+  refs: string[];
+}
+
+async function builtImages(): Promise<NamedImage[]> {
   const filter = ['--filter', 'label=hotcell.managed=1', '--filter', 'label=hotcell.role=build'];
-  const format = '{{.Repository}}:{{.Tag}}';
-  const listed = await must(['docker', 'image', 'ls', ...filter, '--format', format]);
-  return listed.split('\n').filter((ref) => ref !== '' && !ref.includes('<none>'));
+  const format = '{{.ID}} {{.Repository}}:{{.Tag}}';
+  const listed = await must(['docker', 'image', 'ls', '--no-trunc', ...filter, '--format', format]);
+  const images = new Map<string, NamedImage>();
+  for (const line of listed.split('\n')) {
+    const [id = '', ref = ''] = line.split(' ');
+    if (id === '' || ref.includes('<none>')) continue;
+    const image = images.get(id) ?? { id, refs: [] };
+    image.refs.push(ref);
+    images.set(id, image);
+  }
+  return [...images.values()];
+}
+
+export async function holdImage({ id }: Pick<Installation, 'id'>, name: string, digest: string): Promise<void> {
+  await must(['docker', 'tag', digest, `hotcell/${name}:${holdTag(id)}`]);
 }
 
 export async function haveImages<Name extends ShippedImage>(
@@ -24,20 +43,42 @@ export async function haveImages<Name extends ShippedImage>(
   progress: SetupProgress,
 ): Promise<Record<Name, EnsuredImage>> {
   const images = await ensureImages(installation, names, progress);
-  const tags = names.map(
-    (name) => ['docker', 'tag', images[name].id, `hotcell/${name}:${holdTag(installation.id)}`] as const,
-  );
-  await Promise.all(tags.map((argv) => must(argv)));
+  await Promise.all(names.map((name) => holdImage(installation, name, images[name].id)));
   return images;
 }
 
-export async function letGoOfImages({ id }: Pick<Installation, 'id'>): Promise<void> {
-  const own = (await refs()).filter((ref) => ref.endsWith(`:${holdTag(id)}`));
-  if (own.length > 0) await must(['docker', 'image', 'rm', ...own]);
+/**
+ * What becomes of each image when an installation goes. One that another installation holds only loses its tag. One that
+ * only builds use, like the base, goes with the last installation.
+ */
+export function imagesWithout(
+  id: string,
+  images: readonly NamedImage[],
+): { remove: string[]; stay: { ref: string; why: string }[] } {
+  const holders = ({ refs }: NamedImage) => refs.filter(isHold).map((ref) => ref.slice(ref.lastIndexOf(':in-') + 4));
+  const others = (image: NamedImage) => holders(image).filter((holder) => holder !== id);
+  const last = images.every((image) => others(image).length === 0);
+  const remove: string[] = [];
+  const stay: { ref: string; why: string }[] = [];
+  for (const image of images) {
+    const own = image.refs.filter((ref) => ref.endsWith(`:${holdTag(id)}`));
+    const name = image.refs.find((ref) => !isHold(ref)) ?? image.id;
+    if (others(image).length > 0) {
+      remove.push(...own);
+      if (own.length > 0) stay.push({ ref: name, why: `installation ${others(image).join(', ')} uses it` });
+    } else if (own.length > 0 || last) remove.push(...image.refs);
+    else stay.push({ ref: name, why: 'another installation may build from it' });
+  }
+  return { remove, stay };
 }
 
-/** Remove all our images once no installation holds any. The engine keeps those that a container still uses. */
-export async function removeUnheldImages(say: (line: string) => void): Promise<void> {
-  const all = await refs();
-  if (all.length > 0 && !all.some(isHold)) await command(['docker', 'image', 'rm', ...all], { say });
+/** The engine keeps an image that a container still uses, and says so. */
+export async function removeImages({ id }: Pick<Installation, 'id'>, progress: SetupProgress): Promise<void> {
+  const { remove, stay } = imagesWithout(id, await builtImages());
+  await progress.step(`removing ${counted(remove.length, 'image name')}`, async (say) => {
+    if (remove.length === 0) return;
+    const { code, stderr } = await command(['docker', 'image', 'rm', ...remove], { say });
+    if (code !== 0) progress.note(`  The engine keeps an image: ${stderr.trim()}`);
+  });
+  for (const { ref, why } of stay) progress.note(`  ${ref} stays: ${why}`);
 }

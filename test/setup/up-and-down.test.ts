@@ -80,7 +80,7 @@ before(async () => {
 });
 
 after(async () => {
-  await hotcell(['down', '--purge', '--quiet']);
+  await hotcell(['down', '--purge', '--yes', '--quiet']);
   await rm(home, { recursive: true, force: true });
 });
 
@@ -117,7 +117,7 @@ describe('an installation that is up', () => {
       const { installation } = await status();
       assert.match(stderr, new RegExp(`port ${portBase / 10}[012] is taken by container hotcell-${installation}-`));
     } finally {
-      await hotcell(['down', '--purge', '--quiet'], { HOTCELL_HOME: other });
+      await hotcell(['down', '--purge', '--yes', '--quiet'], { HOTCELL_HOME: other });
       await rm(other, { recursive: true, force: true });
     }
   });
@@ -170,10 +170,28 @@ describe('the services of an installation', () => {
   });
 });
 
+test('down --purge asks first: a script must say --yes, and a person types the id', async () => {
+  const { installation } = await status();
+  const refused = await hotcell(['down', '--purge']);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stderr,
+    /would remove installation \w+ in .* with \d+ runs? and \d+ snapshots?\. Nothing was removed/,
+  );
+  const program = `${join(checkout, 'hotcell')} down --purge`;
+  const typed = `printf 'something else\\n' | script -qefc '${program}' /dev/null`;
+  const { stdout } = await command(['sh', '-c', typed], {
+    env: { HOTCELL_HOME: home, HOTCELL_PORT_BASE: String(portBase) },
+  });
+  assert.match(stdout, new RegExp(`Type ${installation} to remove it`));
+  assert.match(stdout, new RegExp(`That is not ${installation}. Nothing was removed`));
+  assert.equal((await status()).installation, installation);
+});
+
 test('down --purge leaves nothing and removes no image that another installation uses', async () => {
   const { installation } = await status();
   const held = await must(['docker', 'image', 'ls', '--quiet', 'hotcell/store']);
-  const { code, stderr } = await hotcell(['down', '--purge']);
+  const { code, stderr } = await hotcell(['down', '--purge', '--yes']);
   assert.equal(code, 0, stderr);
   assert.deepEqual(await containersOf(installation), []);
   const label = `label=hotcell.installation=${installation}`;
