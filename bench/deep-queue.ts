@@ -9,7 +9,8 @@ import { newRunId, type RunId } from '@hotcell/contract/names.ts';
 import type { OpenMarker } from '@hotcell/record/schemas.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import { enqueue } from '@hotcell/producer/enqueue.ts';
-import { ReadModel } from '@hotcell/producer/readmodel/read-model.ts';
+import { rowAccepted } from '@hotcell/producer/readmodel/run-changes.ts';
+import { RunTables } from '@hotcell/producer/readmodel/run-tables.ts';
 import { type Bed, openBed } from '../test/support/bed.ts';
 import { echoQueue } from '../test/support/echo.ts';
 import { type House, openHouse } from '../test/support/house.ts';
@@ -107,8 +108,8 @@ async function producerOf(bed: Bed, house: House, waiting: readonly OpenMarker[]
   const folder = await bed.folder('lists');
   await mkdir(folder, { recursive: true });
   {
-    using model = ReadModel.open(join(folder, 'runs.sqlite'));
-    for (const marker of waiting) model.accepted({ ...listed, ...marker }, marker.queue);
+    using tables = RunTables.open(join(folder, 'runs.sqlite'));
+    tables.write(waiting.map((marker) => rowAccepted({ ...listed, ...marker }, marker.queue)));
   }
   return await startProducer(bed, house, { HOTCELL_STATE_DIR: folder });
 }

@@ -48,6 +48,12 @@ export function newRunId(now: number = Date.now()): RunId {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+/** What the ids of a moment begin with: it sorts before all of them, and after all earlier ones. */
+export function idsFrom(ms: number): string {
+  const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
 export function timeOf(run: RunId): Date {
   return new Date(Number.parseInt(run.slice(0, 8) + run.slice(9, 13), 16));
 }

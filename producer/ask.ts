@@ -12,6 +12,7 @@ import { showIssues } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { commit } from '@hotcell/record/commit.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
+import { rowAccepted, rowFinished } from './readmodel/run-changes.ts';
 import { reasonOf, type ResolvedInput, resolveInputs } from './snapshots/resolve-inputs.ts';
 
 const defaultPolicy = 'sealed';
@@ -53,7 +54,7 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   const spec = specOf(request, caller, policy, verdict, inputs);
   const accepted = await accept(producer, { spec, queue, idempotency });
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
-  producer.model.accepted(accepted.spec, queue);
+  producer.model.note(rowAccepted(accepted.spec, queue));
   return { run: accepted.run, warnings: accepted.spec.warnings };
 }
 
@@ -93,7 +94,7 @@ async function refusal(
     policy,
   };
   await commit(producer, result);
-  producer.model.finished(result);
+  producer.model.note(rowFinished(result));
   producer.metrics.count('hotcell_runs_refused_total');
   return new HotcellError('policy_refused', result.reason, { issues: reasons, extra: { run: result.run } });
 }

@@ -2,8 +2,13 @@ import type { Parsed } from '@hotcell/contract/api/route.ts';
 import type { Routes } from '@hotcell/contract/api/routes.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { ListedRun, RunRow } from '@hotcell/contract/api/runs.ts';
+import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { Producer } from './producer.ts';
+import { missingIn } from './readmodel/followed-tenant.ts';
+import { rowFinished } from './readmodel/run-changes.ts';
 import { unknown, waitingsOf } from './waiting.ts';
+
+const readsAtOnce = 16;
 
 type Listing = Parsed<Routes['listRuns']>['query'];
 
@@ -12,14 +17,18 @@ export async function listRuns(
   producer: Producer,
   tenant: string,
   { status, label = [], since, limit, cursor }: Listing,
-): Promise<{ runs: ListedRun[]; next: string | null }> {
+): Promise<{ runs: ListedRun[]; next: string | null; incomplete?: string }> {
   const from = since === undefined ? undefined : new Date(since);
   const wanted = { status, labels: label, since: from, before: cursor, limit };
-  const page = producer.model.list(tenant, wanted);
+  // Before the list itself, which can only become more complete.
+  const progress = await producer.follower.progressOf(tenant);
+  const page = await producer.model.list(tenant, wanted);
   const told = page.filter((row) => row.status === 'finished' && row.reason === '');
-  await Promise.all(told.map((row) => completeRow(producer, row)));
-  const runs = told.length === 0 ? page : producer.model.list(tenant, wanted);
-  return { runs: await withWaits(producer, runs), next: runs.length < limit ? null : (runs.at(-1)?.run ?? null) };
+  await inLanes(readsAtOnce, told, (row) => completeRow(producer, row));
+  const runs = told.length === 0 ? page : await producer.model.list(tenant, wanted);
+  const next = runs.length < limit ? null : (runs.at(-1)?.run ?? null);
+  const incomplete = missingIn(progress, next ?? undefined);
+  return { runs: await withWaits(producer, runs), next, ...(incomplete !== undefined && { incomplete }) };
 }
 
 async function withWaits(producer: Producer, rows: readonly RunRow[]): Promise<ListedRun[]> {
@@ -39,5 +48,5 @@ async function withWaits(producer: Producer, rows: readonly RunRow[]): Promise<L
 
 async function completeRow(producer: Producer, row: RunRow): Promise<void> {
   const result = await producer.news.resultOf(row.tenant, row.run);
-  if (result) producer.model.finished(result);
+  if (result) producer.model.note(rowFinished(result));
 }

@@ -3,7 +3,6 @@ import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
-import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { ReadModel } from './readmodel/read-model.ts';
 
@@ -50,7 +49,6 @@ interface NewsDeps {
   live: Live;
   store: Buckets;
   model: ReadModel;
-  log: Logger;
 }
 
 /**
@@ -112,14 +110,10 @@ export class News implements Disposable {
   }
 
   #heard(event: StatusEvent): void {
-    const { model, log } = this.#deps;
-    try {
-      if (event.status !== 'finished') model.progressed(event.run, event.status);
-      else if (event.outcome) model.ended(event.run, event.outcome, event.at);
-    } catch (error) {
-      // Lists may lag; callers that wait for this run must not.
-      log.warn({ err: error, run: event.run }, 'failed to write a status to the read model; the next comparison will');
-    }
+    const { model } = this.#deps;
+    const { tenant, run, status, outcome, at } = event;
+    if (status !== 'finished') model.note({ kind: 'progressed', tenant, run, status });
+    else if (outcome) model.note({ kind: 'ended', tenant, run, outcome, at });
     for (const listener of this.#listeners.get(event.run) ?? []) listener.wake(event);
   }
 

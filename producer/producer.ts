@@ -13,6 +13,7 @@ import { News } from './news.ts';
 import { PolicyPins } from './policies/pin.ts';
 import { PolicyShelf } from './policies/shelf.ts';
 import { ReadModel } from './readmodel/read-model.ts';
+import { RecordFollower } from './readmodel/record-follower.ts';
 import { Reconciler } from './reconcile.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { ProducerSettings } from './producer-config.ts';
@@ -31,8 +32,10 @@ export async function openProducer(
   const live = stack.use(await Live.open({ url: redisUrl, installation }));
   const queues = stack.use(new Queues({ url: redisUrl, installation }));
   await mkdir(settings.HOTCELL_STATE_DIR, { recursive: true });
-  const model = stack.use(ReadModel.open(join(settings.HOTCELL_STATE_DIR, 'runs.sqlite')));
-  const news = stack.use(await News.open({ live, store, model, log }));
+  const notNoted = (error: unknown) =>
+    log.warn({ err: error }, 'failed to write to the read model; the next comparison with the buckets makes up for it');
+  const model = stack.use(await ReadModel.open(join(settings.HOTCELL_STATE_DIR, 'runs.sqlite'), notNoted));
+  const news = stack.use(await News.open({ live, store, model }));
   const contents = stack.use(new Contents(bucketsFrom(settings), loadSources(settings.HOTCELL_SOURCES)));
   const imagesLock = settings.HOTCELL_IMAGES_LOCK;
   const producer = {
@@ -50,6 +53,7 @@ export async function openProducer(
     pins: stack.use(new PolicyPins(store, { imagesLock })),
     keys: new KeyRing(store),
     model,
+    follower: new RecordFollower({ store, model, log }),
     news,
     metrics: new Metrics(),
     /** Aborted when this process is asked to end: every waiting caller then gets what is known so far. */

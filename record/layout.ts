@@ -1,5 +1,5 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
-import { RunId, timeOf } from '@hotcell/contract/names.ts';
+import { idsFrom, RunId, timeOf } from '@hotcell/contract/names.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
 
 /** The one place that knows where things stand in the two buckets. */
@@ -11,8 +11,8 @@ function shardOf(run: RunId): string {
 }
 export const allShards: readonly string[] = Array.from({ length: shards }, (_, i) => i.toString(16));
 
-function day(run: RunId): string {
-  const iso = timeOf(run).toISOString();
+function dayOf(time: Date): string {
+  const iso = time.toISOString();
   return `${iso.slice(0, 4)}/${iso.slice(5, 7)}/${iso.slice(8, 10)}`;
 }
 
@@ -20,8 +20,11 @@ function day(run: RunId): string {
 export type AttemptPlace = Pick<Attempt, 'attempt' | 'claim'>;
 
 export const recordKeys = {
-  run: (tenant: string, run: RunId) => `runs/${tenant}/${day(run)}/${run}/`,
+  run: (tenant: string, run: RunId) => `runs/${tenant}/${dayOf(timeOf(run))}/${run}/`,
   tenantRuns: (tenant: string) => `runs/${tenant}/`,
+  runsOfDay: (tenant: string, day: string) => `runs/${tenant}/${day}/`,
+  /** After the keys of all runs that are older. */
+  runsFrom: (tenant: string, time: Date) => `runs/${tenant}/${dayOf(time)}/${idsFrom(time.getTime())}`,
   spec: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}spec.json`,
   result: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}result.json`,
   /** Its claim is part of its place: two attempts that have the same number, because a claim was lost, share nothing. */

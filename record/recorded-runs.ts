@@ -1,4 +1,5 @@
 import { RunId } from '@hotcell/contract/names.ts';
+import type { ListedKey } from '@hotcell/outside/store/store-list.ts';
 import type { Buckets } from './buckets.ts';
 import { recordKeys } from './layout.ts';
 
@@ -14,15 +15,63 @@ export async function* tenantsIn(store: Buckets, root: 'runs/' | 'cas/' | 'snaps
 }
 
 /**
- * A tenant's runs from a day on (`2026/11/18`, or all), in the order of time. The keys of a run stand together. A short
- * page is parsed without holding up others.
+ * A tenant's runs in the order of time. A short page is parsed without holding up others.
  */
-export async function* runsOf(store: Buckets, tenant: string, fromDay = ''): AsyncGenerator<RecordedRun> {
-  const prefix = recordKeys.tenantRuns(tenant);
-  const from = fromDay ? { after: `${prefix}${fromDay}` } : {};
+export async function* runsOf(store: Buckets, tenant: string): AsyncGenerator<RecordedRun> {
+  yield* runsAmong(store.list(store.record, recordKeys.tenantRuns(tenant), { pageSize: keysAtOnce }));
+}
+
+/** The keys that one request lists: more than one run has. */
+const keysAtOnce = 200;
+
+export interface Stretch {
+  /** Of one day (`2026/11/18`), or of all. */
+  day?: string;
+  since?: Date;
+  /** Where the page before ended. */
+  after?: string | undefined;
+}
+
+/**
+ * The next runs of a tenant, from one request. `last`: where the next page begins; undefined when there are no more. A
+ * run whose keys may go on in the next page belongs to that one.
+ */
+export async function nextRuns(
+  store: Buckets,
+  tenant: string,
+  { day, since, after = since && recordKeys.runsFrom(tenant, since) }: Stretch,
+): Promise<{ runs: RecordedRun[]; last: string | undefined }> {
+  const prefix = day === undefined ? recordKeys.tenantRuns(tenant) : recordKeys.runsOfDay(tenant, day);
+  const keys: ListedKey[] = [];
+  for await (const key of store.list(store.record, prefix, { ...(after && { after }), pageSize: keysAtOnce }))
+    if (keys.push(key) === keysAtOnce) break;
+  const runs = await Array.fromAsync(runsAmong(keys));
+  if (keys.length < keysAtOnce) return { runs, last: undefined };
+  const cut = runs.at(-1)?.run;
+  const whole = keys.findLast(({ key }) => cut === undefined || !key.includes(cut));
+  return whole ? { runs: runs.slice(0, -1), last: whole.key } : { runs, last: keys.at(-1)?.key };
+}
+
+/** The newest day (`2026/11/18`) before another one on which a tenant has runs. */
+export async function dayBefore(store: Buckets, tenant: string, day: string, folder = ''): Promise<string | undefined> {
+  const root = recordKeys.tenantRuns(tenant);
+  const inside: string[] = [];
+  for await (const prefix of store.listFolders(store.record, `${root}${folder}`))
+    inside.push(prefix.slice(root.length, -1));
+  for (const name of inside.toReversed()) {
+    const isDay = name.split('/').length === 3;
+    if (isDay ? name >= day : name > day.slice(0, name.length)) continue;
+    const found = isDay ? name : await dayBefore(store, tenant, day, `${name}/`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The keys of a run stand together. */
+async function* runsAmong(keys: AsyncIterable<ListedKey> | Iterable<ListedKey>): AsyncGenerator<RecordedRun> {
   let last: RecordedRun | undefined;
-  for await (const { key } of store.list(store.record, prefix, { ...from, pageSize: 200 })) {
-    const [, , , name, file = ''] = key.slice(prefix.length).split('/');
+  for await (const { key } of keys) {
+    const [, , , , , name, file = ''] = key.split('/');
     const run = RunId.safeParse(name);
     if (!run.success) continue;
     if (last && last.run !== run.data) yield last;

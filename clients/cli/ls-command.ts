@@ -28,9 +28,10 @@ export function define(command: Command): void {
   examples(command, ['ls', 'ls --status failed --since 24h', 'ls --label team=finance --limit 1000 --json']);
   asksApi(command, async ({ client, globals }, options: Options) => {
     const rows: ListedRun[] = [];
+    let incomplete: string | undefined;
     for (let cursor: string | null | undefined; cursor !== null && rows.length < options.limit; ) {
       const limit = Math.min(pageSize, options.limit - rows.length);
-      const page: { runs: ListedRun[]; next: string | null } = await client.list({
+      const page: { runs: ListedRun[]; next: string | null; incomplete?: string | undefined } = await client.list({
         ...queryOf(options),
         limit,
         cursor,
@@ -38,7 +39,9 @@ export function define(command: Command): void {
       if (globals.json) page.runs.forEach(printJson);
       rows.push(...page.runs);
       cursor = page.next;
+      incomplete = page.incomplete;
     }
+    if (incomplete !== undefined) process.stderr.write(`${incomplete}\n`);
     if (!globals.json) process.stdout.write(table(rows));
   });
 }

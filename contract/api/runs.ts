@@ -81,6 +81,12 @@ export type RunRow = z.infer<typeof RunRow>;
 export const ListedRun = answerSchema('ListedRun', RunRow.extend({ waiting: Waiting.optional() }));
 export type ListedRun = z.infer<typeof ListedRun>;
 
+const RunPage = answerObject('RunPage', {
+  runs: z.array(ListedRun),
+  next: RunId.nullable(),
+  incomplete: z.string().optional().describe('what the page may be missing while the lists catch up with the record'),
+});
+
 const label = z
   .string()
   .min(1)
@@ -140,7 +146,7 @@ export const runRoutes = {
       cursor: RunId.optional().describe('the "next" of the page before'),
     }),
     answers: {
-      200: jsonAnswer('a page of runs', answerObject('RunPage', { runs: z.array(ListedRun), next: RunId.nullable() })),
+      200: jsonAnswer('a page of runs', RunPage),
     },
   }),
   getRun: route('GET /v1/runs/{run}', 'reader', 'Show a run: its result, or how far it is', {

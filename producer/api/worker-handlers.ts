@@ -3,7 +3,7 @@ import { ndjson } from '@hotcell/contract/api/route.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { WorkerOrder } from '@hotcell/outside/live/worker-heartbeats.ts';
 import type { Producer } from '../producer.ts';
-import { compareAll, fillFromRecord } from '../readmodel/fill.ts';
+import { compareAll } from '../readmodel/compare-shard.ts';
 import type { Handlers } from './register-routes.ts';
 import { endsWith, jsonLines, streamed } from './streams.ts';
 
@@ -41,11 +41,9 @@ async function order({ live }: Producer, name: string, what: WorkerOrder): Promi
 }
 
 /** Tickets of all open runs, and the lists, from the buckets alone. */
-async function* rebuilt({ reconciler, store, model }: Producer, signal: AbortSignal): AsyncGenerator<Rebuilt> {
-  await reconciler.sweepAll();
-  model.empty();
-  const work = { store, model, signal };
-  const runs = await fillFromRecord(work);
-  await compareAll(work);
-  yield { runs };
+async function* rebuilt(producer: Producer, signal: AbortSignal): AsyncGenerator<Rebuilt> {
+  await producer.reconciler.sweepAll();
+  await producer.follower.rebuild(signal);
+  await compareAll({ ...producer, signal });
+  yield { runs: await producer.model.count() };
 }

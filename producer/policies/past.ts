@@ -24,7 +24,7 @@ export async function pastUnder(producer: Producer, tenant: string, policy: Poli
   const past: PolicyTrial = { looked: 0, refused: [] };
   let before: string | undefined;
   for (;;) {
-    const rows = producer.model.list(tenant, { labels: [], since, before, limit: page });
+    const rows = await producer.model.list(tenant, { labels: [], since, before, limit: page });
     for (const { run, policy: name } of rows) {
       const spec = name === policy.name ? await specOf(producer, await viewOf(producer, tenant, run)) : undefined;
       if (!spec) continue;

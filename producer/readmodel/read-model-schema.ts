@@ -1,5 +1,5 @@
 /** Raised with every change of the tables: a file of another version is emptied and filled anew from the buckets. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 export const tables = `
   create table runs (
@@ -27,7 +27,13 @@ export const tables = `
     run text not null,
     primary key (tenant, name, value, run)
   ) without rowid;
+  create table places (
+    tenant text primary key,
+    tail integer not null,
+    day text,
+    after text not null
+  ) without rowid;
 `;
 
 /** Everything that the tables hold is in the buckets too. */
-export const emptyTables = `drop table if exists runs; drop table if exists labels;`;
+export const emptyTables = ['runs', 'labels', 'places'].map((name) => `drop table if exists ${name};`).join(' ');

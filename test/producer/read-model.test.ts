@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { newRunId } from '@hotcell/contract/names.ts';
-import { compareAll } from '@hotcell/producer/readmodel/fill.ts';
+import { compareAll } from '@hotcell/producer/readmodel/compare-shard.ts';
 import { ReadModel } from '@hotcell/producer/readmodel/read-model.ts';
+import { rowAccepted } from '@hotcell/producer/readmodel/run-changes.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoQueue } from '../support/echo.ts';
 import { type House, openHouse } from '../support/house.ts';
@@ -24,9 +25,10 @@ after(async () => {
 });
 
 test('comparing the read model with the buckets adds missed runs, finishes ended ones and removes unknown ones', async () => {
-  using model = ReadModel.open(join(await bed.folder('model'), 'runs.sqlite'));
+  const file = join(await bed.folder('model'), 'runs.sqlite');
+  await using model = await ReadModel.open(file, (error) => assert.fail(String(error)));
   const { signal } = new AbortController();
-  const compare = () => compareAll({ store: house.producer.store, model, signal });
+  const compare = () => compareAll({ ...house.producer, model, signal });
   // Keys sort the second tenant before the first.
   const tenants = [house.tenant, `${house.tenant}-x`];
   const accepted: { tenant: string; run: string }[] = [];
@@ -35,8 +37,8 @@ test('comparing the read model with the buckets adds missed runs, finishes ended
     const { run } = await house.submit('print hello', { spec: { tenant } });
     accepted.push({ tenant, run });
   }
-  const listed = () =>
-    tenants.flatMap((tenant) => model.list(tenant, { labels: [], limit: 100 })).map(({ run, status }) => [run, status]);
+  const rowsOf = (tenant: string) => model.list(tenant, { labels: [], limit: 100 });
+  const listed = async () => (await Promise.all(tenants.map(rowsOf))).flat().map(({ run, status }) => [run, status]);
   const known = (status: string) =>
     tenants.flatMap((tenant) =>
       accepted
@@ -45,15 +47,17 @@ test('comparing the read model with the buckets adds missed runs, finishes ended
         .toReversed(),
     );
   await compare();
-  assert.deepEqual(listed(), known('queued'));
-  assert.equal(model.list(house.tenant, { labels: [], limit: 1 })[0]?.queue, echoQueue);
+  assert.deepEqual(await listed(), known('queued'));
+  assert.equal((await rowsOf(house.tenant))[0]?.queue, echoQueue);
   // In the model and in no bucket, in every shard before, between and after the real ones.
   for (const tenant of ['aaa', house.tenant, 'zzz'])
     for (let i = 0; i < 20; i++)
-      model.accepted({ ...specFor(tenant, ''), run: newRunId(), acceptedAt: new Date().toISOString() }, echoQueue);
+      model.note(
+        rowAccepted({ ...specFor(tenant, ''), run: newRunId(), acceptedAt: new Date().toISOString() }, echoQueue),
+      );
   await compare();
-  assert.deepEqual(listed(), known('queued'));
-  for (const tenant of ['aaa', 'zzz']) assert.deepEqual(model.list(tenant, { labels: [], limit: 1 }), []);
+  assert.deepEqual(await listed(), known('queued'));
+  for (const tenant of ['aaa', 'zzz']) assert.deepEqual(await rowsOf(tenant), []);
   await house.worker('one');
   for (const { run, tenant } of accepted) if (tenant === house.tenant) await resultOf(house, run);
   await until('no open marker is left', async () => {
@@ -62,5 +66,5 @@ test('comparing the read model with the buckets adds missed runs, finishes ended
     return true;
   });
   await compare();
-  assert.deepEqual(listed(), known('finished'));
+  assert.deepEqual(await listed(), known('finished'));
 });
