@@ -10,6 +10,13 @@ export const producerSettings = z.object({
   HOTCELL_POLICIES: z.string().min(1, 'the folder of the policies'),
   HOTCELL_IMAGES_LOCK: z.string().min(1, 'the file images.lock, written by every build of images'),
   HOTCELL_QUEUE_MAX: z.coerce.number().int().min(1).default(200_000),
+  /** Of request bodies, held at once for all tenants. */
+  HOTCELL_BODY_BYTES: z.coerce
+    .number()
+    .int()
+    .min(4 * 1024 ** 2)
+    .default(192 * 1024 ** 2),
+  HOTCELL_PATIENCE_SECONDS: z.coerce.number().int().min(1).max(600).default(30),
   /** Stores outside that the operator opened to be frozen from: a file, see docs. */
   HOTCELL_SOURCES: z.string().min(1).optional(),
   HOTCELL_TICKET_KEY: z.string().min(1, 'the private key that signs tickets: Ed25519, PKCS#8, PEM'),

@@ -6,6 +6,7 @@ import { Live } from '@hotcell/outside/live/live.ts';
 import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
+import { openDoors } from './bounds/doors.ts';
 import { KeyRing } from './auth/keyring.ts';
 import { Bounds } from './queue-bounds.ts';
 import { Metrics } from './metrics.ts';
@@ -47,6 +48,8 @@ export async function openProducer(
     contents,
     /** A folder of this process's own, for big objects between reading and putting them. */
     spool: join(settings.HOTCELL_STATE_DIR, 'spool'),
+    doors: openDoors(settings),
+    patienceMs: settings.HOTCELL_PATIENCE_SECONDS * 1000,
     bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),
     tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
     policies: new PolicyShelf({ folder: settings.HOTCELL_POLICIES, imagesLock }),

@@ -12,19 +12,20 @@ const descriptions: Readonly<Record<number, string>> = {
   401: 'No API key, or one that is not in use.',
   403: 'This key may not do this.',
   404: 'Not found, or not yours.',
+  408: 'The body came too slowly.',
   409: 'Not in this state.',
   413: 'The body is too large.',
   415: 'The body is not of the content type that this route takes.',
   422: 'Understood and refused: every reason is in "errors".',
-  429: 'The queue is full: try again after Retry-After.',
+  429: 'More than there is room for, or than this tenant may have at once: try again after Retry-After.',
   500: 'Our failure.',
   503: 'A part of ours does not answer: try again.',
 };
 
 /** What every route of this kind may answer beside what it says itself. */
 function problemsOf({ role, method, query, problems = [] }: Route): number[] {
-  const known = role === 'anyone' ? [] : [400, 401, 403, 503];
-  const withBody = method === 'GET' ? [] : [400, 413, 415];
+  const known = role === 'anyone' ? [] : [400, 401, 403, 429, 503];
+  const withBody = method === 'GET' ? [] : [400, 408, 413, 415];
   return [...new Set([...known, ...withBody, ...(query ? [400] : []), ...problems, 500])].toSorted((a, b) => a - b);
 }
 

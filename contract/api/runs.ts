@@ -129,7 +129,7 @@ export const runRoutes = {
       200: jsonAnswer('finished within the wait asked for', Result, { ...toRun, ...waited }),
       202: jsonAnswer('accepted', z.union([AcceptedRun, RunView]), { ...toRun, ...waited }),
     },
-    problems: [409, 422, 429],
+    problems: [409, 422],
   }),
   listRuns: route('GET /v1/runs', 'reader', 'List runs, newest first', {
     query: z.strictObject({
@@ -180,6 +180,6 @@ export const runRoutes = {
       optional: true,
     },
     answers: { 202: jsonAnswer('accepted', AcceptedRun, toRun) },
-    problems: [404, 422, 429],
+    problems: [404, 422],
   }),
 };

@@ -13,7 +13,7 @@ export function answerProblems(app: FastifyInstance, producer: Producer): void {
     const problem = problemOf(error, request.id);
     if (problem.status >= 500)
       producer.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
-    if (problem.status === 413) await readPast(request.raw);
+    if (readsPast.has(problem.status)) await readPast(request.raw);
     return sendProblem(problem, reply);
   });
 }
@@ -39,6 +39,8 @@ export function refuseUnreadable(error: Error & { code?: string }, socket: Socke
   socket.end(`${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
 }
 
+/** Refusals of a body that its sender may still be sending. */
+const readsPast = new Set([413, 415, 429, 503]);
 /** A sender of more than this is cut off, and may not see why. */
 const mostBytes = 256 * 1024 * 1024;
 const withinMs = 30_000;

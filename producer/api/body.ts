@@ -1,6 +1,5 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 
-export const bodyLimitBytes = 64 * 1024 * 1024;
 const maxDepth = 64;
 const maxParts = 1_000_000;
 

@@ -8,6 +8,7 @@ const titles: Readonly<Record<number, string>> = {
   403: 'Not allowed',
   404: 'Not found',
   405: 'Method not allowed',
+  408: 'Too slow',
   409: 'Conflict',
   413: 'Too large',
   415: 'Unsupported content type',
@@ -21,8 +22,6 @@ const titles: Readonly<Record<number, string>> = {
 function ours(cause: unknown): HotcellError {
   if (cause instanceof HotcellError) return cause;
   const status = (cause as Partial<FastifyError> | null)?.statusCode ?? 500;
-  if (status === 413)
-    return new HotcellError('too_large', 'The body is larger than 64 MiB. Pass big data as an input.', { cause });
   if (status === 415)
     return new HotcellError('unsupported_media_type', 'Send the body as content-type: application/json.', { cause });
   if (status === 404) return new HotcellError('not_found', messageOf(cause), { cause });

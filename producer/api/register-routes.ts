@@ -1,10 +1,9 @@
-import { type JsonAnswer, octets, type Parsed, type Route } from '@hotcell/contract/api/route.ts';
+import type { JsonAnswer, Parsed, Route } from '@hotcell/contract/api/route.ts';
 import { type OperationId, type Routes, routes } from '@hotcell/contract/api/routes.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.ts';
 import { callerOf } from './authenticate.ts';
-import { bodyLimitBytes } from './body.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,9 +22,6 @@ type Handler<R extends Route> = (exchange: Exchange<R>) => Promise<JsonAnswer<R>
 /** An operation without a handler, or with one that answers something else, does not compile. */
 export type Handlers = { [Id in OperationId]: Handler<Routes[Id]> };
 
-/** The largest single content of an upload; what really comes is counted. */
-const contentLimitBytes = 2 ** 40;
-
 export function registerRoutes(app: FastifyInstance, handlers: Handlers): void {
   app.addHook('onRoute', ({ config, url }) => {
     if (!config?.route) throw new Error(`${url} is not in contract/api/routes.ts, so nothing describes it`);
@@ -36,7 +32,6 @@ export function registerRoutes(app: FastifyInstance, handlers: Handlers): void {
       method: route.method,
       url: route.path.replace('{path}', '*').replaceAll(/\{(\w+)\}/g, ':$1'),
       config: { route },
-      bodyLimit: route.body?.type === octets ? contentLimitBytes : bodyLimitBytes,
       handler: async (request, reply) => await handler(exchangeOf(route, request, reply) as never),
     });
   }

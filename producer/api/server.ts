@@ -4,7 +4,6 @@ import type { Producer } from '../producer.ts';
 import { answerProblems, refuseUnreadable, sendProblem } from './answer-problems.ts';
 import { apiKeyHandlers } from './apikey-handlers.ts';
 import { authenticate } from './authenticate.ts';
-import { bodyLimitBytes } from './body.ts';
 import { healthHandlers } from './health-handlers.ts';
 import { logHandlers } from './log-handlers.ts';
 import { outputHandlers } from './output-handlers.ts';
@@ -13,6 +12,7 @@ import { problemOf } from './problem-of.ts';
 import { runHandlers } from './run-handlers.ts';
 import { registerRoutes } from './register-routes.ts';
 import { snapshotHandlers } from './snapshot-handlers.ts';
+import { dropSlowReaders } from './slow-readers.ts';
 import { takeBodies } from './take-bodies.ts';
 import { workerHandlers } from './worker-handlers.ts';
 
@@ -27,7 +27,6 @@ const headers = {
 export function buildServer(producer: Producer): FastifyInstance {
   const app = fastify({
     logger: false,
-    bodyLimit: bodyLimitBytes,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     // A request that still comes on an open connection while this process ends is answered, then the connection closed.
@@ -44,7 +43,8 @@ export function buildServer(producer: Producer): FastifyInstance {
   });
   answerProblems(app, producer);
   authenticate(app, producer);
-  takeBodies(app);
+  takeBodies(app, producer);
+  dropSlowReaders(app.server, producer.patienceMs, producer.log);
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? '(none)';
     const labels = { route, method: request.method, status: String(reply.statusCode) };

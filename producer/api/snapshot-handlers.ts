@@ -29,7 +29,7 @@ export function snapshotHandlers(producer: Producer) {
     },
 
     async uploadContent({ caller, params: { upload, sha256 }, request, reply }) {
-      const chunks = request.body instanceof Readable ? request.body : Readable.from([]);
+      const chunks = (request.body as AsyncIterable<Buffer> | undefined) ?? Readable.from([]);
       const announced = request.headers['content-length'];
       const size = announced === undefined ? undefined : Number(announced);
       await uploads.take(caller.tenant, upload, sha256, { chunks, size });

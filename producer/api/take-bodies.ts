@@ -1,49 +1,93 @@
 import type { Readable } from 'node:stream';
 import { json, octets } from '@hotcell/contract/api/route.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { smallContentBytes } from '@hotcell/record/put-content.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { bodyLimitBytes, parseBody } from './body.ts';
-import { BodyBudget } from './body-budget.ts';
+import { bodyLimitBytes, type Doors } from '../bounds/doors.ts';
+import { Pace } from '../bounds/pace.ts';
+import { callerOf } from './authenticate.ts';
+import { parseBody } from './body.ts';
+import { HeldBody } from './held-body.ts';
+import { bodyTooLarge, inWhole, leastSpeed, paced } from './receive-body.ts';
 
-/** Smaller ones are not worth counting. */
+/** The least that a body counts: so many connections are bounded too. Of a body that announces nothing, the first bytes. */
 const smallBytes = 64 * 1024;
-const largeWithinMs = 120_000;
+/** A content that is not held whole is sent on in parts, two at a time. */
+const streamedBytes = 10 * 1024 * 1024;
 
-const releases = new WeakMap<object, () => void>();
+const held = new WeakMap<object, HeldBody>();
 
 /** The body is not needed any more, however long the answer still takes. */
 export function releaseBody(request: FastifyRequest): void {
   request.body = undefined;
-  releases.get(request.raw)?.();
+  held.get(request.raw)?.giveBack();
 }
 
-/** JSON is parsed within a budget; contents of uploads are handed on as they come. Anything else is 415. */
-export function takeBodies(app: FastifyInstance): void {
-  const budget = new BodyBudget(bodyLimitBytes);
-  app.addHook('preParsing', async (request, reply, payload) => {
+/** JSON is read and parsed within the bounds; contents of uploads are handed on as they come. Anything else is 415. */
+export function takeBodies(app: FastifyInstance, { doors, patienceMs }: { doors: Doors; patienceMs: number }): void {
+  app.addHook('preParsing', async (request, reply) => {
     const contentType = request.headers['content-type']?.toLowerCase();
     const wanted = request.routeOptions.config.route?.body?.type;
     if (wanted && contentType !== undefined && !contentType.startsWith(wanted))
       throw new HotcellError('unsupported_media_type', `Send the body as content-type: ${wanted}.`);
-    const announced = Number(request.headers['content-length'] ?? bodyLimitBytes);
-    if (!contentType?.startsWith(json) || announced <= smallBytes) return payload;
-    const giveBack = await budget.reserve(Math.min(announced, bodyLimitBytes));
-    // A sender that trickles must not hold for long what others wait for.
-    const late = setTimeout(() => request.raw.destroy(), largeWithinMs);
-    const release = () => {
-      clearTimeout(late);
-      giveBack();
-    };
-    reply.raw.once('close', release);
-    // A connection that closed during the wait does not close a second time.
-    if (reply.raw.closed) release();
-    releases.set(request.raw, release);
-    return payload;
+    if (!wanted) return;
+    const body = new HeldBody();
+    held.set(request.raw, body);
+    reply.raw.once('close', () => body.giveBack());
+    // A connection that closed before does not close a second time.
+    if (reply.raw.closed) body.giveBack();
+  });
+  app.addHook('onResponse', async ({ raw }) => {
+    if (raw.complete) return;
+    // What still comes of a refused body is thrown away, but not for ever.
+    setTimeout(() => raw.complete || raw.destroy(), patienceMs).unref();
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(json, { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    // `POST …/cancel` without a reason has no body.
-    body.length === 0 ? undefined : parseBody(body),
-  );
-  app.addContentTypeParser(octets, async (_request: unknown, body: Readable) => body);
+  app.addContentTypeParser(json, async (request: FastifyRequest, payload: Readable) => {
+    const size = announcedBy(request);
+    const known = heldBy(request);
+    // `POST …/cancel` without a reason has no body, and what some clients send with `DELETE` is not read.
+    if (!known || size === 0) return undefined;
+    const { body, tenant } = known;
+    if (size !== undefined && size > bodyLimitBytes) throw bodyTooLarge();
+    const take = (bytes: number) => body.take(doors.bodies, tenant, Math.max(bytes, smallBytes), patienceMs);
+    const room = size ?? smallBytes;
+    let received = await take(room);
+    const pace = new Pace({ bytesPerSecond: leastSpeed(room), patienceMs });
+    const grow = async () => {
+      // First given back: the most alone may be all that this tenant can have.
+      received();
+      received = await take(bodyLimitBytes);
+      pace.raiseTo(leastSpeed(bodyLimitBytes));
+    };
+    const chunks = await inWhole(paced(payload, pace), { room, grow });
+    const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    if (bytes === 0) return undefined;
+    await body.take(doors.work, tenant, bytes, patienceMs);
+    const whole = Buffer.concat(chunks.splice(0));
+    try {
+      return parseBody(whole);
+    } finally {
+      received();
+    }
+  });
+  app.addContentTypeParser(octets, async (request: FastifyRequest, payload: Readable) => {
+    const size = announcedBy(request);
+    const needed = size !== undefined && size <= smallContentBytes ? Math.max(size, smallBytes) : streamedBytes;
+    const known = heldBy(request);
+    if (!known) return undefined;
+    await known.body.take(doors.bodies, known.tenant, needed, patienceMs);
+    return paced(payload, new Pace({ bytesPerSecond: leastSpeed(needed), patienceMs }));
+  });
+}
+
+/** Undefined for a body in chunks, which does not say. */
+function announcedBy({ headers }: FastifyRequest): number | undefined {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
+}
+
+/** Nothing for a route that takes no body. */
+function heldBy(request: FastifyRequest): { body: HeldBody; tenant: string } | undefined {
+  const [body, caller] = [held.get(request.raw), callerOf(request)];
+  return body && caller && { body, tenant: caller.tenant };
 }

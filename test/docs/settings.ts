@@ -68,6 +68,14 @@ export const producer: Rows<Names<typeof producerSettings>> = {
   HOTCELL_POLICIES: ['required', 'The folder of the policies.'],
   HOTCELL_IMAGES_LOCK: ['required', 'The file `images.lock`: the images of this installation by digest.'],
   HOTCELL_QUEUE_MAX: ['`200000`', 'With so many runs waiting in a queue, a new one is answered with 429.'],
+  HOTCELL_BODY_BYTES: [
+    '192 MiB',
+    'Bytes of request bodies that it holds at once. A tenant gets half, or less if others send too.',
+  ],
+  HOTCELL_PATIENCE_SECONDS: [
+    '`30`',
+    'How long a client may send or read too slowly before it is cut off, and how long a request waits for room.',
+  ],
   HOTCELL_SOURCES: ['none', 'A file that names the outside buckets and prefixes from which snapshots may be frozen.'],
   HOTCELL_TICKET_KEY: ['required', 'The private key that signs tickets (Ed25519, PKCS#8, PEM).'],
 };

@@ -13,11 +13,14 @@ test('a caller may retry after a passing failure and after nothing else', () => 
     'image_missing',
     'input_damaged',
     'internal',
+    'overloaded',
     'posture_differs',
     'queue_full',
     'queue_unavailable',
     'store_unavailable',
     'stream_broken',
+    'too_many',
+    'too_slow',
   ]);
 });
 

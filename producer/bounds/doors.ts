@@ -1,0 +1,22 @@
+import { FairShare } from './fair-share.ts';
+
+const mib = 1024 * 1024;
+
+/** One request's body may be this large; larger data is an input. */
+export const bodyLimitBytes = 64 * mib;
+
+/** A reader takes an answer at least this fast, on the whole. */
+export const leastReadPerSecond = 16 * 1024;
+
+/** What all requests of this process share: each is taken before it is used, and given back in whatever way that ends. */
+export function openDoors(settings: { HOTCELL_BODY_BYTES: number }) {
+  const bytes = settings.HOTCELL_BODY_BYTES;
+  return {
+    /** Bytes that come from clients, at the speed of clients. */
+    bodies: new FairShare({ limit: 'bodies', what: 'bytes of request bodies under way', total: bytes }),
+    /** Bytes that are parsed and judged, at our own speed: they take several times their size. */
+    work: new FairShare({ limit: 'work', what: 'bytes of requests and specs in work', total: Math.ceil(bytes / 2) }),
+  };
+}
+
+export type Doors = ReturnType<typeof openDoors>;

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FairShare } from '@hotcell/producer/bounds/fair-share.ts';
+import { failsAs } from '../../../support/fails-as.ts';
+
+const shareOf = (total: number) => new FairShare({ limit: 'things', what: 'things in hand', total });
+const never = new AbortController().signal;
+
+/** What each tenant holds once none of them gets any more. */
+function filled(total: number, tenants: number): number[] {
+  const share = shareOf(total);
+  const held = Array.from({ length: tenants }, () => 0);
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (let tenant = 0; tenant < tenants; tenant++)
+      if (share.tryTake(String(tenant), 1)) {
+        held[tenant] = (held[tenant] ?? 0) + 1;
+        grew = true;
+      }
+  }
+  return held;
+}
+
+test('a tenant may hold as much as stays free, so greedy tenants share alike and leave a share for the next', () => {
+  assert.deepEqual(filled(120, 1), [60]);
+  assert.deepEqual(filled(120, 2), [40, 40]);
+  assert.deepEqual(filled(120, 5), [20, 20, 20, 20, 20]);
+});
+
+test('what is more than half counts as half: it is granted when nothing else is held', () => {
+  const share = shareOf(10);
+  const whole = share.take('a', 1_000);
+  assert.equal(share.tryTake('a', 1), undefined);
+  assert.ok(share.tryTake('b', 2));
+  whole();
+  assert.ok(share.tryTake('a', 4));
+});
+
+test('what is given back twice comes back once', () => {
+  const share = shareOf(4);
+  const first = share.take('a', 1);
+  assert.ok(share.tryTake('a', 1));
+  first();
+  first();
+  assert.ok(share.tryTake('a', 1));
+  assert.equal(share.tryTake('a', 1), undefined);
+});
+
+test('a refusal names the limit, and says whether the tenant itself or the others hold it', async () => {
+  const share = shareOf(4);
+  share.take('a', 2);
+  assert.throws(
+    () => share.take('a', 1),
+    failsAs('too_many', /tenant a has as many things in hand as it may.*\(limit things\)/),
+  );
+  share.take('b', 1);
+  assert.throws(() => share.take('c', 1), failsAs('overloaded', /no room for more things in hand.*\(limit things\)/));
+  await assert.rejects(share.takeInTurn('c', 1, AbortSignal.abort()), {
+    extra: { limit: 'things', retryAfterSeconds: 5 },
+  });
+});
+
+test('who waits enters when something is given back: each tenant in its order, and the tenants in turns', async () => {
+  const share = shareOf(4);
+  const entered: string[] = [];
+  const hold = share.take('hog', 2);
+  const enter = async (tenant: string, name: string) => {
+    const giveBack = await share.takeInTurn(tenant, 2, never);
+    entered.push(name);
+    giveBack();
+  };
+  const all = [enter('a', 'a1'), enter('a', 'a2'), enter('b', 'b1'), enter('b', 'b2')];
+  hold();
+  await Promise.all(all);
+  assert.deepEqual(entered, ['a1', 'b1', 'a2', 'b2']);
+});
+
+test('a tenant that waits for its own share holds up no other, nor what of its own still fits', async () => {
+  const share = shareOf(12);
+  const own = share.take('a', 4);
+  const gone = new AbortController();
+  const large = share.takeInTurn('a', 3, gone.signal);
+  (await share.takeInTurn('b', 3, never))();
+  (await share.takeInTurn('a', 1, never))();
+  gone.abort();
+  await assert.rejects(large, { code: 'too_many' });
+  own();
+  assert.ok(share.tryTake('a', 6), 'a wait that was given up holds nothing');
+});
