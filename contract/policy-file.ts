@@ -24,7 +24,7 @@ function limitShape(value: typeof size | z.ZodNumber) {
     min: value.optional(),
     default: value.optional(),
     max: value.optional(),
-    /** Lower default and maximum to what this machine has: all its cpus, three quarters of its memory. */
+    /** Lower them to what this machine has: default and maximum to three quarters of its memory; to half of its cpus, and all. */
     fitMachine: z.boolean().optional(),
   });
   // One number alone is default and maximum. It is spelled out here, so that merging meets maps only.

@@ -80,9 +80,13 @@ function resolveLimit(name: LimitName, inFile: LimitInFile, machine: PolicyConte
     max: rule.max ?? rule.default ?? floor,
   };
   if (!fitMachine) return whole;
-  const has = name === 'cpus' ? machine.cpus : Math.floor((machine.memoryBytes * 0.75) / mib) * mib;
-  const max = Math.max(Math.min(whole.max, has), whole.min);
-  return { ...whole, max, default: Math.min(whole.default, max) };
+  const atMost = (has: number) => Math.max(Math.min(whole.max, has), whole.min);
+  if (name === 'memoryBytes') {
+    const max = atMost(Math.floor((machine.memoryBytes * 0.75) / mib) * mib);
+    return { ...whole, max, default: Math.min(whole.default, max) };
+  }
+  // A run that asks for nothing leaves half of the machine to others.
+  return { ...whole, max: atMost(machine.cpus), default: Math.min(whole.default, atMost(machine.cpus / 2)) };
 }
 
 /** Where a policy omits them, two limits follow from others: a block may take the run's time and fill all its space. */

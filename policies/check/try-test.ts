@@ -16,12 +16,15 @@ export interface Tried {
   differences: string[];
 }
 
-const prints = { blocks: [{ language: 'python', code: "print('hello')" }] };
+/** A test that gives no code is about something else: a language that the policy allows keeps out of the way. */
+const prints = ({ languages }: Policy) => ({
+  blocks: [{ language: languages[0]?.name ?? 'python', code: 'print(1)' }],
+});
 
-function bodyOf(test: PolicyTest): unknown {
+function bodyOf(test: PolicyTest, policy: Policy): unknown {
   const names = Array.from({ length: test.inputs?.count ?? 0 }, (_, i) => `in-${i}`);
   return {
-    ...prints,
+    ...prints(policy),
     ...(test.limits && { limits: test.limits }),
     ...(test.inputs && { inputs: Object.fromEntries(names.map((name) => [name, name])) }),
     ...test.request,
@@ -29,7 +32,7 @@ function bodyOf(test: PolicyTest): unknown {
 }
 
 export function tryTest(test: PolicyTest, policy: Policy): Tried {
-  const read = readRunRequest(bodyOf(test));
+  const read = readRunRequest(bodyOf(test, policy));
   if ('issues' in read) {
     const differences = compareReasons(test, read.issues);
     return { test, request: undefined, admission: undefined, rules: [], differences };

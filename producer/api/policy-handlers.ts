@@ -12,7 +12,9 @@ export function policyHandlers(producer: Producer) {
   return {
     async listPolicies() {
       const revoked = new Set((await pins.revocations()).map((revocation) => revocation.policy));
-      const rows = policies.list().map(({ policy, digest }) => ({
+      // Approvals can't be given yet, so a policy that needs one refuses every run: it is no choice to offer.
+      const offered = policies.list().filter(({ policy }) => policy.approval === undefined);
+      const rows = offered.map(({ policy, digest }) => ({
         name: policy.name,
         digest,
         description: policy.description,

@@ -117,6 +117,13 @@ test('a run combines several languages, files, parameters, inputs and outputs', 
   assert.equal(await readFile(join(out, 'by/day/sum.txt'), 'utf8'), '42');
 });
 
+test('JavaScript and TypeScript run under the policy node', async () => {
+  const script = await file('sum.ts', 'const sum: number = [1, 2, 3].reduce((a, b) => a + b); console.log(sum);');
+  const { code, stdout, stderr } = await cli.run(['run', script, '--policy', 'node']);
+  assert.equal(stdout, '6\n', stderr);
+  assert.equal(code, 0);
+});
+
 test('every outcome has its exit code', async () => {
   assert.equal((await cli.run(['run', '-e', 'import time; time.sleep(600)', '--timeout', '1'])).code, 124);
   assert.equal((await cli.run(['run', '--lang', 'bash', '-e', 'kill -SEGV $$'])).code, 128 + 11);

@@ -229,7 +229,7 @@ describe('policies over HTTP', () => {
       .parse(await listed.json());
     assert.deepEqual(
       policies.map(({ name }) => name),
-      ['analytics', 'hostile-gvisor', 'reviewed', 'sealed'],
+      ['analytics', 'hostile-gvisor', 'node', 'sealed'],
     );
     assert.deepEqual(problems, []);
     const sealed = policies.find(({ name }) => name === 'sealed');

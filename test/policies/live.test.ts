@@ -101,7 +101,7 @@ describe('the policies of an installation, from the command line', () => {
           return [name, digest];
         }),
     );
-    assert.deepEqual([...digests.keys()], ['analytics', 'hostile-gvisor', 'reviewed', 'sealed']);
+    assert.deepEqual([...digests.keys()], ['analytics', 'hostile-gvisor', 'node', 'sealed']);
     const shown = await policy('show', 'sealed');
     assert.ok(shown.out.startsWith(`# sealed ${digests.get('sealed')}\n`));
     assert.match(shown.out, /^network: none$/m);

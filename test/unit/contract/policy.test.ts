@@ -154,7 +154,7 @@ describe('a policy', () => {
     const resolved = resolvePolicy('tried', parsed.policyFile, small);
     assert.ok('policy' in resolved);
     assert.equal(resolved.policy.limits.cpus.max, 2);
-    assert.equal(resolved.policy.limits.cpus.default, 2);
+    assert.equal(resolved.policy.limits.cpus.default, 1, 'half of the machine');
     assert.equal(resolved.policy.limits.memoryBytes.max, 3 * 1024 ** 3);
     assert.equal(policyOf({ limits: { cpus: 8 } }).limits.cpus.max, 8);
   });

@@ -106,7 +106,7 @@ describe('the shipped policies', () => {
   });
 
   test('say in a comment for whom they are', () => {
-    for (const name of ['sealed', 'analytics', 'hostile-gvisor', 'reviewed'])
+    for (const name of ['sealed', 'analytics', 'hostile-gvisor', 'node', 'reviewed'])
       assert.match(readFileSync(join(shipped, `${name}.yaml`), 'utf8'), /^# For [a-z]/m);
   });
 
@@ -168,7 +168,7 @@ function* loosened(policy: Policy): Generator<[what: string, policy: Policy]> {
 
 describe('a policy that was edited to allow more than its tests say', () => {
   const { policies } = loadFolder(shipped, testInstallation(shipped));
-  for (const name of ['sealed', 'analytics', 'hostile-gvisor'])
+  for (const name of ['sealed', 'analytics', 'hostile-gvisor', 'node'])
     test(`fails its tests, whatever was edited in ${name}`, () => {
       const file = join(shipped, 'tests', `${name}.yaml`);
       const read = readTests(readFileSync(file, 'utf8'), file);
