@@ -39,18 +39,10 @@ const few = 8;
 export class PathTree {
   readonly #root: Group = { alike: [] };
   readonly #clashing = new Set<TreePlace[]>();
-  #hasClash = false;
-  #size = 0;
-
   /** How many files and folders there are: what this takes of memory. */
-  get size(): number {
-    return this.#size;
-  }
-
+  size = 0;
   /** Whether any place clashes with another, or with itself. */
-  get hasClash(): boolean {
-    return this.#hasClash;
-  }
+  hasClash = false;
 
   add(path: string): TreePlace {
     let at: Spelled | undefined;
@@ -62,7 +54,7 @@ export class PathTree {
     }
     if (!at) throw new TypeError('an empty path has no place');
     at.files += 1;
-    if (at.files > 1 || at.isFolder) this.#hasClash = true;
+    if (at.files > 1 || at.isFolder) this.hasClash = true;
     return at;
   }
 
@@ -73,7 +65,7 @@ export class PathTree {
 
   #becomeFolder(place: Spelled): void {
     place.isFolder = true;
-    if (place.files > 0) this.#hasClash = true;
+    if (place.files > 0) this.hasClash = true;
   }
 
   #place(parent: Spelled | undefined, path: string, from: number, end: number): Spelled {
@@ -91,12 +83,12 @@ export class PathTree {
       alike,
       files: 0,
       isFolder: false,
-      id: this.#size++,
+      id: this.size++,
       group,
     };
     alike.push(place);
     if (alike.length === 1) return place;
-    this.#hasClash = true;
+    this.hasClash = true;
     this.#clashing.add(alike);
     if (group.bySpelling) group.bySpelling.set(spellingOf(parent, part), place);
     else if (alike.length > few)

@@ -1,7 +1,7 @@
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { SealedCell } from './cell/sealed-cell.ts';
 import type { StagedInputs } from './inputs/stage.ts';
-import { unlessAborted } from './unless-aborted.ts';
+import { unlessAborted } from '@hotcell/contract/waits.ts';
 import type { Worker } from './worker.ts';
 
 /**

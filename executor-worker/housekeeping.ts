@@ -2,7 +2,7 @@ import { sayAlive } from '@hotcell/outside/process/alive.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { HalfUploads } from './half-uploads.ts';
-import { restUnlessAborted } from './unless-aborted.ts';
+import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 
 const everyMs = 3_000;
 /** How long a round may hold up the next: one container of a hung runtime takes minutes. */

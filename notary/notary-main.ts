@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import { sayAlive } from '@hotcell/outside/process/alive.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { openEnding } from '@hotcell/outside/process/ending.ts';
@@ -33,7 +33,5 @@ while (!ends.aborted) {
   } catch (error) {
     log.warn({ error }, 'a pass broke off; the next one goes on');
   }
-  await pause(everyMs, undefined, { signal: ends }).catch(() => {
-    // Asked to end: the loop sees it.
-  });
+  await restUnlessAborted(everyMs, ends);
 }

@@ -16,13 +16,8 @@ export interface CancelDeps extends CommitDeps {
   queues: Queues;
 }
 
-export interface CancelAsked {
-  tenant: string;
-  run: RunId;
-  /** Who cancels, as the result says it. */
-  by: string;
-  reason: string;
-}
+/** Who cancels which run, and why, as the result says it. */
+export type CancelAsked = Pick<CancelMark, 'tenant' | 'run' | 'by' | 'reason'>;
 
 /**
  * The mark is in the bucket before the caller is answered: whatever dies then, the next process that looks at the run

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import { allShards } from '@hotcell/record/run-marks.ts';
 import { LeadLost, Lead } from './lead.ts';
 import { OpenRuns, type ReconcileDeps } from './queue-again.ts';
@@ -63,9 +64,7 @@ export class Reconciler implements AsyncDisposable {
         else this.#deps.log.warn({ error }, 'recovery failed to check every open run; it tries again');
         return everyMs;
       });
-      await pause(restMs, undefined, { signal: this.#ends.signal }).catch(() => {
-        // Asked to end: the loop sees it.
-      });
+      await restUnlessAborted(restMs, this.#ends.signal);
     }
   }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { apiKeyIdOf, type Role } from '@hotcell/contract/apikey.ts';
+import { apiKeyIdOf } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import type { Buckets } from './buckets.ts';
 import { recordKeys } from './layout.ts';
@@ -7,12 +7,7 @@ import { objects } from './objects.ts';
 import { put, readValue } from './read-write.ts';
 import type { ApiKeyRecord } from './schemas.ts';
 
-export interface AskedApiKey {
-  tenant: string;
-  role: Role;
-  label: string;
-  expiresAt?: Date | undefined;
-}
+type AskedApiKey = Pick<ApiKeyRecord, 'tenant' | 'role' | 'label' | 'expiresAt'>;
 
 /** The caller sees the key once; only its hash is stored. */
 export function newApiKey(asked: AskedApiKey): { key: string; record: ApiKeyRecord } {
@@ -20,15 +15,8 @@ export function newApiKey(asked: AskedApiKey): { key: string; record: ApiKeyReco
   return { key, record: apiKeyRecord(key, asked) };
 }
 
-export function apiKeyRecord(key: string, { expiresAt, ...asked }: AskedApiKey): ApiKeyRecord {
-  return {
-    version: 1,
-    id: apiKeyIdOf(key),
-    sha256: sha256(key),
-    ...asked,
-    createdAt: new Date().toISOString(),
-    ...(expiresAt ? { expiresAt: expiresAt.toISOString() } : {}),
-  };
+export function apiKeyRecord(key: string, asked: AskedApiKey): ApiKeyRecord {
+  return { version: 1, id: apiKeyIdOf(key), sha256: sha256(key), ...asked, createdAt: new Date().toISOString() };
 }
 
 export function putApiKey(store: Buckets, record: ApiKeyRecord): Promise<void> {

@@ -8,25 +8,19 @@ import { objects } from './objects.ts';
 import type { Claim } from './schemas.ts';
 import { has, putFirst } from './read-write.ts';
 
-export interface NextClaim {
-  claim: Claim;
-  /** The attempts before this one. */
-  history: History;
-}
-
 const tries = 5;
 
 /**
  * Claim the next attempt. It is put if absent, so the number of claims is the number of attempts, whatever Valkey
  * remembers. Without a known history the first claim is tried, and the history is read only if that one is taken: the
- * usual run saves two requests.
+ * usual run saves two requests. Answers the attempts before it as well.
  */
 export async function claimNext(
   store: Buckets,
   { tenant, run }: { tenant: string; run: RunId },
   worker: string,
   known?: History,
-): Promise<NextClaim> {
+): Promise<{ claim: Claim; history: History }> {
   let history = known ?? noHistory;
   for (let i = 0; i < tries; i++) {
     const startedAt = new Date().toISOString();

@@ -1,7 +1,7 @@
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import type { FoundObject } from '@hotcell/outside/store/store.ts';
+import type { FoundObject } from '@hotcell/outside/store/store-list.ts';
 import type { z } from 'zod';
 import type { Buckets } from './buckets.ts';
 import type { Kind } from './objects.ts';

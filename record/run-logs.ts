@@ -73,19 +73,13 @@ export async function putSegment(
   await store.put(store.work, workKeys.logSegment(run, attempt, index), body);
 }
 
-export interface Segment {
-  /** To go on after it. */
-  name: string;
-  rows: AsyncGenerator<LogRow>;
-}
-
 /** The segments after one that was read before. */
 export async function* segmentsOf(
   store: Buckets,
   run: RunId,
   attempt: number,
   after: string | undefined,
-): AsyncGenerator<Segment> {
+): AsyncGenerator<{ name: string; rows: AsyncGenerator<LogRow> }> {
   const prefix = workKeys.segments(run, attempt);
   for await (const { key } of store.list(store.work, prefix, after === undefined ? {} : { after })) {
     const bytes = await store.getBytes(store.work, key);

@@ -1,26 +1,11 @@
 import { z } from 'zod';
 import { errorCodes } from '../errors.ts';
 import { TenantName } from '../names.ts';
-import { Problem } from './problem.ts';
+import { Problem, problemStatuses } from './problem.ts';
 import { type AnswerShape, answerSchemas, problemJson, requestSchemas, type Route } from './route.ts';
 import { routes } from './routes.ts';
 
 type Json = Record<string, unknown>;
-
-const descriptions: Readonly<Record<number, string>> = {
-  400: 'Not valid: every field is named with its reason.',
-  401: 'No API key, or one that is not in use.',
-  403: 'This key may not do this.',
-  404: 'Not found, or not yours.',
-  408: 'The body came too slowly.',
-  409: 'Not in this state.',
-  413: 'The body is too large.',
-  415: 'The body is not of the content type that this route takes.',
-  422: 'Understood and refused: every reason is in "errors".',
-  429: 'More than there is room for, or than this tenant may have at once: try again after Retry-After.',
-  500: 'Our failure.',
-  503: 'A part of ours does not answer: try again.',
-};
 
 /** What every route of this kind may answer beside what it says itself. */
 function problemsOf({ role, method, query, problems = [] }: Route): number[] {
@@ -87,7 +72,7 @@ function problemAnswer(status: number): Json {
   const codes = Object.entries(errorCodes).filter(([, code]) => code.status === status);
   const named = codes.map(([code]) => `\`${code}\``).join(', ');
   return {
-    description: `${descriptions[status]} Codes: ${named}.`,
+    description: `${problemStatuses[status]?.means} Codes: ${named}.`,
     content: { [problemJson]: { schema: inline(Problem, 'output') } },
     ...(status === 429 && {
       headers: { 'Retry-After': { description: 'seconds', schema: { type: 'string' } } },

@@ -53,16 +53,14 @@ export const tagged =
 export const requestSchemas = z.registry<{ id: string }>();
 export const answerSchemas = z.registry<{ id: string }>();
 
-export function requestSchema<S extends z.ZodType>(id: string, schema: S): S {
-  requestSchemas.add(schema, { id });
-  return schema;
-}
-
-export function answerSchema<S extends z.ZodType>(id: string, schema: S): S {
-  answerSchemas.add(schema, { id });
-  return schema;
-}
-
+const namedIn =
+  (registry: typeof requestSchemas) =>
+  <S extends z.ZodType>(id: string, schema: S): S => {
+    registry.add(schema, { id });
+    return schema;
+  };
+export const requestSchema = namedIn(requestSchemas);
+export const answerSchema = namedIn(answerSchemas);
 export const requestObject = <S extends z.ZodRawShape>(id: string, shape: S) =>
   requestSchema(id, z.strictObject(shape));
 export const answerObject = <S extends z.ZodRawShape>(id: string, shape: S) => answerSchema(id, z.strictObject(shape));

@@ -1,5 +1,4 @@
-import type { JobLimits, Rlimit, RlimitName } from '@hotcell/contract/frames.ts';
-import { frameLimits } from '@hotcell/contract/frames.ts';
+import { type JobLimits, type Rlimit, type RlimitName, frameLimits } from '@hotcell/contract/frames.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import type { CellPlan } from './cell-plan.ts';
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { CellFrame } from './frames/decode.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { HostFrame } from '@hotcell/contract/frames.ts';
-import { frameLimits } from '@hotcell/contract/frames.ts';
+import { type HostFrame, frameLimits } from '@hotcell/contract/frames.ts';
 import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
+import { within } from '@hotcell/contract/waits.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
@@ -23,6 +23,7 @@ import { Talk } from './talk.ts';
 
 /** From the container's start to the end of its posture. A busy machine takes one or two seconds. */
 const sealMs = 90_000;
+const tooLate = () => new HotcellError('cell_failed', `The cell did not report its posture within ${sealMs / 1000} s.`);
 
 /** Makes a cell and proves that it is sealed; only then is there anything to hand code to. */
 export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCell> {
@@ -70,7 +71,9 @@ async function proven(
   const nonce = randomBytes(frameLimits.nonceBytes);
   const env = environmentOf(made.plan, made.image);
   const [records, outside] = await Promise.all([
-    within(sealMs, takePosture(talk, made, env, nonce), made, talk),
+    within(sealMs, tooLate, () => takePosture(talk, made, env, nonce)).catch((error: unknown) =>
+      explained(error, made, talk),
+    ),
     started.then(() => made.lookFromOutside()),
   ]);
   const expected = expectedPosture(made, env, maker.machine, init);
@@ -117,22 +120,11 @@ function unexpected(frame: CellFrame | undefined): HotcellError {
   return frame.type === 'error' ? initError(frame) : outOfOrder(frame);
 }
 
-/** Bounds the work. A failure says what the runtime printed about a cell that never started. */
-async function within<T>(ms: number, work: Promise<T>, made: MadeCell, talk: Talk): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new HotcellError('cell_failed', `The cell did not report its posture within ${ms / 1000} s.`)),
-    ms,
-  );
-  try {
-    return await Promise.race([work, late.promise]);
-  } catch (error) {
-    if (!(error instanceof HotcellError) || error.code !== 'cell_failed') throw error;
-    const exitCode = await made.ended(1000).catch(() => undefined);
-    const how = exitCode === undefined ? '' : ` Its init ended with exit code ${exitCode}.`;
-    const said = talk.stderr === '' ? '' : ` The runtime says: ${talk.stderr}`;
-    throw new HotcellError('cell_failed', `${error.message}${how}${said}`, { cause: error });
-  } finally {
-    clearTimeout(timer);
-  }
+/** Says what the runtime printed about a cell that never started. */
+async function explained(error: unknown, made: MadeCell, talk: Talk): Promise<never> {
+  if (!(error instanceof HotcellError) || error.code !== 'cell_failed') throw error;
+  const exitCode = await made.ended(1000).catch(() => undefined);
+  const how = exitCode === undefined ? '' : ` Its init ended with exit code ${exitCode}.`;
+  const said = talk.stderr === '' ? '' : ` The runtime says: ${talk.stderr}`;
+  throw new HotcellError('cell_failed', `${error.message}${how}${said}`, { cause: error });
 }

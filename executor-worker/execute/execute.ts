@@ -60,7 +60,7 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
   });
   const collector = new OutputCollector({ store, tenant, run, attempt }, limits);
   const following = new Following(job, recorder, collector);
-  const onStop = () => following.stopFor(stopOf(context.stop), cell);
+  const onStop = () => following.stopFor(context.stop.reason as Stop, cell);
   context.stop.addEventListener('abort', onStop);
   if (context.stop.aborted) onStop();
   try {
@@ -76,11 +76,6 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
   } finally {
     context.stop.removeEventListener('abort', onStop);
   }
-}
-
-function stopOf(signal: AbortSignal): Stop {
-  // Only our own code aborts this signal, always with a Stop.
-  return signal.reason as Stop;
 }
 
 /** Init itself ends a run whose log is too long. */

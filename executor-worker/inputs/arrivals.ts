@@ -6,7 +6,7 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { bigBytes, fetchContent } from './fetch.ts';
 import { Fetchers, type WantedFile } from './fetchers.ts';
 import type { Places } from './places.ts';
-import { unlessAborted } from '../unless-aborted.ts';
+import { unlessAborted } from '@hotcell/contract/waits.ts';
 import { GroupSync } from './sync.ts';
 
 /** How many batches of one snapshot are fetched at once: small files wait for the disk together, big ones alone. */

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../unless-aborted.ts';
+import { unlessAborted } from '@hotcell/contract/waits.ts';
 
 interface Flight<T> {
   promise: Promise<T>;

@@ -1,5 +1,5 @@
 import type { Logger } from '@hotcell/outside/process/log.ts';
-import { restUnlessAborted } from '../unless-aborted.ts';
+import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import type { InputCache } from './cache.ts';
 
 const restMs = 60_000;

@@ -38,22 +38,17 @@ export async function stageInputs(
   options: { signal?: AbortSignal; verifyEachUse?: boolean } = {},
 ): Promise<StagedInputs> {
   const held = await holdAll(deps, spec, options);
-  let folder: string;
-  try {
-    folder = layOut(deps.inputs.places, spec);
-    crashPoint('inputs-laid-out');
-  } catch (error) {
-    for (const { tree } of held) tree[Symbol.dispose]();
-    throw error;
-  }
+  using stack = new DisposableStack();
+  for (const { tree } of held) stack.use(tree);
+  const folder = layOut(deps.inputs.places, spec);
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  crashPoint('inputs-laid-out');
+  const kept = stack.move();
   const trees: Mount[] = held.map(({ name, tree }) => ({ source: tree.path, target: `/inputs/${name}` }));
   return {
     mounts: [{ source: folder, target: '/inputs' }, ...trees],
     inputs: held.map(({ name, tree: { files, bytes } }) => ({ name, files, bytes })),
-    [Symbol.asyncDispose]: async () => {
-      for (const { tree } of held) tree[Symbol.dispose]();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: async () => kept.dispose(),
   };
 }
 

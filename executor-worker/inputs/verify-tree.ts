@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { Digest } from '@hotcell/contract/digest.ts';
-import { hexOf } from '@hotcell/contract/digest.ts';
+import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 
 /** Reads a tree's bytes again: the contents whose bytes no longer match their digest. */

@@ -1,7 +1,7 @@
 import type { WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
 import type { Ticketed } from '../stages.ts';
-import { restUnlessAborted } from '../unless-aborted.ts';
+import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import type { Worker } from '../worker.ts';
 import type { Needs } from './capacity.ts';
 

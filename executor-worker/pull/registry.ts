@@ -5,11 +5,6 @@ import type { Worker } from '../worker.ts';
 
 const everyMs = 2_000;
 
-export interface Registered extends AsyncDisposable {
-  /** Report now, because something changed. */
-  say(): Promise<void>;
-}
-
 /** Reports every two seconds who this worker is, what it can take and what it has. Valkey forgets it otherwise. */
 export function register(
   worker: Worker,
@@ -19,7 +14,7 @@ export function register(
     ordered: (order: WorkerOrder) => void;
     stuck: () => CellBeat[];
   },
-): Registered {
+) {
   const startedAt = new Date().toISOString();
   const { live, log, name, capacity } = worker;
   const say = async () => {
@@ -46,6 +41,7 @@ export function register(
   const timer = setInterval(() => void say(), everyMs);
   void say();
   return {
+    /** Reports now, because something changed. */
     say,
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);

@@ -2,7 +2,7 @@ import { isTakenOver } from '@hotcell/record/claim.ts';
 import { readCancelMark } from '@hotcell/record/run-marks.ts';
 import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Stop } from '@hotcell/contract/decide-outcome.ts';
-import { restUnlessAborted } from '../unless-aborted.ts';
+import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import type { Worker } from '../worker.ts';
 import type { Listener } from './heartbeat.ts';
 

@@ -1,6 +1,7 @@
 import { type Duplex, Readable } from 'node:stream';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { within } from '@hotcell/contract/waits.ts';
 import Docker from 'dockerode';
 import { z } from 'zod';
 import { demux, type Piece } from './demux.ts';
@@ -168,20 +169,11 @@ export class Engine {
   }
 
   async #bounded<T>(what: string, ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    // Not `AbortSignal.timeout`: its timer would outlive the call, ten times for each run.
-    const over = new AbortController();
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      late.reject(new HotcellError('engine_unavailable', `The engine did not ${what} within ${ms / 1000} s.`));
-      over.abort();
-    }, ms).unref();
-    // Raced, not only aborted: a call that ignores its abort must not hold its caller.
+    const late = () => new HotcellError('engine_unavailable', `The engine did not ${what} within ${ms / 1000} s.`);
     try {
-      return await Promise.race([call(over.signal), late.promise]);
+      return await within(ms, late, call);
     } catch (error) {
       throw explainEngineError(error, what);
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Redis } from 'ioredis';
@@ -48,9 +48,7 @@ export class LogTails extends ValkeyConnection {
     using _back = this.#events.onReconnected(() => wake.abort());
     while (!ends.aborted) {
       yield;
-      await pause(2_000, undefined, { signal: AbortSignal.any([ends, wake.signal]) }).catch(() => {
-        // Woken: that is what this waits for.
-      });
+      await restUnlessAborted(2_000, AbortSignal.any([ends, wake.signal]));
       wake = new AbortController();
     }
   }

@@ -1,18 +1,13 @@
 import type { Logger } from './log.ts';
 
-/** How this process ends. Open it first, so that it is disposed last, when nothing is left worth waiting for. */
-export interface ProcessEnding extends Disposable {
-  /** Aborted when this process is asked to end. */
-  readonly asked: AbortSignal;
-}
-
 const lastMs = 1_000;
 
 /**
  * A process that is asked to end has `withinMs` to do so. After that it can only be waiting for an answer that does not
- * come, or for a peer to close a connection. No promise is kept in memory alone, so it exits.
+ * come, or for a peer to close a connection. No promise is kept in memory alone, so it exits. Open it first, so that it
+ * is disposed last, when nothing is left worth waiting for.
  */
-export function openEnding(log: Logger, withinMs: number): ProcessEnding {
+export function openEnding(log: Logger, withinMs: number) {
   const asked = new AbortController();
   const end = () => {
     endWithin(log, withinMs);

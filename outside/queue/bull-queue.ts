@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { within } from '@hotcell/contract/waits.ts';
 import * as bull from 'bullmq';
 import { arrival } from './arrange.ts';
 import { type Envelope, openEnvelope } from './envelope.ts';
@@ -76,18 +76,13 @@ export class BullQueue implements Queue {
   }
 
   async #ask<T>(work: (queue: bull.Queue) => Promise<T>): Promise<T> {
-    const over = new AbortController();
+    const late = () => new Error(`no answer within ${answerWithinMs} ms`);
     try {
       // BullMQ waits for its connection without a bound.
-      const late = pause(answerWithinMs, undefined, { signal: over.signal }).then((): never => {
-        throw new Error(`no answer within ${answerWithinMs} ms`);
-      });
-      return await Promise.race([work(this.#open()), late]);
+      return await within(answerWithinMs, late, () => work(this.#open()));
     } catch (cause) {
       const message = `The queue ${this.#name} does not answer (${messageOf(cause)}). Check ./hotcell status.`;
       throw new HotcellError('queue_unavailable', message, { cause });
-    } finally {
-      over.abort();
     }
   }
 

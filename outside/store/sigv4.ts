@@ -31,7 +31,8 @@ export function encodeQuery(query: Readonly<Record<string, string>>): string {
 /** AWS Signature Version 4 for single requests to S3. The day's key is derived once a day, not once a request. */
 export class Signer {
   readonly #account: SigningAccount;
-  #aheadMs = 0;
+  /** By how much the store's clock is assumed to be ahead of ours. */
+  aheadMs = 0;
   #day = '';
   #dayKey: KeyObject | undefined;
 
@@ -46,7 +47,7 @@ export class Signer {
     query: string,
     bodySha256: string,
     extra: Readonly<Record<string, string>> = {},
-    now = new Date(Date.now() + this.#aheadMs),
+    now = new Date(Date.now() + this.aheadMs),
   ): Record<string, string> {
     const { accessKey, region, host } = this.#account;
     const at = now.toISOString().replace(/[-:]|\.\d{3}/g, '');
@@ -64,16 +65,11 @@ export class Signer {
     return headers;
   }
 
-  /** By how much the store's clock is assumed to be ahead of ours. */
-  get aheadMs(): number {
-    return this.#aheadMs;
-  }
-
   /** Given the store's time in a refusal: whether the clock explains why it refused a request signed as `beforeMs` ahead. */
   follow(time: Date | undefined, beforeMs: number): boolean {
     const aheadMs = (time?.getTime() ?? Number.NaN) - Date.now();
-    if (Math.abs(aheadMs - this.#aheadMs) > tooFarMs) this.#aheadMs = aheadMs;
-    return Math.abs(this.#aheadMs - beforeMs) > tooFarMs;
+    if (Math.abs(aheadMs - this.aheadMs) > tooFarMs) this.aheadMs = aheadMs;
+    return Math.abs(this.aheadMs - beforeMs) > tooFarMs;
   }
 
   /** Kept as a key object: handing the bytes over each time would cost more than the rest of a signature. */

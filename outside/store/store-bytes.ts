@@ -1,17 +1,10 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { emptySha256, encodePath, encodeQuery, Signer } from './sigv4.ts';
 import type { StoreAccess } from './store-client.ts';
+import type { FoundObject } from './store-list.ts';
 import { isOfTheWire, type Sink, Wire, type WireAnswer, type WireRequest, type WireSettings } from './wire.ts';
 
 export type BytesSettings = StoreAccess & WireSettings;
-
-/** What came before the bytes. */
-export interface ObjectHead {
-  size: number;
-  etag: string | undefined;
-  versionId: string | undefined;
-  modified: Date | undefined;
-}
 
 interface ContentRequest {
   method: 'GET' | 'PUT' | 'HEAD';
@@ -50,12 +43,12 @@ export class StoreBytes implements AsyncDisposable {
     key: string,
     sink: Sink,
     options: { versionId?: string | undefined; signal?: AbortSignal | undefined; flowing?: boolean } = {},
-  ): Promise<ObjectHead | undefined> {
+  ): Promise<FoundObject | undefined> {
     const { flowing = false, ...rest } = options;
     return found(await this.#ask({ method: 'GET', bucket, key, ...rest }, sink, flowing), 'get', bucket, key);
   }
 
-  async head(bucket: string, key: string, versionId?: string): Promise<ObjectHead | undefined> {
+  async head(bucket: string, key: string, versionId?: string): Promise<FoundObject | undefined> {
     return found(await this.#ask({ method: 'HEAD', bucket, key, versionId }), 'head', bucket, key);
   }
 
@@ -125,11 +118,11 @@ function found(
   verb: string,
   bucket: string,
   key: string,
-): ObjectHead | undefined {
+): FoundObject | undefined {
   if (status === 200)
     return {
       size: Number(headers['content-length'] ?? 0),
-      etag: textOf(headers['etag']),
+      etag: textOf(headers['etag']) ?? '',
       versionId: textOf(headers['x-amz-version-id']),
       modified: dateOf(headers['last-modified']),
     };

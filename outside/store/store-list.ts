@@ -6,20 +6,20 @@ import {
 } from '@aws-sdk/client-s3';
 import { answered, explained } from './store-errors.ts';
 
-export interface ListedKey {
-  key: string;
+export interface FoundObject {
   size: number;
   etag: string;
+  versionId: string | undefined;
   modified: Date | undefined;
 }
-export interface ListedVersion {
+
+export interface ListedKey extends Omit<FoundObject, 'versionId'> {
   key: string;
+}
+export interface ListedVersion extends ListedKey {
   versionId: string;
   isLatest: boolean;
   isDeleteMarker: boolean;
-  size: number;
-  etag: string;
-  modified: Date | undefined;
 }
 
 /** In the order of keys, page by page: memory does not grow with the bucket. */

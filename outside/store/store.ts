@@ -15,24 +15,17 @@ import { StoreBytes } from './store-bytes.ts';
 import { openS3Client, type StoreAccess } from './store-client.ts';
 import { deleteAll } from './store-delete.ts';
 import { answered, ifThere, PreconditionFailed, unavailable } from './store-errors.ts';
-import { type ListedKey, type ListedVersion, listFolders, listObjects, listVersions } from './store-list.ts';
+import {
+  type FoundObject,
+  type ListedKey,
+  type ListedVersion,
+  listFolders,
+  listObjects,
+  listVersions,
+} from './store-list.ts';
 import { type PutResult, putObject, type PutOptions } from './store-put.ts';
 import { uploadBody } from './store-upload.ts';
 import { inParts, PartBuffers } from './upload-parts.ts';
-
-export interface FoundObject {
-  size: number;
-  etag: string;
-  versionId: string | undefined;
-  modified: Date | undefined;
-}
-
-/** An upload in parts that was begun and not completed. */
-export interface HalfUpload {
-  key: string;
-  id: string;
-  begun: Date | undefined;
-}
 
 function foundOf(answer: GetObjectCommandOutput | HeadObjectCommandOutput): FoundObject {
   const { ContentLength = 0, ETag = '', VersionId, LastModified } = answer;
@@ -171,7 +164,8 @@ export class Store implements Disposable {
     await answered(copied, `copy ${CopySource} to`, to.bucket, to.key);
   }
 
-  async halfUploads(bucket: string): Promise<HalfUpload[]> {
+  /** The uploads in parts that were begun and not completed. */
+  async halfUploads(bucket: string): Promise<{ key: string; id: string; begun: Date | undefined }[]> {
     const asked = this.#client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
     const { Uploads = [] } = await answered(asked, 'list the uploads in', bucket, '');
     return Uploads.flatMap(({ Key, UploadId, Initiated }) =>

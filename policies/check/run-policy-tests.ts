@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PolicyContext } from '@hotcell/contract/policy-merge.ts';
 import { readImagesLock } from '../installation-here.ts';
@@ -75,14 +75,8 @@ function readAllTests(folder: string): { tests: Map<string, PlacedTest[]>; probl
   return { tests, problems };
 }
 
-function filesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    // Without the folder, every policy is reported as untested.
-    return [];
-  }
-}
+/** Without the folder, every policy is reported as untested. */
+const filesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder).toSorted() : []);
 
 function report({ policy }: LoadedPolicy, tests: readonly PlacedTest[]): Report {
   const tried = tests.map((test) => ({ test, result: tryTest(test, policy) }));

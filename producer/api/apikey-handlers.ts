@@ -16,8 +16,7 @@ export function apiKeyHandlers(producer: Producer) {
           'forbidden',
           `This key creates keys for the tenant ${caller.tenant} only. Leave out tenant, or use that tenant's admin key.`,
         );
-      const expiry = expiresAt === undefined ? undefined : new Date(expiresAt);
-      const { key, record } = newApiKey({ tenant, role, label, expiresAt: expiry });
+      const { key, record } = newApiKey({ tenant, role, label, expiresAt });
       await putRecord(producer, record);
       reply.code(201);
       return { ...shown(record), key };

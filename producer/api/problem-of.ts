@@ -1,22 +1,6 @@
-import type { Problem } from '@hotcell/contract/api/problem.ts';
+import { type Problem, problemStatuses } from '@hotcell/contract/api/problem.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { FastifyError } from 'fastify';
-
-const titles: Readonly<Record<number, string>> = {
-  400: 'Not valid',
-  401: 'Not authenticated',
-  403: 'Not allowed',
-  404: 'Not found',
-  405: 'Method not allowed',
-  408: 'Too slow',
-  409: 'Conflict',
-  413: 'Too large',
-  415: 'Unsupported content type',
-  422: 'Refused',
-  429: 'Too many requests',
-  500: 'Internal error',
-  503: 'Not available',
-};
 
 /** What the HTTP framework itself refuses, in our words. */
 function ours(cause: unknown): HotcellError {
@@ -39,7 +23,7 @@ export function problemOf(error: unknown, requestId: string): Problem {
   return {
     ...known.extra,
     type: `urn:hotcell:error:${known.code}`,
-    title: titles[known.status] ?? 'Failed',
+    title: problemStatuses[known.status]?.title ?? 'Failed',
     status: known.status,
     code: known.code,
     detail: known.message,

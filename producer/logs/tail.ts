@@ -19,7 +19,8 @@ const holeMs = 1_000;
 export class LogTail {
   readonly #deps: { store: Buckets; live: Live };
   readonly #run: RunId;
-  #attempt = 0;
+  /** The attempt that is followed; 0 until one is known. */
+  attempt = 0;
   #segment: string | undefined;
   #lookedAt = -Infinity;
   /** The last row given. */
@@ -31,17 +32,13 @@ export class LogTail {
     this.after = after;
   }
 
-  get attempt(): number {
-    return this.#attempt;
-  }
-
   /** Every new row that directly follows those already given. */
   async *rows(): AsyncGenerator<LogRow> {
     await this.#findAttempt();
-    if (this.#attempt === 0) return;
+    if (this.attempt === 0) return;
     for (;;) {
       const given = this.after;
-      const found = await this.#deps.live.logs.read(this.#run, this.#attempt, this.after, most);
+      const found = await this.#deps.live.logs.read(this.#run, this.attempt, this.after, most);
       yield* this.#take(found);
       const isHole = (found.at(-1)?.seq ?? -1) > this.after;
       if (!isHole && found.length === most) continue;
@@ -57,9 +54,9 @@ export class LogTail {
   async #findAttempt(): Promise<void> {
     const [beat] = await this.#deps.live.statusesOf([this.#run]);
     const attempt = beat?.attempt ?? 0;
-    if (attempt === 0 || attempt === this.#attempt) return;
-    if (this.#attempt !== 0) this.after = -1;
-    this.#attempt = attempt;
+    if (attempt === 0 || attempt === this.attempt) return;
+    if (this.attempt !== 0) this.after = -1;
+    this.attempt = attempt;
     this.#segment = undefined;
     this.#lookedAt = -Infinity;
   }
@@ -67,7 +64,7 @@ export class LogTail {
   async *#fromSegments(): AsyncGenerator<LogRow> {
     const { store } = this.#deps;
     this.#lookedAt = performance.now();
-    for await (const { name, rows } of segmentsOf(store, this.#run, this.#attempt, this.#segment)) {
+    for await (const { name, rows } of segmentsOf(store, this.#run, this.attempt, this.#segment)) {
       for await (const row of rows) yield* this.#take([row]);
       this.#segment = name;
     }

@@ -1,6 +1,12 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { type HostFrame, hostFrameTypes, killReasons, protocol, rlimitNumbers } from '@hotcell/contract/frames.ts';
-import { frameLimits as limits } from '@hotcell/contract/frames.ts';
+import {
+  type HostFrame,
+  hostFrameTypes,
+  killReasons,
+  protocol,
+  rlimitNumbers,
+  frameLimits as limits,
+} from '@hotcell/contract/frames.ts';
 
 /** A frame's bytes. Refuses what init would refuse, with the name of the field. */
 export function encodeFrame(frame: HostFrame): Buffer {

@@ -11,7 +11,7 @@ import { callerFrom, requireRole } from '@hotcell/producer/auth/caller.ts';
 const recordOf = (tenant: string, role: Role) => newApiKey({ tenant, role, label: '' }).record;
 
 test('a new key is recognised by its hash alone, and its record holds nothing that opens anything', () => {
-  const { key, record } = newApiKey({ tenant: 'a', role: 'reader', label: 'x', expiresAt: new Date(0) });
+  const { key, record } = newApiKey({ tenant: 'a', role: 'reader', label: 'x', expiresAt: new Date(0).toISOString() });
   assert.ok(ApiKey.safeParse(key).success);
   assert.deepEqual(ApiKeyRecord.parse(record), record);
   assert.equal(record.id, apiKeyIdOf(key));

@@ -20,3 +20,19 @@ export async function restUnlessAborted(ms: number, signal: AbortSignal): Promis
     // Aborted: the caller's loop sees it.
   });
 }
+
+/** The work's result, or an error once the time is over; then the work is told by its signal, and not waited for. */
+export async function within<T>(ms: number, late: () => Error, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  // Not `AbortSignal.timeout`: its timer would outlive the work, ten times for each run.
+  const over = new AbortController();
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(late());
+    over.abort();
+  }, ms);
+  try {
+    return await Promise.race([work(over.signal), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
