@@ -120,6 +120,8 @@ async function rssOf({ child }: RunningProducer): Promise<number> {
 }
 
 const listed = {
+  blocks: [],
+  inputs: [],
   policy: { name: 'sealed', digest: sha256('') },
   requester: { key: 'bench', role: 'submitter' },
   labels: {},

@@ -25,6 +25,7 @@ export async function buildRequest(
   const blocks = await blocksOf(files, options);
   const bundled = await Promise.all(file.map(bundle));
   const limits = limitsOf(options);
+  const labels = options.name === undefined ? label : [...label, ['name', options.name] as const];
   return {
     blocks,
     ...(bundled.length > 0 && { files: bundled }),
@@ -34,7 +35,7 @@ export async function buildRequest(
     ...(input.length > 0 && { inputs: await inputsOf(input, freeze) }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(env.length > 0 && { env: Object.fromEntries(env) }),
-    ...(label.length > 0 && { labels: Object.fromEntries(label) }),
+    ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
     ...(options.priority !== undefined && { priority: options.priority }),
     ...(options.publish !== undefined && { publish: options.publish }),
   };

@@ -8,17 +8,18 @@ import { isFinished } from '@hotcell/contract/api/runs.ts';
 import { asksApi } from './client.ts';
 import { printRows } from './columns.ts';
 import { examples, printJson } from './globals.ts';
+import { aRun, runNamed } from './run-ref.ts';
 import { checked, saveOutputs } from './save.ts';
 
 export function define(command: Command): void {
   command
-    .argument('<run>')
+    .argument('<run>', aRun)
     .argument('[path...]', 'files or folders; default: all')
     .option('-o, --out <dir>', 'write the files under this folder, at their own paths; default: PATHs go to stdout');
   examples(command, ['get RUN', 'get RUN report.csv > report.csv', 'get RUN -o results', 'get RUN plots -o results']);
   asksApi(command, async ({ client, globals, note }, id: string, paths: string[], { out }: { out?: string }) => {
-    const run = client.runById(id);
-    const files = chosen(id, await outputsOf(run), paths);
+    const run = await runNamed(client, id);
+    const files = chosen(run.id, await outputsOf(run), paths);
     if (out !== undefined) {
       const saved = (file: OutputFile) => globals.json && printJson(file);
       await saveOutputs(run, files, out, { saved });

@@ -6,11 +6,12 @@ import { examples, globalsOf, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
 import { LogPrinter } from './log-printer.ts';
 import { reporterFor } from './reporter.ts';
+import { aRun, runNamed } from './run-ref.ts';
 import { aNumber } from './run-options.ts';
 
 export function define(command: Command): void {
   command
-    .argument('<run>')
+    .argument('<run>', aRun)
     .option('-f, --follow', 'follow the log until the run is finished')
     .option('--after <seq>', 'only rows after this one', aNumber);
   examples(command, ['logs RUN', 'logs RUN -f', 'logs RUN --json --after 41', 'logs RUN > all.log']);
@@ -20,7 +21,7 @@ export function define(command: Command): void {
     const printer = new LogPrinter();
     const reading = { follow: options.follow ?? false, after: options.after, signal: interrupts.signal };
     try {
-      const run = (await openClient(globals)).runById(id);
+      const run = await runNamed(await openClient(globals), id);
       if (options.follow && !isFinished(await run.show()))
         detachable(run, { reporter: reporterFor(globals), interrupts });
       for await (const row of run.logs(reading)) {

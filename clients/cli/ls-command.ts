@@ -4,9 +4,9 @@ import { RunStatus } from '@hotcell/contract/result.ts';
 import type { ListedRun } from '@hotcell/contract/api/runs.ts';
 import { type Command, Option } from 'commander';
 import { asksApi } from './client.ts';
-import { columns, labelsText } from './columns.ts';
 import { examples, printJson } from './globals.ts';
 import { aNumber, type Pair, pairOption } from './run-options.ts';
+import { runTable } from './run-table.ts';
 
 interface Options {
   status?: RunStatus | Outcome;
@@ -42,25 +42,10 @@ export function define(command: Command): void {
       incomplete = page.incomplete;
     }
     if (incomplete !== undefined) process.stderr.write(`${incomplete}\n`);
-    if (!globals.json) process.stdout.write(table(rows));
+    const width = process.stdout.isTTY ? process.stdout.columns : undefined;
+    if (!globals.json) process.stdout.write(runTable(rows, Date.now(), width));
   });
 }
-
-function table(rows: readonly ListedRun[]): string {
-  return columns(
-    ['RUN', 'STATUS', 'ACCEPTED', 'POLICY', 'LABELS', 'REASON'],
-    rows.map((row) => [
-      row.run,
-      row.outcome ?? row.status,
-      row.acceptedAt,
-      row.policy ?? '-',
-      labelsText(row.labels, ',') || '-',
-      shortened(row.waiting?.message ?? row.reason),
-    ]),
-  );
-}
-
-const shortened = (text: string) => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
 function queryOf({ status, label, since }: Options) {
   return {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { aRun } from './run-ref.ts';
 import { globalsOf, subcommand } from './globals.ts';
 
 const api = async () => await import('./policy/ask-policies.ts');
@@ -48,7 +49,7 @@ export function define(command: Command): void {
 
   const explain = subcommand(command, 'explain', 'explain why a run was admitted or refused, and its limits', [
     'policy explain 0198a1b2-…',
-  ]).argument('<run>');
+  ]).argument('<run>', aRun);
   explain.action(async (run: string) => (await api()).showExplanation(run, globalsOf(explain)));
 
   const revoke = subcommand(command, 'revoke', 'revoke a version of a policy everywhere; this can’t be undone', [

@@ -5,6 +5,7 @@ import { seeThrough } from './follow-run.ts';
 import { examples, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
 import { inputOption, type Pair, paramOption } from './run-options.ts';
+import { aRun, runNamed } from './run-ref.ts';
 import { uploadsTo } from './submit-request.ts';
 
 interface Options {
@@ -17,7 +18,7 @@ interface Options {
 
 export function define(command: Command): void {
   command
-    .argument('<run>')
+    .argument('<run>', aRun)
     .option('--latest-inputs', 'use what the names of the inputs point to now, not the same snapshots')
     .addOption(inputOption())
     .addOption(paramOption())
@@ -33,8 +34,9 @@ export function define(command: Command): void {
     using interrupts = new Interrupts();
     const inputs = await inputsOf(input, uploadsTo(client, reporter));
     const params = param.length > 0 ? paramsOf(param) : undefined;
-    const run = await client.runById(id).rerun({ latestInputs, inputs, params });
-    if (globals.json) printJson({ run: run.id, status: 'queued', rerunOf: id });
+    const origin = await runNamed(client, id);
+    const run = await origin.rerun({ latestInputs, inputs, params });
+    if (globals.json) printJson({ run: run.id, status: 'queued', rerunOf: origin.id });
     if (wait || out !== undefined) await seeThrough(run, { globals, reporter, interrupts, out });
     else if (!globals.json) process.stdout.write(`${run.id}\n`);
   });

@@ -14,6 +14,7 @@ export interface RunOptions extends Partial<Record<LimitOption, number>> {
   param?: Pair[];
   env?: Pair[];
   label?: Pair[];
+  name?: string;
   priority?: number;
   publish?: string;
   idempotencyKey?: string;
@@ -73,6 +74,7 @@ export function takeRequest(command: Command): Command {
     .addOption(paramOption())
     .addOption(pairOption('--env <key=value>', 'an environment variable that the policy allows'))
     .addOption(pairOption('--label <key=value>', 'a label to find the run by'))
+    .option('--name <name>', 'what to call the run in lists: its label "name" (default: the first file)')
     .option('--priority <number>', '0 to 9, higher is sooner', aNumber)
     .option('--publish <name>', 'publish the outputs under this snapshot name when the run succeeds')
     .option('--idempotency-key <key>', 'repeating a key and request gives the same run');

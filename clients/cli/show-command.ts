@@ -6,15 +6,16 @@ import { asksApi } from './client.ts';
 import { columns, labelsText, pairs } from './columns.ts';
 import { examples, printJson } from './globals.ts';
 import { askedOf, codeOf } from './show-spec.ts';
+import { aRun, runNamed } from './run-ref.ts';
 import { visibleLine } from './visible.ts';
 
 export function define(command: Command): void {
   command
-    .argument('<run>')
+    .argument('<run>', aRun)
     .option('--code', 'print the code and the files that the run was given; with --json, its spec');
   examples(command, ['show RUN', 'show RUN --code', 'show RUN --json']);
   asksApi(command, async ({ client, globals }, id: string, { code }: { code?: true }) => {
-    const run = client.runById(id);
+    const run = await runNamed(client, id);
     if (code) {
       const spec = await run.spec();
       return globals.json ? printJson(spec) : void process.stdout.write(codeOf(spec));

@@ -5,6 +5,7 @@ import { detachable } from './follow-run.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
 import { aNumber } from './run-options.ts';
+import { aRun, runNamed } from './run-ref.ts';
 import { reporterFor } from './reporter.ts';
 
 /** Like timeout(1). */
@@ -12,7 +13,7 @@ const waitedTooLong = 124;
 
 export function define(command: Command): void {
   command
-    .argument('<run>')
+    .argument('<run>', aRun)
     .option('--timeout <seconds>', 'wait at most this long (then exit code 124); the run continues', aNumber);
   examples(command, ['wait 019a9f3e-7c00-7000-8000-000000000000', 'wait RUN --timeout 60 --json']);
   command.action(async (id: string, options: { timeout?: number }) => {
@@ -22,7 +23,7 @@ export function define(command: Command): void {
     const limit = options.timeout === undefined ? [] : [AbortSignal.timeout(options.timeout * 1000)];
     const signal = AbortSignal.any([interrupts.signal, ...limit]);
     try {
-      const run = (await openClient(globals)).runById(id);
+      const run = await runNamed(await openClient(globals), id);
       detachable(run, { reporter, interrupts });
       const result = await run.result({ signal });
       if (globals.json) printJson(result);

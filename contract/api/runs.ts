@@ -65,6 +65,7 @@ const AcceptedRun = answerObject('AcceptedRun', {
 export const RunRow = z.strictObject({
   run: RunId,
   tenant: TenantName,
+  name: z.string().nullable().describe('its label "name", else the file of its first block'),
   status: RunStatus,
   outcome: Outcome.nullable(),
   reason: z.string(),
@@ -73,6 +74,7 @@ export const RunRow = z.strictObject({
   queue: z.string().nullable().describe('where it waits, until it is finished'),
   requester: z.string(),
   labels: Labels,
+  inputs: z.array(z.string()).describe('the names of its inputs'),
   acceptedAt: z.string(),
   finishedAt: z.string().nullable(),
 });

@@ -1,10 +1,11 @@
 /** Raised with every change of the tables: a file of another version is emptied and filled anew from the buckets. */
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 export const tables = `
   create table runs (
     run text primary key,
     tenant text not null,
+    name text,
     status text not null,
     outcome text,
     reason text not null,
@@ -13,6 +14,7 @@ export const tables = `
     queue text,
     requester text not null,
     labels text not null,
+    inputs text not null,
     accepted_at text not null,
     finished_at text
   ) without rowid;

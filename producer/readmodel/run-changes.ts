@@ -26,19 +26,42 @@ export type Change =
   | { kind: 'forgotten'; run: RunId }
   | { kind: 'place'; place: Place };
 
-type Listed = Pick<Spec, 'run' | 'tenant' | 'policy' | 'requester' | 'labels' | 'acceptedAt'>;
+type Listed = Pick<Spec, 'run' | 'tenant' | 'policy' | 'requester' | 'labels' | 'acceptedAt'> & {
+  inputs: readonly { name: string }[];
+  blocks: readonly object[];
+};
+
+/** What people call a run: the label that `--name` sets, else the file of its first block. */
+function nameOf({ labels, blocks }: { labels: Spec['labels']; blocks: readonly object[] }): string | null {
+  const [first] = blocks;
+  const file = first && 'file' in first && typeof first.file === 'string' ? first.file : null;
+  return labels['name'] ?? file;
+}
+
+const inputNames = (inputs: readonly { name: string }[]) => inputs.map(({ name }) => name);
 
 export function rowAccepted(spec: Listed, queue: string | null): Change {
   const { run, tenant, labels, acceptedAt } = spec;
   const begun = { status: 'queued', outcome: null, reason: '', exitCode: null, finishedAt: null } as const;
   const [policy, requester] = [spec.policy.name, spec.requester.key];
-  return { kind: 'row', row: { run, tenant, policy, queue, requester, labels, acceptedAt, ...begun } };
+  const asked = {
+    run,
+    tenant,
+    name: nameOf(spec),
+    policy,
+    requester,
+    labels,
+    inputs: inputNames(spec.inputs),
+    acceptedAt,
+  };
+  return { kind: 'row', row: { ...asked, queue, ...begun } };
 }
 
 export function rowFinished(result: Result): Change {
   const { run, tenant, status, outcome, reason, exitCode, labels } = result;
   const { acceptedAt, finishedAt } = result.timings;
-  const ended = { run, tenant, status, outcome, reason, exitCode, labels, acceptedAt, finishedAt };
+  const asked = { run, tenant, name: nameOf(result), labels, inputs: inputNames(result.inputs), acceptedAt };
+  const ended = { ...asked, status, outcome, reason, exitCode, finishedAt };
   const policy = result.policy?.name ?? null;
   return { kind: 'row', row: { ...ended, policy, queue: null, requester: result.requester.key } };
 }

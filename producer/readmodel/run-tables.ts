@@ -6,8 +6,8 @@ import { emptyTables, schemaVersion, tables } from './read-model-schema.ts';
 import { queryFor, type Slice, type Wanted } from './run-query.ts';
 import type { Change, Place } from './run-changes.ts';
 
-const insertRun = `insert into runs (run, tenant, status, outcome, reason, exit_code, policy, queue, requester, labels, accepted_at, finished_at)
-  values (:run, :tenant, :status, :outcome, :reason, :exitCode, :policy, :queue, :requester, :labels, :acceptedAt, :finishedAt)`;
+const insertRun = `insert into runs (run, tenant, name, status, outcome, reason, exit_code, policy, queue, requester, labels, inputs, accepted_at, finished_at)
+  values (:run, :tenant, :name, :status, :outcome, :reason, :exitCode, :policy, :queue, :requester, :labels, :inputs, :acceptedAt, :finishedAt)`;
 const begins = 'on conflict (run) do nothing';
 const ends = `on conflict (run) do update set status = excluded.status, outcome = excluded.outcome,
   reason = excluded.reason, exit_code = excluded.exit_code, finished_at = excluded.finished_at, queue = null`;
@@ -135,8 +135,8 @@ export class RunTables implements Disposable {
   }
 
   #insert(row: RunRow): undefined {
-    const labels = JSON.stringify(row.labels);
-    this.#of(`${insertRun} ${row.status === 'finished' ? ends : begins}`).run({ ...row, labels });
+    const texts = { labels: JSON.stringify(row.labels), inputs: JSON.stringify(row.inputs) };
+    this.#of(`${insertRun} ${row.status === 'finished' ? ends : begins}`).run({ ...row, ...texts });
     const label = this.#of('insert or ignore into labels (tenant, name, value, run) values (?, ?, ?, ?)');
     for (const [name, value] of Object.entries(row.labels)) label.run(row.tenant, name, value, row.run);
   }
@@ -167,5 +167,6 @@ function openFile(file: string): DatabaseSync {
 
 function rowOf(row: Record<string, unknown>): RunRow {
   const { exit_code: exitCode, accepted_at: acceptedAt, finished_at: finishedAt, ...same } = row;
-  return RunRow.parse({ ...same, labels: JSON.parse(String(row['labels'])), exitCode, acceptedAt, finishedAt });
+  const [labels, inputs] = [JSON.parse(String(row['labels'])), JSON.parse(String(row['inputs']))];
+  return RunRow.parse({ ...same, labels, inputs, exitCode, acceptedAt, finishedAt });
 }

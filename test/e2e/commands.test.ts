@@ -149,8 +149,13 @@ test('submit, wait, show, logs, ls, get and rerun agree with each other', async 
     'open("/outputs/x.txt", "w").write("x"); print("said"); raise SystemExit(3)',
     '--label',
     'story=one',
+    '--name',
+    'nightly',
   );
-  assert.equal((await cli.run(['wait', run])).code, 3);
+  assert.equal((await cli.run(['wait', run.slice(-12)])).code, 3);
+  assert.equal((await cli.run(['wait', '@last'])).code, 3);
+  assert.match((await cli.run(['show', '@last~400'])).stderr, /names no run/);
+  assert.match((await cli.run(['ls', '--label', 'name=nightly'])).stdout, new RegExp(`^${run}  nightly  failed `, 'm'));
   const shown = await cli.run(['show', run, '--json']);
   const result = Result.parse(shown.rows[0]);
   assert.deepEqual([result.outcome, result.exitCode], ['failed', 3]);
@@ -170,7 +175,7 @@ test('submit, wait, show, logs, ls, get and rerun agree with each other', async 
   const again = (await cli.run(['rerun', run])).stdout.trim();
   assert.equal((await cli.run(['wait', again])).code, 3);
   const repeated = Result.parse((await cli.run(['show', again, '--json'])).rows[0]);
-  assert.deepEqual(repeated.labels, { story: 'one', 'rerun-of': run });
+  assert.deepEqual(repeated.labels, { story: 'one', name: 'nightly', 'rerun-of': run });
   assert.deepEqual(repeated.outputs, result.outputs);
 });
 

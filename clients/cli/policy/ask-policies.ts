@@ -1,4 +1,5 @@
 import type { PolicyView } from '@hotcell/contract/api/policies.ts';
+import { runNamed } from '../run-ref.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import { showLimit } from '@hotcell/contract/limits.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
@@ -39,7 +40,7 @@ export async function show(named: string, globals: Globals): Promise<void> {
 
 export async function showExplanation(run: string, globals: Globals): Promise<void> {
   const client = await openClient(globals);
-  const said = await client.call(routes.explainRun, { params: { run } });
+  const said = await client.call(routes.explainRun, { params: { run: (await runNamed(client, run)).id } });
   if (globals.json) return printJson(said);
   process.stdout.write(
     pairs([

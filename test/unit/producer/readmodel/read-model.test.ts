@@ -21,7 +21,16 @@ const at = '2026-11-18T10:00:00.000Z';
 const requester = { key: 'k', role: 'submitter' } as const;
 
 function specOf(tenant: string, labels: Record<string, string> = {}) {
-  return { run: newRunId(), tenant, policy: { name: 'sealed', digest }, requester, labels, acceptedAt: at };
+  return {
+    run: newRunId(),
+    tenant,
+    policy: { name: 'sealed', digest },
+    requester,
+    labels,
+    inputs: [],
+    blocks: [],
+    acceptedAt: at,
+  };
 }
 
 function resultOf(spec: ReturnType<typeof specOf>, outcome: Result['outcome']): Result {
