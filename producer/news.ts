@@ -4,6 +4,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import { SharedReads } from './follow/shared-reads.ts';
 import type { ReadModel } from './readmodel/read-model.ts';
 
 type StatusEvent = Extract<LiveEvent, { type: 'status' }>;
@@ -58,6 +59,7 @@ interface NewsDeps {
 export class News implements Disposable {
   readonly #deps: NewsDeps;
   readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #results = new SharedReads<Result | undefined>();
   readonly #subscriptions = new DisposableStack();
 
   private constructor(deps: NewsDeps) {
@@ -79,9 +81,8 @@ export class News implements Disposable {
     this.#wakeAll();
   }
 
-  async resultOf(tenant: string, run: RunId): Promise<Result | undefined> {
-    const { store } = this.#deps;
-    return await readResult(store, tenant, run);
+  resultOf(tenant: string, run: RunId): Promise<Result | undefined> {
+    return this.#results.read(`${tenant}/${run}`, () => readResult(this.#deps.store, tenant, run));
   }
 
   /** The result as soon as there is one; undefined when the signal ends the wait. */

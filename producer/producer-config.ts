@@ -16,6 +16,7 @@ export const producerSettings = z.object({
     .int()
     .min(4 * 1024 ** 2)
     .default(192 * 1024 ** 2),
+  HOTCELL_STREAMS: z.coerce.number().int().min(2).default(2_000),
   HOTCELL_PATIENCE_SECONDS: z.coerce.number().int().min(1).max(600).default(30),
   /** Stores outside that the operator opened to be frozen from: a file, see docs. */
   HOTCELL_SOURCES: z.string().min(1).optional(),

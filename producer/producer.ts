@@ -6,9 +6,11 @@ import { Live } from '@hotcell/outside/live/live.ts';
 import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
-import { openDoors } from './bounds/doors.ts';
+import { bulkSockets, openDoors } from './bounds/doors.ts';
 import { KeyRing } from './auth/keyring.ts';
 import { Bounds } from './queue-bounds.ts';
+import { SharedReads } from './follow/shared-reads.ts';
+import { TailReads } from './logs/tail-reads.ts';
 import { Metrics } from './metrics.ts';
 import { News } from './news.ts';
 import { PolicyPins } from './policies/pin.ts';
@@ -17,6 +19,7 @@ import { ReadModel } from './readmodel/read-model.ts';
 import { RecordFollower } from './readmodel/record-follower.ts';
 import { Reconciler } from './reconcile.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
+import type { RunProgress } from './view-run.ts';
 import type { ProducerSettings } from './producer-config.ts';
 
 /** What the producer is made of: opened once, in producer-main.ts. */
@@ -30,6 +33,7 @@ export async function openProducer(
   const redisUrl = settings.HOTCELL_REDIS_URL;
   await probeAtStart({ store: bucketsFrom(settings), redisUrl }, 30_000);
   const store = stack.use(new Buckets(bucketsFrom(settings)));
+  const bulk = stack.use(new Buckets({ ...bucketsFrom(settings), sockets: bulkSockets }));
   const live = stack.use(await Live.open({ url: redisUrl, installation }));
   const queues = stack.use(new Queues({ url: redisUrl, installation }));
   await mkdir(settings.HOTCELL_STATE_DIR, { recursive: true });
@@ -42,7 +46,10 @@ export async function openProducer(
   const producer = {
     installation,
     log,
+    /** For keys, acceptance and results, which wait for nothing that a client does. */
     store,
+    /** The same, over connections of its own: for what is as slow as a client, or as large. */
+    bulk,
     live,
     queues,
     contents,
@@ -58,6 +65,8 @@ export async function openProducer(
     model,
     follower: new RecordFollower({ store, model, log }),
     news,
+    tails: new TailReads({ store: bulk, live }),
+    progress: new SharedReads<RunProgress | undefined>(),
     metrics: new Metrics(),
     /** Aborted when this process is asked to end: every waiting caller then gets what is known so far. */
     draining,

@@ -59,7 +59,7 @@ export function requireSpec(run: RunId, spec: Spec | undefined): Spec {
   throw new HotcellError('not_found', `Run ${run} was refused, so it has no spec. Its result names the reasons.`);
 }
 
-type RunProgress = Pick<RunView & { status: Exclude<RunStatus, 'finished'> }, 'status' | 'waiting'>;
+export type RunProgress = Pick<RunView & { status: Exclude<RunStatus, 'finished'> }, 'status' | 'waiting'>;
 
 /** How far an open run is. Without Valkey it counts as queued: it is accepted in any case. */
 async function progressOf(producer: Producer, marker: OpenMarker): Promise<RunProgress> {
@@ -73,9 +73,11 @@ async function progressOf(producer: Producer, marker: OpenMarker): Promise<RunPr
   }
 }
 
-/** The same for a follower: undefined when there is nothing more to follow. */
-export async function progressNow(producer: Producer, tenant: string, run: RunId): Promise<RunProgress | undefined> {
-  if (await producer.news.resultOf(tenant, run)) return undefined;
-  const marker = await readOpenMarker(producer.store, tenant, run);
-  return marker ? await progressOf(producer, marker) : undefined;
+/** The same for followers, all together: undefined when there is nothing more to follow. */
+export function progressNow(producer: Producer, tenant: string, run: RunId): Promise<RunProgress | undefined> {
+  return producer.progress.read(`${tenant}/${run}`, async () => {
+    if (await producer.news.resultOf(tenant, run)) return undefined;
+    const marker = await readOpenMarker(producer.store, tenant, run);
+    return marker ? await progressOf(producer, marker) : undefined;
+  });
 }

@@ -62,6 +62,8 @@ export async function* storedRows(store: Buckets, result: Result): AsyncGenerato
   }
 }
 
+const segmentsAtOnce = 100;
+
 /** Part of the log of an attempt that goes on. */
 export async function putSegment(
   store: Buckets,
@@ -73,18 +75,23 @@ export async function putSegment(
   await store.put(store.work, workKeys.logSegment(run, attempt, index), body);
 }
 
-/** The segments after one that was read before. */
-export async function* segmentsOf(
+/** A page of the segments' names after one that was read before. */
+export async function segmentsAfter(
   store: Buckets,
   run: RunId,
   attempt: number,
   after: string | undefined,
-): AsyncGenerator<{ name: string; rows: AsyncGenerator<LogRow> }> {
-  const prefix = workKeys.segments(run, attempt);
-  for await (const { key } of store.list(store.work, prefix, after === undefined ? {} : { after })) {
-    const bytes = await store.getBytes(store.work, key);
-    // Gone between the listing and now: the run was committed, and its whole log is in the record.
-    if (bytes === undefined) return;
-    yield { name: key, rows: rowsOf([bytes], key) };
+): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { key } of store.list(store.work, workKeys.segments(run, attempt), after ? { after } : {})) {
+    names.push(key);
+    if (names.length === segmentsAtOnce) break;
   }
+  return names;
+}
+
+/** Undefined if it is gone since it was listed: the run was committed, and its whole log is in the record. */
+export async function readSegment(store: Buckets, name: string): Promise<LogRow[] | undefined> {
+  const bytes = await store.getBytes(store.work, name);
+  return bytes && (await Array.fromAsync(rowsOf([bytes], name)));
 }

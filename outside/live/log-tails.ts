@@ -7,6 +7,7 @@ import { ifValid, ValkeyConnection } from './valkey-connection.ts';
 
 const logSeconds = 3600;
 const logRows = 2000;
+const lookEveryMs = 2_000;
 
 /** The tails of logs, for clients that follow them. The whole log is in the buckets. */
 export class LogTails extends ValkeyConnection {
@@ -48,7 +49,8 @@ export class LogTails extends ValkeyConnection {
     using _back = this.#events.onReconnected(() => wake.abort());
     while (!ends.aborted) {
       yield;
-      await restUnlessAborted(2_000, AbortSignal.any([ends, wake.signal]));
+      // At the same moment for all of this process: those who follow one run share what they then read.
+      await restUnlessAborted(lookEveryMs - (Date.now() % lookEveryMs), AbortSignal.any([ends, wake.signal]));
       wake = new AbortController();
     }
   }

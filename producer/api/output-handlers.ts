@@ -9,7 +9,7 @@ import { openContent } from '@hotcell/record/put-content.ts';
 import type { Producer } from '../producer.ts';
 import { runIdOf, viewOf } from '../view-run.ts';
 import type { Handlers } from './register-routes.ts';
-import { endsWith } from './streams.ts';
+import { endsWith, heldFor } from './streams.ts';
 
 export function outputHandlers(producer: Producer) {
   return {
@@ -19,9 +19,11 @@ export function outputHandlers(producer: Producer) {
       const { files } = await outputsOf(producer, tenant, params.run);
       const file = files.find((one) => one.path === params.path);
       if (!file) throw new HotcellError('not_found', `Run ${params.run} has no output ${params.path}.`);
-      const { store } = producer;
+      const { bulk, doors, patienceMs } = producer;
       const signal = endsWith(reply, producer);
-      const found = await openContent(store, tenant, file.sha256, signal);
+      const soon = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+      heldFor(reply, await doors.downloads.takeInTurn(tenant, 1, soon));
+      const found = await openContent(bulk, tenant, file.sha256, signal);
       if (!found)
         throw new HotcellError(
           'record_damaged',

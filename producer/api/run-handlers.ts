@@ -4,16 +4,18 @@ import type { FastifyReply } from 'fastify';
 import { type Answered, ask } from '../ask.ts';
 import { cancelRun } from '../cancel.ts';
 import { listRuns } from '../list-runs.ts';
+import type { GiveBack } from '../bounds/fair-share.ts';
 import type { Producer } from '../producer.ts';
 import { rerun } from '../rerun.ts';
 import { requireSpec, runIdOf, specOf, viewOf } from '../view-run.ts';
 import type { Handlers } from './register-routes.ts';
-import { endsWith } from './streams.ts';
+import { endsWith, heldFor } from './streams.ts';
 import { releaseBody } from './take-bodies.ts';
 
 const longestWaitSeconds = 600;
 
 export function runHandlers(producer: Producer) {
+  const { doors } = producer;
   return {
     async submitRun({ caller, headers, request, reply }) {
       const { tenant } = caller;
@@ -22,10 +24,12 @@ export function runHandlers(producer: Producer) {
       releaseBody(request);
       reply.header('location', `/v1/runs/${run}`);
       const seconds = secondsOf(headers.prefer);
-      const result = await resultWithin(producer, reply, { tenant, run, seconds });
+      // What is accepted is answered: where there is no room for a wait, at once.
+      const place = seconds > 0 ? doors.streams.tryTake(tenant, 1) : undefined;
+      const result = place && (await resultWithin(producer, reply, { tenant, run, seconds, place }));
       if (result) return result;
       reply.code(202);
-      return seconds > 0 ? await viewOf(producer, tenant, run) : accepted(answered);
+      return place ? await viewOf(producer, tenant, run) : accepted(answered);
     },
 
     listRuns: async ({ caller, query }) => await listRuns(producer, caller.tenant, query),
@@ -35,7 +39,10 @@ export function runHandlers(producer: Producer) {
       // Whether there is such a run comes first, before any waiting.
       const view = await viewOf(producer, tenant, run);
       if (isFinished(view)) return view;
-      const result = await resultWithin(producer, reply, { tenant, run, seconds: secondsOf(headers.prefer) });
+      const seconds = secondsOf(headers.prefer);
+      if (seconds === 0) return view;
+      const place = doors.streams.take(tenant, 1);
+      const result = await resultWithin(producer, reply, { tenant, run, seconds, place });
       return result ?? (await viewOf(producer, tenant, run));
     },
 
@@ -72,9 +79,9 @@ function secondsOf(prefer = ''): number {
 async function resultWithin(
   producer: Producer,
   reply: FastifyReply,
-  { tenant, run, seconds }: { tenant: string; run: string; seconds: number },
+  { tenant, run, seconds, place }: { tenant: string; run: string; seconds: number; place: GiveBack },
 ): Promise<Result | undefined> {
-  if (seconds === 0) return undefined;
+  heldFor(reply, place);
   reply.header('preference-applied', `wait=${seconds}`);
   const signal = AbortSignal.any([endsWith(reply, producer), AbortSignal.timeout(seconds * 1000)]);
   return await producer.news.waitForResult(tenant, run, signal);

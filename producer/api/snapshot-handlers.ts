@@ -17,11 +17,12 @@ import { sourceForm } from '../snapshots/source.ts';
 import { verifySnapshot } from '../snapshots/verify-snapshot.ts';
 import { type Freeze, freezeEvents } from './freeze-events.ts';
 import type { Handlers } from './register-routes.ts';
-import { jsonLines, streamed } from './streams.ts';
+import { heldFor, jsonLines, streamed } from './streams.ts';
 
 export function snapshotHandlers(producer: Producer) {
-  const uploads = new Uploads(producer);
-  const { store } = producer;
+  const { bulk: store, doors } = producer;
+  const deps = { ...producer, store };
+  const uploads = new Uploads(deps);
   return {
     async beginUpload({ caller, body, reply }) {
       reply.code(201);
@@ -42,11 +43,13 @@ export function snapshotHandlers(producer: Producer) {
         const { snapshot, files, bytes, locations } =
           'upload' in body
             ? await uploads.finish(tenant, { ...body, by })
-            : await freezeSource(producer, tenant, { ...body, by, progress });
+            : await freezeSource(deps, tenant, { ...body, by, progress });
         return { id: snapshot, name: body.name, files, bytes, locations };
       };
-      if (!('upload' in body) && request.headers.accept?.includes(ndjson))
+      if (!('upload' in body) && request.headers.accept?.includes(ndjson)) {
+        heldFor(reply, doors.streams.take(tenant, 1));
         return streamed(reply, producer, ndjson, '\n', jsonLines(freezeEvents(freeze, request.id)));
+      }
       const created = await freeze();
       reply.code(201).header('location', `/v1/snapshots/${created.id}`);
       return created;
@@ -55,20 +58,20 @@ export function snapshotHandlers(producer: Producer) {
     listSnapshots: async ({ caller, query }) => await listSnapshots(store, caller.tenant, query.limit, query.cursor),
 
     async getSnapshot({ caller: { tenant }, params: { snapshot } }) {
-      const record = await recordOf(producer, tenant, snapshot);
+      const record = await recordOf(deps, tenant, snapshot);
       const id = record.snapshot;
       const [entries, names] = await Promise.all([manifestAt(store, tenant, id), namesBySnapshot(store, tenant)]);
       return { ...snapshotViewOf(record, names.get(id) ?? []), entries };
     },
 
     async verifySnapshot({ caller: { tenant }, params: { snapshot } }) {
-      return await verifySnapshot(producer, tenant, (await recordOf(producer, tenant, snapshot)).snapshot);
+      return await verifySnapshot(deps, tenant, (await recordOf(deps, tenant, snapshot)).snapshot);
     },
 
     async diffSnapshots({ caller: { tenant }, params }) {
       const [before, after] = await Promise.all([
-        recordOf(producer, tenant, params.snapshot),
-        recordOf(producer, tenant, params.other),
+        recordOf(deps, tenant, params.snapshot),
+        recordOf(deps, tenant, params.other),
       ]);
       const manifests = await Promise.all([
         manifestAt(store, tenant, before.snapshot),

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { FastifyReply } from 'fastify';
+import type { GiveBack } from '../bounds/fair-share.ts';
 import type { Producer } from '../producer.ts';
 
 const beatMs = 15_000;
@@ -10,6 +11,13 @@ export function endsWith(reply: FastifyReply, producer: Producer): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
   return AbortSignal.any([gone.signal, producer.draining]);
+}
+
+/** Held for as long as this answer takes. */
+export function heldFor(reply: FastifyReply, giveBack: GiveBack): void {
+  reply.raw.once('close', giveBack);
+  // A connection that closed before does not close a second time.
+  if (reply.raw.closed) giveBack();
 }
 
 /**

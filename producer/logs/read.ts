@@ -3,14 +3,13 @@ import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { committedAttempt, type Result } from '@hotcell/contract/result.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
 import { merge } from '../follow/merge.ts';
 import type { News } from '../news.ts';
 import type { Producer } from '../producer.ts';
 import { storedRows } from '@hotcell/record/run-logs.ts';
 import { LogTail } from './tail.ts';
 
-type LogDeps = Pick<Producer, 'store' | 'live' | 'news'>;
+type LogDeps = Pick<Producer, 'bulk' | 'live' | 'news' | 'tails' | 'doors'>;
 
 interface ReadLogOptions {
   /** Only rows after this one; -1 for all. */
@@ -26,12 +25,12 @@ export async function* readLog(
   of: { tenant: string; run: RunId },
   options: ReadLogOptions,
 ): AsyncGenerator<LogRow> {
-  const tail = new LogTail(deps, of.run, options.after ?? -1);
+  const tail = new LogTail(deps.tails, of.run, options.after ?? -1);
   // Listening begins before the first read: nothing in between is missed.
   for await (const perhapsFinished of wakes(deps, of.run, options.signal)) {
     const result = perhapsFinished ? await deps.news.resultOf(of.tenant, of.run) : undefined;
     if (result) {
-      yield* committedRows(deps.store, result, tail);
+      yield* committedRows(deps, result, tail, options.signal);
       return;
     }
     try {
@@ -45,9 +44,19 @@ export async function* readLog(
 }
 
 /** The rest of the log from the record: all of it, if the attempt that was followed did not commit. */
-async function* committedRows(store: Buckets, result: Result, tail: LogTail): AsyncGenerator<LogRow> {
+async function* committedRows(
+  { bulk, doors }: LogDeps,
+  result: Result,
+  tail: LogTail,
+  signal: AbortSignal,
+): AsyncGenerator<LogRow> {
   const after = tail.attempt !== 0 && tail.attempt !== committedAttempt(result)?.attempt ? -1 : tail.after;
-  for await (const row of storedRows(store, result)) if (row.seq > after) yield row;
+  const giveBack = await doors.downloads.takeInTurn(result.tenant, 1, signal);
+  try {
+    for await (const row of storedRows(bulk, result)) if (row.seq > after) yield row;
+  } finally {
+    giveBack();
+  }
 }
 
 /** Wakes at once, then whenever there may be more; true when the run may be finished and the record is worth a read. */

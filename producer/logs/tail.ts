@@ -1,11 +1,7 @@
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { Live } from '@hotcell/outside/live/live.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
-import { segmentsOf } from '@hotcell/record/run-logs.ts';
+import { mostRows, type TailReads } from './tail-reads.ts';
 
-/** Rows read at once. */
-const most = 500;
 /** As often as a worker writes a segment: rows that never reached the stream show there. */
 const segmentMs = 5_000;
 /** While rows are missing that the next segment will have. */
@@ -17,17 +13,16 @@ const holeMs = 1_000;
  * needed, not at every wake: it costs a listing.
  */
 export class LogTail {
-  readonly #deps: { store: Buckets; live: Live };
+  readonly #reads: TailReads;
   readonly #run: RunId;
   /** The attempt that is followed; 0 until one is known. */
   attempt = 0;
   #segment: string | undefined;
-  #lookedAt = -Infinity;
   /** The last row given. */
   after: number;
 
-  constructor(deps: { store: Buckets; live: Live }, run: RunId, after: number) {
-    this.#deps = deps;
+  constructor(reads: TailReads, run: RunId, after: number) {
+    this.#reads = reads;
     this.#run = run;
     this.after = after;
   }
@@ -38,35 +33,36 @@ export class LogTail {
     if (this.attempt === 0) return;
     for (;;) {
       const given = this.after;
-      const found = await this.#deps.live.logs.read(this.#run, this.attempt, this.after, most);
+      const found = await this.#reads.rows(this.#run, this.attempt, this.after);
       yield* this.#take(found);
       const isHole = (found.at(-1)?.seq ?? -1) > this.after;
-      if (!isHole && found.length === most) continue;
+      if (!isHole && found.length === mostRows) continue;
       if (!isHole && this.after > given) return;
-      if (performance.now() - this.#lookedAt < (isHole ? holeMs : segmentMs)) return;
       const before = this.after;
-      yield* this.#fromSegments();
+      yield* this.#fromSegments(isHole ? holeMs : segmentMs);
       if (this.after === before) return;
     }
   }
 
   /** A later attempt writes its own log from the start; the log of an earlier one ended with it. */
   async #findAttempt(): Promise<void> {
-    const [beat] = await this.#deps.live.statusesOf([this.#run]);
-    const attempt = beat?.attempt ?? 0;
+    const attempt = await this.#reads.attempt(this.#run);
     if (attempt === 0 || attempt === this.attempt) return;
     if (this.attempt !== 0) this.after = -1;
     this.attempt = attempt;
     this.#segment = undefined;
-    this.#lookedAt = -Infinity;
   }
 
-  async *#fromSegments(): AsyncGenerator<LogRow> {
-    const { store } = this.#deps;
-    this.#lookedAt = performance.now();
-    for await (const { name, rows } of segmentsOf(store, this.#run, this.attempt, this.#segment)) {
-      for await (const row of rows) yield* this.#take([row]);
-      this.#segment = name;
+  async *#fromSegments(everyMs: number): AsyncGenerator<LogRow> {
+    for (;;) {
+      const names = await this.#reads.segments(this.#run, this.attempt, this.#segment, everyMs);
+      if (names.length === 0) return;
+      for (const name of names) {
+        const rows = await this.#reads.segment(name);
+        if (!rows) return;
+        yield* this.#take(rows);
+        this.#segment = name;
+      }
     }
   }
 

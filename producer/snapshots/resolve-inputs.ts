@@ -5,6 +5,7 @@ import type { Policy } from '@hotcell/contract/policy.ts';
 import { snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { KeptSnapshot } from '@hotcell/record/snapshot-store.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { ReadDeps } from '../freeze/read-object.ts';
 import type { TallyLimits } from '../freeze/tally.ts';
 import { resolveInput } from './resolve.ts';
@@ -30,7 +31,7 @@ const unheard = new Set(['caller', 'inputs.count']);
  * not more than the policy lets it have.
  */
 export async function resolveInputs(
-  deps: ReadDeps,
+  deps: ReadDeps & { bulk: Buckets },
   tenant: string,
   { inputs: asked = {} }: RunRequest,
   policy: Policy,
@@ -45,7 +46,7 @@ export async function resolveInputs(
   if (refused.length > 0 || found.issues.length > 0) return found;
   const all = [...found.inputs];
   const more = await resolveEach(frozen, async (source) => {
-    const kept = await resolveInput(deps, tenant, source, leftOf(policy, all));
+    const kept = await resolveInput({ ...deps, store: deps.bulk }, tenant, source, leftOf(policy, all));
     all.push({ name: '', source, ...kept });
     return kept;
   });

@@ -72,6 +72,10 @@ export const producer: Rows<Names<typeof producerSettings>> = {
     '192 MiB',
     'Bytes of request bodies that it holds at once. A tenant gets half, or less if others send too.',
   ],
+  HOTCELL_STREAMS: [
+    '`2000`',
+    'Streams and waits for results at once. A tenant gets half, or less if others have some too.',
+  ],
   HOTCELL_PATIENCE_SECONDS: [
     '`30`',
     'How long a client may send or read too slowly before it is cut off, and how long a request waits for room.',
