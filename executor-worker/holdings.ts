@@ -13,11 +13,17 @@ export class Holdings implements Disposable {
   staged: StagedInputs | undefined;
   #cell: SealedCell | undefined;
   #sealing: Promise<SealedCell> | undefined;
+  readonly #left: Promise<void>[] = [];
   readonly #worker: Worker;
 
   constructor(worker: Worker) {
     this.#worker = worker;
   }
+
+  /** Something of its cell could not be removed: the reaper goes on. */
+  readonly left = (gone: Promise<void>): void => {
+    this.#left.push(gone);
+  };
 
   /** The cell, once it is sealed. A run that is stopped meanwhile doesn't wait for it: its cell is destroyed when it comes. */
   async holdCell(sealing: Promise<SealedCell>, run: RunId, stop: AbortSignal): Promise<SealedCell> {
@@ -36,18 +42,26 @@ export class Holdings implements Disposable {
 
   async #release(): Promise<void> {
     const { cells, log } = this.#worker;
-    // A cell that could not be made left nothing to destroy.
+    // A cell that could not be made was destroyed already.
     const cell = this.#cell ?? (await this.#sealing?.catch(() => undefined));
+    if (cell) {
+      cells.set(cell.id, { id: cell.id, container: cell.container, state: 'destroying' });
+      await cell.destroy().catch((error: unknown) => {
+        log.error({ cell: cell.container, error }, 'failed to remove a cell; its run’s inputs and room stay held');
+      });
+      cells.delete(cell.id);
+    }
+    if (this.#left.length === 0) return this.#letGo();
+    // A worker that ends does not wait for this: its successor reaps the cell.
+    void Promise.all(this.#left).then(() => this.#letGo());
+  }
+
+  async #letGo(): Promise<void> {
     try {
-      if (cell) {
-        cells.set(cell.id, { id: cell.id, container: cell.container, state: 'destroying' });
-        await cell.destroy();
-      }
       await this.staged?.[Symbol.asyncDispose]();
     } catch (error) {
-      log.error({ cell: cell?.container, error }, 'failed to remove a cell or its inputs; the reaper will');
+      this.#worker.log.error({ error }, 'failed to remove the folder of a run’s inputs; the next start will');
     } finally {
-      if (cell) cells.delete(cell.id);
       this.room?.[Symbol.dispose]();
     }
   }

@@ -1,5 +1,6 @@
 import { availableParallelism, hostname, totalmem } from 'node:os';
 import { WorkerName } from '@hotcell/contract/names.ts';
+import { UidRange } from '@hotcell/contract/uid-range.ts';
 import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
 import { z } from 'zod';
 
@@ -35,9 +36,13 @@ export const workerSettings = z.object({
     .default(20 * gib),
   /** The operator's list of buckets that inputs may be read from. */
   HOTCELL_SOURCES: z.string().optional(),
+  HOTCELL_UIDS: UidRange.default('10000-49999'),
   HOTCELL_DRAIN_SECONDS: z.coerce.number().int().min(0).default(20),
 });
 export type WorkerSettings = z.output<typeof workerSettings>;
+
+/** After a drain, cells are still to be destroyed and attempts to be recorded. Then the process exits. */
+export const afterDrainMs = 10_000;
 
 export function readWorkerSettings(env: Readonly<Record<string, string | undefined>>): WorkerSettings {
   return readSettings(workerSettings, env);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Contents, loadSources } from '@hotcell/record/contents.ts';
+import { uidsOf } from '@hotcell/contract/uid-range.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { openEnding } from '@hotcell/outside/process/ending.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
@@ -8,7 +9,7 @@ import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
 import { openCells } from './cell/open.ts';
-import { readWorkerSettings } from './worker-config.ts';
+import { afterDrainMs, readWorkerSettings } from './worker-config.ts';
 import { HalfUploads } from './half-uploads.ts';
 import { keepHouse } from './housekeeping.ts';
 import { InputCache } from './inputs/cache.ts';
@@ -21,9 +22,7 @@ import type { Steps } from './worker.ts';
 const settings = readWorkerSettings(process.env);
 armCrashPoint(settings.HOTCELL_CRASH_AT);
 const log = openLog('executor-worker', settings.HOTCELL_LOG_LEVEL);
-/** After the grace, cells are still to be destroyed and attempts to be recorded. */
-const afterGraceMs = 10_000;
-using ending = openEnding(log, settings.HOTCELL_DRAIN_SECONDS * 1000 + afterGraceMs);
+using ending = openEnding(log, settings.HOTCELL_DRAIN_SECONDS * 1000 + afterDrainMs);
 const ends = ending.asked;
 
 const { HOTCELL_INSTALLATION: installation, HOTCELL_REDIS_URL: url, HOTCELL_STATE_DIR: stateDir } = settings;
@@ -37,13 +36,20 @@ const cache = { folder: join(stateDir, 'cache'), maxBytes: settings.HOTCELL_CACH
 await using inputs = await InputCache.open(cache, contents, log);
 const worker = settings.HOTCELL_WORKER_NAME;
 const { HOTCELL_DOCKER_HOST: dockerHost } = settings;
-await using cells = await openCells({ dockerHost, installation, worker, stateDir, log });
+await using cells = await openCells({
+  dockerHost,
+  installation,
+  worker,
+  stateDir,
+  uids: uidsOf(settings.HOTCELL_UIDS),
+  log,
+});
 
 const steps: Steps = {
   judge: async (spec) => judgePinned(await policies.get(spec.policy.digest), spec),
   stage: (spec, effective, signal) => stageJudged({ store, inputs, policies }, spec, effective, signal),
   ready: () => cells.ready(),
-  seal: (plan) => cells.open(plan),
+  seal: (plan, left) => cells.open(plan, left),
 };
 
 const uploads = new HalfUploads(store, live);

@@ -10,6 +10,7 @@ import type { StepRetry } from '@hotcell/record/patience.ts';
 import type { Capacity } from './pull/capacity.ts';
 import type { Heartbeat } from './pull/heartbeat.ts';
 import type { CellPlan } from './cell/cell-plan.ts';
+import type { Left } from './cell/destroy.ts';
 import type { SealedCell } from './cell/sealed-cell.ts';
 import type { StagedInputs } from './inputs/stage.ts';
 import type { RunControl } from './pull/run-control.ts';
@@ -21,7 +22,7 @@ export interface Steps {
   /** `engine_unavailable` if no cell can be made here now. */
   ready(): Promise<void>;
   stage(spec: Spec, effective: Effective, signal: AbortSignal): Promise<StagedInputs>;
-  seal(plan: CellPlan): Promise<SealedCell>;
+  seal(plan: CellPlan, left: Left): Promise<SealedCell>;
 }
 
 /** What all runs on a worker share. */

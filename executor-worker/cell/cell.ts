@@ -4,7 +4,7 @@ import type { Posture } from '@hotcell/contract/posture.ts';
 import type { CellEvent, SealedCell } from './sealed-cell.ts';
 import { type Job, jobFrames } from '../execute/job.ts';
 import type { CellDeps } from './deps.ts';
-import { destroyCell } from './destroy.ts';
+import { destroyCell, type Left } from './destroy.ts';
 import { cellEvents } from './event-stream.ts';
 import type { MadeCell } from './cell-maker.ts';
 import { patrol, type Patrol, type Watched } from './patrol.ts';
@@ -22,6 +22,7 @@ export class Cell implements SealedCell {
   readonly #made: MadeCell;
   readonly #talk: Talk;
   readonly #deps: CellDeps;
+  readonly #left: Left;
   #used = false;
   #startedAt: Date | undefined;
   #killed: KillReason | undefined;
@@ -30,13 +31,14 @@ export class Cell implements SealedCell {
   #destroyed: Promise<void> | undefined;
   #patrol: Patrol | undefined;
 
-  constructor(made: MadeCell, talk: Talk, posture: Posture, deps: CellDeps) {
+  constructor(made: MadeCell, talk: Talk, posture: Posture, deps: CellDeps, left: Left) {
     this.id = made.id;
     this.container = made.name;
     this.posture = posture;
     this.#made = made;
     this.#talk = talk;
     this.#deps = deps;
+    this.#left = left;
   }
 
   async *run(job: Job): AsyncGenerator<CellEvent> {
@@ -87,7 +89,7 @@ export class Cell implements SealedCell {
     this.#talk.close();
     // If no one reads the events to their end, the patrol ends here.
     this.#patrol?.[Symbol.dispose]();
-    this.#destroyed ??= destroyCell(this.#made, this.#deps);
+    this.#destroyed ??= destroyCell(this.#made, this.#deps, this.#left);
     return this.#destroyed;
   }
 

@@ -8,9 +8,12 @@ const endMs = 5_000;
 /** Between the tries to remove it. After the last one the reaper goes on. */
 const pausesMs = [100, 500, 2_000, 5_000, 10_000];
 
+/** Called if something of a cell is left: what its run holds of the host is not free before it is gone. */
+export type Left = (gone: Promise<void>) => void;
+
 /** Removes all of the cell: its processes, what was made for it and with it its uid. */
-export async function destroyCell(made: MadeCell, deps: CellDeps): Promise<void> {
-  const { ownCells, log } = deps;
+export async function destroyCell(made: MadeCell, deps: CellDeps, left: Left): Promise<void> {
+  const { ownCells, stuck, log } = deps;
   try {
     // Its stdin has ended, so init kills everything and exits. If it does not, the removal forces it.
     await made.ended(endMs).catch((error: unknown) => {
@@ -19,6 +22,7 @@ export async function destroyCell(made: MadeCell, deps: CellDeps): Promise<void>
     await removeCell(made, deps, pausesMs);
   } catch (error) {
     log.error({ container: made.name, err: error }, `failed to remove a cell: ${messageOf(error)}`);
+    left(stuck.whenGone(made.id));
     throw error;
   } finally {
     // From here on the reaper may remove what is left of it.

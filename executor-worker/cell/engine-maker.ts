@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { Uids } from '@hotcell/contract/uid-range.ts';
 import type { Engine } from '@hotcell/outside/engine/engine.ts';
 import { Images } from './cell-image.ts';
 import type { CellMaker, CellOrder, FoundCell, MadeCell } from './cell-maker.ts';
@@ -9,18 +10,10 @@ import { folderOfCells, makeFolder, noInputs, removeFolder } from './host-files.
 import { containerName, containerOptions, initPath } from './options.ts';
 import { machineOf } from './seccomp.ts';
 
-/**
- * The uids of cells: none below 10000, and far from 65534, which owns ext4's reserved blocks. NPROC counts per uid across
- * the host, so a uid serves one cell at a time.
- */
-const uids = { first: 10_000, count: 40_000 } as const;
-
-/** Where the search for a free uid begins: random, so that workers of one engine seldom collide. */
-let next = randomBytes(4).readUInt32LE(0) % uids.count;
-
-function nextUid(): number {
-  next = (next + 1) % uids.count;
-  return uids.first + next;
+/** NPROC counts per uid across the host, so a uid serves one cell at a time. It begins at random, so that workers of one engine seldom collide. */
+function* inTurn({ first, last }: Uids): Generator<number, never> {
+  const count = last - first + 1;
+  for (let next = randomBytes(4).readUInt32LE(0); ; next++) yield first + (next % count);
 }
 
 /** How many names may be taken before something other than many cells must be wrong. */
@@ -33,6 +26,7 @@ export interface EngineSite {
   stateDir: string;
   /** The path of cell-init on the host. */
   initFile: string;
+  uids: Uids;
 }
 
 /** Cells as containers of the engine. */
@@ -40,23 +34,29 @@ export async function openEngineMaker(engine: Engine, site: EngineSite): Promise
   const { architecture } = await engine.version();
   await mkdir(folderOfCells(site.stateDir), { recursive: true, mode: 0o755 });
   const images = new Images(engine, site.installation);
+  const uids = inTurn(site.uids);
   return {
     machine: machineOf(architecture),
     ready: async () => void (await engine.ping()),
     vetted: (image) => images.vetted(image),
-    make: (order) => createContainer(engine, site, order),
+    make: (order) => createContainer(engine, site, uids, order),
     list: () => listContainers(engine, site.installation),
     tidy: (isThere) => removeFolders(site.stateDir, isThere),
   };
 }
 
-async function createContainer(engine: Engine, site: EngineSite, order: CellOrder): Promise<MadeCell> {
+async function createContainer(
+  engine: Engine,
+  site: EngineSite,
+  uids: Generator<number, never>,
+  order: CellOrder,
+): Promise<MadeCell> {
   const { installation, worker, stateDir } = site;
   const { id, plan, image, seccomp } = order;
   const ownInputs = plan.mounts.some(({ target }) => target === '/inputs') ? [] : [noInputs(stateDir, id)];
   try {
     for (let attempt = 0; attempt < tries; attempt++) {
-      const uid = nextUid();
+      const uid = uids.next().value;
       const files = [{ source: site.initFile, target: initPath }, ...makeFolder(stateDir, id, uid), ...ownInputs];
       const from = { imageId: image.id, imageVariables: Object.keys(image.env), seccomp };
       const more = { id, uid, installation, worker, createdAt: new Date(), files };
@@ -69,7 +69,7 @@ async function createContainer(engine: Engine, site: EngineSite, order: CellOrde
     }
     throw new HotcellError(
       'cell_failed',
-      `No uid is free for a cell: ${tries} containers named hotcell-cell-… were in the way. Remove those that are not in use.`,
+      `No uid is free for a cell: ${tries} containers named hotcell-cell-… were in the way. Remove those that are not in use, or give this worker other uids (HOTCELL_UIDS).`,
     );
   } catch (error) {
     // Nothing was created; or the answer was lost, and the reaper finds the container by its labels.

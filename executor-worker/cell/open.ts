@@ -3,6 +3,7 @@ import { Engine } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { CellDeps } from './deps.ts';
+import type { Left } from './destroy.ts';
 import { type EngineSite, openEngineMaker } from './engine-maker.ts';
 import { InitFile } from './host-files.ts';
 import { StuckCells } from './stuck-cells.ts';
@@ -20,17 +21,17 @@ export interface CellSettings extends Omit<EngineSite, 'initFile'>, Pick<CellDep
 export interface Cells extends AsyncDisposable {
   /** `engine_unavailable` if the engine does not answer. */
   ready(): Promise<void>;
-  open(plan: CellPlan): Promise<SealedCell>;
+  open(plan: CellPlan, left?: Left): Promise<SealedCell>;
   reap(isAlive: Reaping['isAlive']): Promise<void>;
   /** Cells that could not be removed yet, and why. */
   stuck(): CellBeat[];
 }
 
 export async function openCells(settings: CellSettings): Promise<Cells> {
-  const { installation, worker, stateDir, log } = settings;
+  const { installation, worker, stateDir, uids, log } = settings;
   const init = new InitFile(stateDir);
   await init.digest();
-  const site = { installation, worker, stateDir, initFile: init.path };
+  const site = { installation, worker, stateDir, uids, initFile: init.path };
   const maker = await openEngineMaker(new Engine(settings.dockerHost), site);
   const deps: CellDeps = {
     maker,
@@ -43,7 +44,7 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
   };
   return {
     ready: () => maker.ready(),
-    open: (plan) => openCell(plan, deps),
+    open: (plan, left = () => undefined) => openCell(plan, deps, left),
     reap: (isAlive) => reap(deps, isAlive),
     stuck: () => deps.stuck.beats,
     async [Symbol.asyncDispose]() {

@@ -17,15 +17,11 @@ export interface Reaping {
  */
 export function reasonToReap(cell: Omit<FoundCell, 'name' | 'remove'>, known: Reaping): string | undefined {
   const { worker, hasEnded } = cell;
-  // A deadline that can't be read counts as over.
-  const isOver = !(cell.deadlineMs > known.now.getTime());
-  if (worker === known.worker) {
-    if (!known.ownCells.has(cell.id)) return 'this worker no longer knows it';
-    return isOver ? 'its deadline is over' : undefined;
-  }
-  // It belongs to no worker: it was made to inspect an image.
-  if (worker === '') return isOver ? 'its deadline is over' : undefined;
-  return known.isAlive(worker, hasEnded || isOver)
+  // Its deadline is of the wall clock, which can jump: what this worker knows goes when its run does.
+  if (worker === known.worker) return known.ownCells.has(cell.id) ? undefined : 'this worker no longer knows it';
+  // It belongs to no worker: it was made to inspect an image. A deadline that can't be read counts as over.
+  if (worker === '') return cell.deadlineMs > known.now.getTime() ? undefined : 'its deadline is over';
+  return known.isAlive(worker, hasEnded)
     ? undefined
     : `its worker ${worker} is gone${hasEnded ? ', and it has ended' : ''}`;
 }
@@ -36,6 +32,7 @@ const pausesMs = [100, 500];
 /** Removes what is left of cells. */
 export async function reap(deps: CellDeps, isAlive: Reaping['isAlive']): Promise<void> {
   const { maker, worker, ownCells, stuck } = deps;
+  const wereStuck = stuck.ids;
   const found = await maker.list();
   const known: Reaping = { worker, ownCells, isAlive, now: new Date() };
   const remain = new Set(found.map(({ id }) => id));
@@ -46,7 +43,8 @@ export async function reap(deps: CellDeps, isAlive: Reaping['isAlive']): Promise
       if (reason !== undefined && (await removed(deps, cell, reason))) remain.delete(cell.id);
     }),
   );
-  stuck.keepOnly(remain);
+  // Another process may have removed them.
+  for (const id of wereStuck) if (!remain.has(id)) stuck.gone(id);
   await maker.tidy((id) => ownCells.has(id) || remain.has(id));
 }
 

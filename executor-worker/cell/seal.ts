@@ -11,7 +11,7 @@ import type { SealedCell } from './sealed-cell.ts';
 import { settableRlimits, waitingMs } from './cell-bounds.ts';
 import { Cell } from './cell.ts';
 import type { CellDeps } from './deps.ts';
-import { destroyCell } from './destroy.ts';
+import { destroyCell, type Left } from './destroy.ts';
 import { initError, outOfOrder } from './cell-events.ts';
 import { environmentOf } from './cell-image.ts';
 import type { MadeCell } from './cell-maker.ts';
@@ -26,7 +26,7 @@ const sealMs = 90_000;
 const tooLate = () => new HotcellError('cell_failed', `The cell did not report its posture within ${sealMs / 1000} s.`);
 
 /** Makes a cell and proves that it is sealed; only then is there anything to hand code to. */
-export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCell> {
+export async function openCell(plan: CellPlan, deps: CellDeps, left: Left): Promise<SealedCell> {
   const { maker, ownCells, log } = deps;
   // Before the cell is made: the init that is mounted is at least as new, and a newer one is a difference.
   const [init, image, seccomp] = await Promise.all([
@@ -48,12 +48,12 @@ export async function openCell(plan: CellPlan, deps: CellDeps): Promise<SealedCe
     const [start, proof] = await Promise.allSettled([started, proven(talk, made, init, started, deps)]);
     if (start.status === 'rejected') throw start.reason;
     if (proof.status === 'rejected') throw proof.reason;
-    const cell = new Cell(made, talk, proof.value, deps);
+    const cell = new Cell(made, talk, proof.value, deps, left);
     ownCells.set(id, cell);
     return cell;
   } catch (error) {
     talk?.close();
-    await destroyCell(made, deps).catch((left: unknown) => {
+    await destroyCell(made, deps, left).catch((left: unknown) => {
       // The caller has to hear why there is no cell; the reaper removes what is left of it.
       log.error({ container: made.name, err: left }, 'failed to remove a cell that could not be sealed');
     });

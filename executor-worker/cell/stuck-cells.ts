@@ -5,6 +5,7 @@ import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 export class StuckCells {
   /** The containers that the reaper is removing now. */
   readonly removing = new Set<string>();
+  readonly #gone = new Map<string, PromiseWithResolvers<void>>();
   readonly #beats = new Map<string, CellBeat>();
 
   failed({ id, container }: { id: string; container: string }, error: unknown): void {
@@ -13,11 +14,20 @@ export class StuckCells {
 
   gone(id: string): void {
     this.#beats.delete(id);
+    this.#gone.get(id)?.resolve();
+    this.#gone.delete(id);
   }
 
-  /** Only these are still there: another process may have removed the others. */
-  keepOnly(ids: ReadonlySet<string>): void {
-    for (const id of this.#beats.keys()) if (!ids.has(id)) this.#beats.delete(id);
+  /** Resolves when nothing is left of a cell that could not be removed. */
+  whenGone(id: string): Promise<void> {
+    if (!this.#beats.has(id)) return Promise.resolve();
+    const gone = this.#gone.get(id) ?? Promise.withResolvers<void>();
+    this.#gone.set(id, gone);
+    return gone.promise;
+  }
+
+  get ids(): string[] {
+    return [...this.#beats.keys()];
   }
 
   get beats(): CellBeat[] {

@@ -4,7 +4,6 @@ import { putLog } from '@hotcell/record/run-logs.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import { type Missing, missingIn, searchedBytes } from '@hotcell/contract/missing-package.ts';
-import type { KillReason } from '@hotcell/contract/frames.ts';
 import type { BlockResult, Result, Usage } from '@hotcell/contract/result.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
@@ -78,13 +77,7 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
   }
 }
 
-/** Init itself ends a run whose log is too long. */
-const killReasons: Readonly<Record<Stop['kind'], KillReason | undefined>> = {
-  cancelled: 'cancelled',
-  lost_claim: 'claimLost',
-  draining: 'draining',
-  log_exceeded: undefined,
-};
+const reportedByItsHolder = () => undefined;
 
 /** What has been seen so far of one execution. */
 class Following {
@@ -110,8 +103,9 @@ class Following {
   stopFor(stop: Stop, cell: SealedCell): void {
     if (this.#ended || this.stop) return;
     this.stop = stop;
-    const reason = killReasons[stop.kind];
-    if (reason) cell.kill(reason);
+    if (stop.kind === 'cancelled') return cell.kill('cancelled');
+    // Nothing of this attempt will count, so its program gets no grace: a worker that drains has none to give.
+    if (stop.kind !== 'log_exceeded') cell.destroy().catch(reportedByItsHolder);
   }
 
   async on(event: CellEvent): Promise<void> {

@@ -35,6 +35,7 @@ function workerShare({ cpus, memoryBytes, runtimes }: EngineInfo): Record<string
     HOTCELL_CPUS: String(cpus),
     HOTCELL_MEMORY_BYTES: String(memory),
     HOTCELL_RUNS: '64',
+    HOTCELL_UIDS: '10000-49999',
   };
 }
 
@@ -130,7 +131,7 @@ async function explain(stderr: string, services: readonly string[]): Promise<Hot
 }
 
 export async function composeDown(installation: Installation, say: (line: string) => void): Promise<void> {
-  const argv = composeArgv(installation, 'down', '--volumes', '--remove-orphans', '--timeout', '30');
+  const argv = composeArgv(installation, 'down', '--volumes', '--remove-orphans');
   await must(argv, { say, env: await variables(installation, {}) });
 }
 

@@ -1,4 +1,5 @@
 import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
+import { UidRange } from '@hotcell/contract/uid-range.ts';
 import { z } from 'zod';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -35,6 +36,7 @@ export const installationSettings = z.object({
   HOTCELL_CPUS: number.optional(),
   HOTCELL_MEMORY_BYTES: number.optional(),
   HOTCELL_RUNS: number.optional(),
+  HOTCELL_UIDS: UidRange.optional(),
 });
 
 /** Settings that only the environment can give: where the installation is, and the CLI's API key. */

@@ -9,7 +9,13 @@ export const checkout = fileURLToPath(new URL('../../', import.meta.url)).replac
 export const accounts = ['producer', 'worker', 'notary'] as const;
 export type Account = (typeof accounts)[number];
 
-const workerSettingNames = ['HOTCELL_QUEUES', 'HOTCELL_CPUS', 'HOTCELL_MEMORY_BYTES', 'HOTCELL_RUNS'] as const;
+const workerSettingNames = [
+  'HOTCELL_QUEUES',
+  'HOTCELL_CPUS',
+  'HOTCELL_MEMORY_BYTES',
+  'HOTCELL_RUNS',
+  'HOTCELL_UIDS',
+] as const;
 
 /** One installation of Hotcell on one machine, with everything that follows from its settings. */
 export interface Installation {

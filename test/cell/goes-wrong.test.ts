@@ -11,7 +11,7 @@ import { openLog } from '@hotcell/outside/process/log.ts';
 import { must } from '@hotcell/setup/command.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { openBentEngine } from '../support/bent-engine.ts';
-import { ends, openTestCells, runIn, type TestCells } from '../support/cells.ts';
+import { ends, openTestCells, runIn, type TestCells, testUids } from '../support/cells.ts';
 
 let bed: Bed;
 let made: TestCells;
@@ -44,6 +44,7 @@ test('an engine without gVisor is reported with the command that installs it', a
     installation,
     worker,
     stateDir,
+    uids: testUids,
     log: openLog(worker, 'silent'),
   });
   await refusesToOpen(cells, made.plan('gvisor'), 'runtime_missing', /gone!.*doctor --fix/s);

@@ -12,7 +12,7 @@ import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
-import { openTestCells, type TestCells } from '../support/cells.ts';
+import { openTestCells, type TestCells, testUids } from '../support/cells.ts';
 
 let bed: Bed;
 let made: TestCells;
@@ -36,7 +36,7 @@ class StrangeInit extends InitFile {
 async function depsWith(init: InitFile) {
   const { installation, worker, stateDir } = made;
   return {
-    maker: await openEngineMaker(engine, { installation, worker, stateDir, initFile: init.path }),
+    maker: await openEngineMaker(engine, { installation, worker, stateDir, uids: testUids, initFile: init.path }),
     worker,
     init,
     ownCells: new Map(),
@@ -58,11 +58,14 @@ async function nothingIsLeft(): Promise<void> {
 for (const runtime of ['runc', 'gvisor'] as const) {
   test(`on ${runtime} a cell that differs in one thing gets no code, and the difference is named`, async () => {
     const deps = await depsWith(new StrangeInit(made.stateDir));
-    await assert.rejects(openCell(made.plan(runtime), deps), (error: Error & { code?: string }) => {
-      assert.equal(error.code, 'posture_differs');
-      assert.match(error.message, /init is [0-9a-f]{64} and should be/);
-      return true;
-    });
+    await assert.rejects(
+      openCell(made.plan(runtime), deps, () => undefined),
+      (error: Error & { code?: string }) => {
+        assert.equal(error.code, 'posture_differs');
+        assert.match(error.message, /init is [0-9a-f]{64} and should be/);
+        return true;
+      },
+    );
     assert.equal(deps.ownCells.size, 0);
     await nothingIsLeft();
   });
@@ -73,7 +76,10 @@ for (const runtime of ['runc', 'gvisor'] as const) {
     const broken = await depsWith(init);
     const { writeFile } = await import('node:fs/promises');
     await writeFile(join(made.stateDir, 'no-program'), 'not a program\n', { mode: 0o555 });
-    await assert.rejects(openCell(made.plan(runtime), broken), { code: 'cell_failed' });
+    await assert.rejects(
+      openCell(made.plan(runtime), broken, () => undefined),
+      { code: 'cell_failed' },
+    );
     await nothingIsLeft();
   });
 }

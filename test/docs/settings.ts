@@ -32,6 +32,11 @@ const common = {
   ],
 } as const;
 
+const uids = [
+  '`10000-49999`',
+  'The uids of cells, FIRST-LAST. The kernel bounds processes per uid, so nothing else on a host may use them: give installations with engines of their own on one host ranges that do not overlap.',
+] as const;
+
 /** One sentence for each setting. The names come from the schemas, so a name without a sentence does not compile. */
 export const installation: Rows<Names<typeof installationSettings>> = {
   ...store,
@@ -52,6 +57,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
   HOTCELL_CPUS: ['all', 'CPUs for all cells together.'],
   HOTCELL_MEMORY_BYTES: ['most of it', 'Memory for all cells together.'],
   HOTCELL_RUNS: ['`64`', 'Maximum number of runs at once.'],
+  HOTCELL_UIDS: uids,
 };
 
 export const client: Rows<Names<typeof clientSettings>> = {
@@ -97,6 +103,7 @@ export const worker: Rows<Names<typeof workerSettings>> = {
   HOTCELL_CPUS: ['the host’s', 'CPUs for all cells together.'],
   HOTCELL_MEMORY_BYTES: ['three quarters of the host’s', 'Memory for all cells together.'],
   HOTCELL_RUNS: ['`64`', 'Maximum number of runs at once.'],
+  HOTCELL_UIDS: uids,
   HOTCELL_CACHE_BYTES: ['20 GiB', 'Size of the cache of inputs on this host.'],
   HOTCELL_SOURCES: ['none', 'The same file as the producer’s. Needed for snapshots in reference mode.'],
   HOTCELL_DRAIN_SECONDS: [

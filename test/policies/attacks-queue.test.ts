@@ -36,9 +36,9 @@ before(async () => {
     steps: {
       ...echoSteps,
       judge: async (spec) => judgePinned(await policies.get(spec.policy.digest), spec),
-      seal: async (plan) => {
+      seal: async (plan, left) => {
         cells.push(plan.run);
-        return await echoSteps.seal(plan);
+        return await echoSteps.seal(plan, left);
       },
     },
   });

@@ -1,5 +1,6 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { uidsOf } from '@hotcell/contract/uid-range.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type CellSettings, type Cells, openCells } from '@hotcell/executor-worker/cell/open.ts';
@@ -11,6 +12,7 @@ import { type Bed, engineSocket } from './bed.ts';
 import { testLimits } from './limits.ts';
 
 const mib = 1024 * 1024;
+export const testUids = uidsOf('10000-49999');
 
 /** Everything a cell reported, from the start of its job to its last event. */
 export interface Told {
@@ -44,6 +46,7 @@ export async function openTestCells(
     installation,
     worker,
     stateDir,
+    uids: testUids,
     log: openLog(worker, 'warn'),
     ...more,
   });

@@ -180,6 +180,25 @@ test('a run that outlasts the drain grace is handed back without using up an att
   await settled(house, [run]);
 });
 
+test('a program that ignores its end does not hold up a worker that drains', async () => {
+  await using house = await openHouse(bed);
+  const seal: Steps['seal'] = async (plan, left) =>
+    Object.assign(await echoSteps.seal(plan, left), { kill: () => undefined });
+  const first = await house.worker('first', { steps: { ...echoSteps, seal }, env: { HOTCELL_DRAIN_SECONDS: '0' } });
+  const { run } = await house.submit('hold');
+  await running(house, run);
+  await first.stop();
+  await house.worker('second');
+  await running(house, run, 2);
+  await cancel(house, run);
+  const result = await resultOf(house, run);
+  assert.deepEqual(
+    result.attempts.map((attempt) => attempt.error?.code),
+    ['draining', undefined],
+  );
+  await settled(house, [run]);
+});
+
 test('a worker can be drained remotely', async () => {
   await using house = await openHouse(bed);
   await house.worker('first');
@@ -197,6 +216,8 @@ test('a drained worker takes runs again when it is ordered to resume, and only t
   await using house = await openHouse(bed);
   const { workers } = house.producer.live;
   await house.worker('only');
+  // An order from before its start is forgotten.
+  await until('the worker reports', async () => await beatOf(house, 'only'));
   await workers.order('only', 'drain');
   await until('the worker is drained', async () => await isIn(house, 'only', 'drained'));
   const { run } = await house.submit('print hello');

@@ -23,8 +23,9 @@ const cell = (worker: string, more: Partial<Parameters<typeof reasonToReap>[0]> 
 const over = { deadlineMs: Date.parse('2026-01-01T11:00:00Z') };
 
 describe('a cell is left alone', () => {
-  test('if it is one of this worker’s own', () => {
+  test('if it is one of this worker’s own, whatever the wall clock says', () => {
     assert.equal(reasonToReap(cell('me', { id: 'mine' }), known), undefined);
+    assert.equal(reasonToReap(cell('me', { id: 'mine', ...over }), known), undefined);
   });
   test('if its worker is alive, whatever its deadline says', () => {
     assert.equal(reasonToReap(cell('other'), known), undefined);
@@ -44,10 +45,8 @@ describe('a cell goes', () => {
     assert.match(reasonToReap(cell('dead'), known) ?? '', /its worker dead is gone/);
     assert.match(reasonToReap(cell('dead', { hasEnded: true }), known) ?? '', /has ended/);
   });
-  test('if it is ours and past its deadline', () => {
-    assert.match(reasonToReap(cell('me', { id: 'mine', ...over }), known) ?? '', /deadline/);
-  });
-  test('if its deadline can’t be read', () => {
+  test('if it was made to inspect an image, and its deadline is over or can’t be read', () => {
+    assert.match(reasonToReap(cell('', over), known) ?? '', /deadline/);
     assert.match(reasonToReap(cell('', { deadlineMs: Number.NaN }), known) ?? '', /deadline/);
   });
 });

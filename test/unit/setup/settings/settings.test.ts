@@ -34,6 +34,11 @@ describe('settings in the environment', () => {
     ['HOTCELL_INSTALLATION', 'My Cell', /HOTCELL_INSTALLATION/],
     ['HOTCELL_LOG_LEVEL', 'loud', /HOTCELL_LOG_LEVEL/],
     ['HOTCELL_CPUS', 'many', /HOTCELL_CPUS.*number/],
+    ['HOTCELL_UIDS', '10000', /HOTCELL_UIDS.*two uids, such as 10000-49999/],
+    ['HOTCELL_UIDS', '1000-49999', /HOTCELL_UIDS.*begin at 10000/],
+    ['HOTCELL_UIDS', '20000-19000', /HOTCELL_UIDS.*at least 2048 uids/],
+    ['HOTCELL_UIDS', '60000-70000', /HOTCELL_UIDS.*must not contain 65534/],
+    ['HOTCELL_UIDS', '100000-4000000000', /HOTCELL_UIDS.*end at 2147483647/],
   ] as const)
     test(`${name}=${value} is refused by its name`, () => {
       assert.throws(() => readCliSettings({ [name]: value }), says(reason));
