@@ -59,7 +59,9 @@ export async function openProducer(
     patienceMs: settings.HOTCELL_PATIENCE_SECONDS * 1000,
     bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),
     tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
-    policies: new PolicyShelf({ folder: settings.HOTCELL_POLICIES, imagesLock }),
+    policies: new PolicyShelf({ folder: settings.HOTCELL_POLICIES, imagesLock }, (change) =>
+      log.info({ audit: 'policy', ...change }, 'a policy changed'),
+    ),
     pins: stack.use(new PolicyPins(store, { imagesLock })),
     keys: new KeyRing(store),
     model,

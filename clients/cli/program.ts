@@ -10,6 +10,7 @@ const commands: Readonly<Record<string, Entry>> = {
   up: ['set up and start the services', () => import('./up-command.ts')],
   down: ['stop the services; --purge also removes everything', () => import('./down-command.ts')],
   status: ['show services, ports, workers and cells', () => import('./status-command.ts')],
+  service: ['show what the services log', () => import('./service-command.ts')],
   run: ['run code in a sealed cell, show its log and exit like it', () => import('./run-command.ts')],
   submit: ['submit a run, print its id and return', () => import('./submit-command.ts')],
   wait: ['wait until a run is finished and exit like it', () => import('./wait-command.ts')],

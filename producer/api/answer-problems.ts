@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Problem } from '@hotcell/contract/api/problem.ts';
 import { problemJson } from '@hotcell/contract/api/route.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Producer } from '../producer.ts';
 import { problemOf } from './problem-of.ts';
@@ -27,17 +28,19 @@ export function sendProblem(problem: Problem, reply: FastifyReply): FastifyReply
 }
 
 /** Before there is a request: what came is not HTTP, or its headers are too large or too late. */
-export function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
+export const refuseUnreadable = (log: Logger) => (error: Error & { code?: string }, socket: Socket) => {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const unreadable = new HotcellError('invalid', `The request is not valid HTTP (${error.code ?? error.message}).`);
-  const body = JSON.stringify(problemOf(unreadable, randomUUID()));
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemOf(unreadable, requestId));
   const head = [
     'HTTP/1.1 400 Bad Request',
     `content-type: ${problemJson}`,
     `content-length: ${Buffer.byteLength(body)}`,
   ];
+  log.info({ requestId, status: 400, address: socket.remoteAddress, why: error.code }, 'refused a request');
   socket.end(`${head.join('\r\n')}\r\nconnection: close\r\n\r\n${body}`);
-}
+};
 
 /** Refusals of a body that its sender may still be sending. */
 const readsPast = new Set([413, 415, 429, 503]);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Producer } from '../producer.ts';
+import { logAccess } from './access-log.ts';
 import { answerProblems, refuseUnreadable, sendProblem } from './answer-problems.ts';
 import { apiKeyHandlers } from './apikey-handlers.ts';
 import { authenticate } from './authenticate.ts';
@@ -33,7 +34,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     return503OnClosing: false,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 8_192 },
-    clientErrorHandler: refuseUnreadable,
+    clientErrorHandler: refuseUnreadable(producer.log),
     frameworkErrors: (error, request, reply) => {
       sendProblem(problemOf(error, request.id), reply.headers({ ...headers, 'x-request-id': request.id }));
     },
@@ -43,6 +44,7 @@ export function buildServer(producer: Producer): FastifyInstance {
   });
   answerProblems(app, producer);
   authenticate(app, producer);
+  logAccess(app, producer.log);
   takeBodies(app, producer);
   dropSlowReaders(app.server, producer.patienceMs, producer.log);
   app.addHook('onResponse', async (request, reply) => {

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
 import { installationHere } from '@hotcell/policies/installation-here.ts';
@@ -12,17 +13,26 @@ export interface ShelfSettings {
   imagesLock: string;
 }
 
+/** A policy that was added, edited or removed; without a digest, there is none that can be used. */
+export interface PolicyChange {
+  policy: string;
+  from: Digest | null;
+  to: Digest | null;
+}
+
 const lookAgainMs = 500;
 
 /** The policies of this installation, read again by themselves when a file or the lock of the images changes. */
 export class PolicyShelf {
   readonly #settings: ShelfSettings;
+  readonly #changed: (change: PolicyChange) => void;
   #folder: Folder | undefined;
   #stamp = '';
   #lookedAt = 0;
 
-  constructor(settings: ShelfSettings) {
+  constructor(settings: ShelfSettings, changed: (change: PolicyChange) => void = () => {}) {
     this.#settings = settings;
+    this.#changed = changed;
   }
 
   /** The policy of that name, or a refusal that says what is wrong with it or which there are. */
@@ -50,12 +60,23 @@ export class PolicyShelf {
     const now = Date.now();
     if (this.#folder && now - this.#lookedAt < lookAgainMs) return this.#folder;
     const stamp = stampOf(this.#settings);
-    if (!this.#folder || stamp !== this.#stamp)
+    if (!this.#folder || stamp !== this.#stamp) {
+      const before = this.#folder;
       this.#folder = loadFolder(this.#settings.folder, installationHere(this.#settings.imagesLock));
+      if (before) for (const change of changesBetween(before, this.#folder)) this.#changed(change);
+    }
     this.#stamp = stamp;
     this.#lookedAt = now;
     return this.#folder;
   }
+}
+
+function changesBetween(before: Folder, after: Folder): PolicyChange[] {
+  const names = new Set([...before.policies.keys(), ...after.policies.keys()]);
+  return [...names].flatMap((policy) => {
+    const [from, to] = [before, after].map(({ policies }) => policies.get(policy)?.digest ?? null);
+    return from === to ? [] : [{ policy, from: from ?? null, to: to ?? null }];
+  });
 }
 
 function noPolicy(name: string, names: readonly string[]): string {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '@hotcell/contract/digest.ts';
@@ -133,6 +135,26 @@ async function explain(stderr: string, services: readonly string[]): Promise<Hot
 export async function composeDown(installation: Installation, say: (line: string) => void): Promise<void> {
   const argv = composeArgv(installation, 'down', '--volumes', '--remove-orphans');
   await must(argv, { say, env: await variables(installation, {}) });
+}
+
+/** Straight to this process's own output; ends with what was logged so far, or follows until it is interrupted. */
+export async function showServiceLogs(
+  installation: Installation,
+  services: readonly ServiceName[],
+  { follow, tail }: { follow: boolean; tail: number | undefined },
+): Promise<void> {
+  const flags = ['--no-color', ...(follow ? ['--follow'] : []), ...(tail === undefined ? [] : ['--tail', `${tail}`])];
+  // One service alone needs no name before each line, and its lines stay JSON.
+  const [program, ...words] = composeArgv(
+    installation,
+    'logs',
+    ...flags,
+    ...(services.length === 1 ? ['--no-log-prefix'] : []),
+    ...services,
+  );
+  const env = { ...process.env, ...(await variables(installation, {})) };
+  const child = spawn(program, words, { stdio: 'inherit', env });
+  await once(child, 'close');
 }
 
 const Row = z.object({

@@ -100,6 +100,15 @@ describe('an installation that is up', () => {
     assert.equal(code, 3);
   });
 
+  test('shows what its services log', async () => {
+    const { code, stdout } = await hotcell(['service', 'logs', 'producer', '--tail', '50']);
+    assert.equal(code, 0);
+    assert.match(stdout, /^\{"level".*"msg":"the producer answers"/m);
+    const wrong = await hotcell(['service', 'logs', 'producter']);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /Did you mean producer/);
+  });
+
   test('is not changed by another up', async () => {
     const services = async () => (await containersOf((await status()).installation, ofService)).toSorted();
     const before = await services();

@@ -22,6 +22,7 @@ test('the commands that people and scripts rely on are there', () => {
     'cancel',
     'rerun',
     'apikey',
+    'service',
     'workers',
     'rebuild',
     'completion',
