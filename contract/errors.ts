@@ -36,6 +36,8 @@ export const errorCodes = {
   input_damaged: { status: 500, retryable: true },
   input_missing: { status: 500, retryable: false },
   record_damaged: { status: 500, retryable: false },
+  // What a newer version wrote is left to workers of that version.
+  newer_version: { status: 500, retryable: true },
   lost_claim: { status: 409, retryable: false },
 } as const;
 

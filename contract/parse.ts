@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, HotcellError, type Issue, messageOf } from './errors.ts';
+import { parseWithout } from './unknown-fields.ts';
 
 /** A place in a value: `blocks[0].code`, or `(whole)` for the value itself. */
 export function pathOf(path: readonly PropertyKey[]): string {
@@ -31,8 +32,7 @@ export function parseAs<S extends z.ZodType>(
 ): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = issuesOf(parsed.error);
-  throw new HotcellError(code, `${what} is not valid: ${showIssues(issues)}`, { issues });
+  throw notValid(parsed.error, what, code);
 }
 
 export function parseJsonAs<S extends z.ZodType>(
@@ -44,10 +44,44 @@ export function parseJsonAs<S extends z.ZodType>(
   return parseAs(schema, jsonIn(text, what, code), what, code);
 }
 
-export function jsonIn(text: string, what: string, code: ErrorCode): unknown {
+/** The same for what a process of ours wrote, which may be newer: fields that it adds are left out. */
+export function parseOurs<S extends z.ZodType>(
+  schema: S,
+  text: string,
+  what: string,
+  code: ErrorCode = 'internal',
+): z.output<S> {
+  const parsed = parseWithout(schema, jsonIn(text, what, code));
+  if ('error' in parsed) throw notValid(parsed.error, what, code);
+  return parsed.data;
+}
+
+/**
+ * The same, with the fields that a newer version adds, though nothing here knows them: the value is then, byte for byte,
+ * the one that a digest names. For schemas without defaults.
+ */
+export function parseKept<S extends z.ZodType>(
+  schema: S,
+  text: string,
+  what: string,
+  code: ErrorCode,
+): { value: z.output<S>; unknown: string[] } {
+  const value = jsonIn(text, what, code);
+  const parsed = parseWithout(schema, value);
+  if ('error' in parsed) throw notValid(parsed.error, what, code);
+  const unknown = parsed.unknown.flatMap(({ path, keys }) => keys.map((key) => pathOf([...path, key])));
+  return { value: unknown.length === 0 ? parsed.data : (value as z.output<S>), unknown };
+}
+
+function jsonIn(text: string, what: string, code: ErrorCode): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
     throw new HotcellError(code, `${what} is not JSON: ${messageOf(cause)}`, { cause });
   }
+}
+
+function notValid(error: z.ZodError, what: string, code: ErrorCode): HotcellError {
+  const issues = issuesOf(error);
+  return new HotcellError(code, `${what} is not valid: ${showIssues(issues)}`, { issues });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Pulled, Served } from '@hotcell/outside/queue/queue.ts';
 import { cellPlanOf } from './cell/cell-plan.ts';
@@ -32,7 +33,7 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     if ('kind' in seen) return seen;
     stage = seen;
     control.goOn();
-    if (await isForAnother(worker, stage)) return await leaveToAnother(worker, control);
+    if (await isForAnother(worker, stage)) return await leaveToAnother(control, unfit(worker));
     stage = await specify(worker, stage);
     crashPoint('worker.spec');
     stage = await judgeRun(worker, stage);
@@ -54,6 +55,8 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     stage = unlessCancelled(stage, control.stopped);
     return (await tryAgain(worker, stage)) ?? (await publish(worker, stage));
   } catch (error) {
+    if (error instanceof HotcellError && error.code === 'newer_version')
+      return await leaveToAnother(control, `Waiting for a newer worker than ${worker.name}: ${error.message}`);
     return await fallBack(worker, stage, control, error);
   }
 }
@@ -64,8 +67,10 @@ function openControl(worker: Worker, { ticket: { run, tenant } }: Ticketed): Run
   return new RunControl(worker, beat);
 }
 
-async function leaveToAnother({ name }: Worker, control: RunControl): Promise<Served> {
-  const message = `Waiting for another worker: the cells that ${name} makes are not what the policy requires (see the run's attempts).`;
+const unfit = ({ name }: Worker) =>
+  `Waiting for another worker: the cells that ${name} makes are not what the policy requires (see the run's attempts).`;
+
+async function leaveToAnother(control: RunControl, message: string): Promise<Served> {
   await control.tell('queued', { code: 'not_here', message });
   return { kind: 'later', afterMs: soonMs };
 }

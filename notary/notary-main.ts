@@ -3,7 +3,7 @@ import { sayAlive } from '@hotcell/outside/process/alive.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { openEnding } from '@hotcell/outside/process/ending.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
-import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
+import { Buckets, bucketsFrom, reportUnreadable } from '@hotcell/record/buckets.ts';
 import { readNotarySettings } from './notary-config.ts';
 import { forgetOldKeys } from '@hotcell/record/forget-keys.ts';
 import { sequence } from './sequence.ts';
@@ -17,7 +17,7 @@ armCrashPoint(settings.HOTCELL_CRASH_AT);
 const log = openLog('notary', settings.HOTCELL_LOG_LEVEL);
 using ending = openEnding(log, endMs);
 const ends = ending.asked;
-using store = new Buckets(bucketsFrom(settings));
+using store = new Buckets(bucketsFrom(settings), reportUnreadable(log));
 
 let forgot = Number.NEGATIVE_INFINITY;
 log.info('sequencing finished runs');

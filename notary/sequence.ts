@@ -40,12 +40,15 @@ async function* doneRuns({ store, log }: SequenceDeps): AsyncGenerator<FinishedR
     else log.error({ key: done.unknown }, 'the key of a done marker names no run; it is left alone');
 }
 
-/** A marker is only a hint: it counts if the result is there with, byte for byte, the digest that the marker names. */
+/**
+ * A marker is only a hint: it counts if the result is there with, byte for byte, the digest that the marker names. For one
+ * that cannot be read, the result is enough.
+ */
 async function isFinished({ store, log }: SequenceDeps, done: FinishedRun): Promise<boolean> {
   try {
     const marker = await readDoneMarker(store, done);
     const result = marker && (await storedResult(store, done.tenant, done.run));
-    if (result && result.digest === marker.result) return true;
+    if (result && (marker === 'unreadable' || result.digest === marker.result)) return true;
     log.error({ run: done.run }, 'a done marker names a result that is not there; nothing of the run is removed');
   } catch (error) {
     log.error({ run: done.run, error }, 'failed to follow a done marker; the next pass tries again');

@@ -1,10 +1,10 @@
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Attempt } from '@hotcell/contract/result.ts';
 import type { Buckets } from './buckets.ts';
-import { workKeys } from './layout.ts';
+import { type AttemptPlace, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import type { AttemptRecord, Claim } from './schemas.ts';
-import { putFirst, readValue } from './read-write.ts';
+import { putFirst, readMark } from './read-write.ts';
 
 /** What was tried before, read from the buckets alone. */
 export interface History {
@@ -34,23 +34,32 @@ async function recordOf(
   tenant: string,
   { run, attempt, nonce: claim }: Claim,
 ): Promise<AttemptRecord | undefined> {
-  return (
-    (await readValue(store, objects.attempt, tenant, run, { attempt, claim })) ??
-    (await readValue(store, objects.attempt, tenant, run, { attempt }))
-  );
+  const read = (place: AttemptPlace) => readMark(store, objects.attempt, () => undefined, tenant, run, place);
+  return (claim ? await read({ attempt, claim }) : undefined) ?? (await read({ attempt }));
 }
 
 export async function readHistory(store: Buckets, tenant: string, run: RunId): Promise<History> {
   const claims: Claim[] = [];
   for await (const { key } of store.list(store.work, workKeys.claims(run))) {
-    const claim = await readValue(store, objects.claim, run, attemptIn(key));
+    const claim = await readClaim(store, run, Number(key.slice(key.lastIndexOf('/') + 1)));
     if (claim) claims.push(claim);
   }
   const records = await Promise.all(claims.map((claim) => recordOf(store, tenant, claim)));
   return historyOf(claims, records);
 }
 
-const attemptIn = (key: string) => Number(key.slice(key.lastIndexOf('/') + 1));
+/** One that cannot be read is an attempt of a worker that is not known. */
+async function readClaim(store: Buckets, run: RunId, attempt: number): Promise<Claim | undefined> {
+  const instead = ({ modified }: { modified: Date }): Claim => ({
+    version: 1,
+    run,
+    attempt,
+    worker: 'unknown',
+    nonce: '',
+    startedAt: modified.toISOString(),
+  });
+  return Number.isInteger(attempt) ? readMark(store, objects.claim, instead, run, attempt) : undefined;
+}
 
 export function historyOf(claims: readonly Claim[], records: readonly (AttemptRecord | undefined)[]): History {
   const attempts = claims.map((claim, i) => attemptOf(claim, records[i]));
@@ -64,7 +73,7 @@ export function historyOf(claims: readonly Claim[], records: readonly (AttemptRe
 }
 
 function attemptOf({ attempt, worker, nonce, startedAt }: Claim, record: AttemptRecord | undefined): Attempt {
-  const about = { attempt, worker, claim: nonce, startedAt };
+  const about = { attempt, worker, ...(nonce ? { claim: nonce } : {}), startedAt };
   if (record) {
     const { finishedAt, error, outcome } = record;
     return { ...about, finishedAt, ...(outcome ? { outcome } : {}), error };

@@ -6,7 +6,7 @@ import type { Buckets } from './buckets.ts';
 import { workKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import type { Claim } from './schemas.ts';
-import { has, putFirst } from './read-write.ts';
+import { has, isDamaged, putFirst } from './read-write.ts';
 
 const tries = 5;
 
@@ -25,9 +25,13 @@ export async function claimNext(
   for (let i = 0; i < tries; i++) {
     const startedAt = new Date().toISOString();
     const claim: Claim = { version: 1, run, attempt: history.next, worker, nonce: randomUUID(), startedAt };
-    const stands = await putFirst(store, objects.claim, claim, run, claim.attempt);
+    // One that stands there and cannot be read is another's.
+    const stands = await putFirst(store, objects.claim, claim, run, claim.attempt).catch((error: unknown) => {
+      if (!isDamaged(error)) throw error;
+      return undefined;
+    });
     // The nonce tells our own claim from another's, also when the answer to our put was lost.
-    if (stands.nonce === claim.nonce) return { claim, history };
+    if (stands?.nonce === claim.nonce) return { claim, history };
     history = await readHistory(store, tenant, run);
   }
   throw new HotcellError(

@@ -3,7 +3,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from './buckets.ts';
 import { markerOf, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
-import { readValue } from './read-write.ts';
+import { readMark } from './read-write.ts';
 import type { DoneMarker } from './schemas.ts';
 
 export interface FinishedRun {
@@ -16,8 +16,18 @@ export async function* markedDone(store: Buckets): AsyncGenerator<FinishedRun | 
   for await (const { key } of store.list(store.work, workKeys.doneMarkers)) yield markerOf(key) ?? { unknown: key };
 }
 
-export function readDoneMarker(store: Buckets, { tenant, run }: FinishedRun): Promise<DoneMarker | undefined> {
-  return readValue(store, objects.done, tenant, run);
+/** `unreadable` if the marker is there and cannot be read: only its key still says that the run has a result. */
+export async function readDoneMarker(
+  store: Buckets,
+  { tenant, run }: FinishedRun,
+): Promise<DoneMarker | 'unreadable' | undefined> {
+  let damaged = false;
+  const instead = () => {
+    damaged = true;
+    return undefined;
+  };
+  const marker = await readMark(store, objects.done, instead, tenant, run);
+  return damaged ? 'unreadable' : marker;
 }
 
 /** All that finished runs left in the work bucket, but for their done markers. */

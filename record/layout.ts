@@ -88,6 +88,7 @@ export function attemptOf(key: string): { run: RunId; attempt: number } | undefi
 
 /** From the key of an open or done marker back to what it marks; undefined for a key that is none of ours. */
 export function markerOf(key: string): { tenant: string; run: RunId } | undefined {
-  const [, , tenant, run, ...rest] = key.split('/');
-  return tenant && run && rest.length === 0 ? { tenant, run } : undefined;
+  const [, , tenant, name, ...rest] = key.split('/');
+  const run = RunId.safeParse(name);
+  return tenant && run.success && rest.length === 0 ? { tenant, run: run.data } : undefined;
 }

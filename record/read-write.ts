@@ -1,6 +1,6 @@
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { parseKept } from '@hotcell/contract/parse.ts';
 import type { FoundObject } from '@hotcell/outside/store/store-list.ts';
 import type { z } from 'zod';
 import type { Buckets } from './buckets.ts';
@@ -9,6 +9,8 @@ import type { Kind } from './objects.ts';
 /** An object as it was read, with what a later write over exactly this version needs. */
 export interface Stored<T> extends Pick<FoundObject, 'etag' | 'modified'> {
   value: T;
+  /** Its fields that a newer version adds. They are kept in the value. */
+  unknown: readonly string[];
   /** Of the bytes as they stand there. */
   digest: Digest;
 }
@@ -24,8 +26,8 @@ export async function readStored<At extends readonly unknown[], S extends z.ZodT
   const found = await store.getWhole(bucket, key);
   if (!found) return undefined;
   const { bytes, etag, modified } = found;
-  const value = parseJsonAs(kind.schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
-  return { value, digest: sha256(bytes), etag, modified };
+  const { value, unknown } = parseKept(kind.schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
+  return { value, unknown, digest: sha256(bytes), etag, modified };
 }
 
 export async function readValue<At extends readonly unknown[], S extends z.ZodType>(
@@ -34,6 +36,31 @@ export async function readValue<At extends readonly unknown[], S extends z.ZodTy
   ...at: At
 ): Promise<z.output<S> | undefined> {
   return (await readStored(store, kind, ...at))?.value;
+}
+
+/**
+ * A mark that cannot be read still says what its key says. It is kept and reported, and `instead` is what is left of it:
+ * no run is lost or held up by it.
+ */
+export async function readMark<At extends readonly unknown[], S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<At, S>,
+  instead: (about: { modified: Date; error: HotcellError }) => z.output<S> | undefined,
+  ...at: At
+): Promise<z.output<S> | undefined> {
+  try {
+    return await readValue(store, kind, ...at);
+  } catch (error) {
+    if (!isDamaged(error)) throw error;
+    const found = await store.head(store[kind.bucket], kind.key(...at));
+    if (!found) return undefined;
+    store.unreadable(error);
+    return instead({ modified: found.modified ?? new Date(0), error });
+  }
+}
+
+export function isDamaged(error: unknown): error is HotcellError {
+  return error instanceof HotcellError && error.code === 'record_damaged';
 }
 
 export async function has<At extends readonly unknown[]>(store: Buckets, kind: Kind<At>, ...at: At): Promise<boolean> {

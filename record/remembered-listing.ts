@@ -4,8 +4,8 @@ import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { Buckets } from './buckets.ts';
 import { z } from 'zod';
 
-const Heading = z.object({ version: z.literal(1) });
-const Line = z.strictObject({ key: z.string(), versionId: z.string(), size: z.number().int().min(0), sha256: Digest });
+const Heading = z.looseObject({ version: z.literal(1) });
+const Line = z.looseObject({ key: z.string(), versionId: z.string(), size: z.number().int().min(0), sha256: Digest });
 type RememberedObject = z.infer<typeof Line>;
 
 /**

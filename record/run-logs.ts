@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { LogRow } from '@hotcell/contract/log-rows.ts';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { parseOurs } from '@hotcell/contract/parse.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { committedAttempt, type Result } from '@hotcell/contract/result.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
@@ -18,7 +18,7 @@ async function* rowsOf(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: st
   for await (const chunk of bytes) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) yield parseJsonAs(LogRow, line, `a row of ${what}`, 'record_damaged');
+    for (const line of lines) yield parseOurs(LogRow, line, `a row of ${what}`, 'record_damaged');
   }
   if (rest !== '') throw new HotcellError('record_damaged', `${what} ends in the middle of a row.`);
 }

@@ -1,11 +1,15 @@
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import type { CancelMark } from '@hotcell/contract/heartbeats.ts';
-import type { RunId } from '@hotcell/contract/names.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { RunId } from '@hotcell/contract/names.ts';
+import { queueOf } from '@hotcell/contract/policy.ts';
 import type { Buckets } from './buckets.ts';
+import { readPolicyText } from './pinned-policies.ts';
+import { findSpec } from './run-spec.ts';
 import { markerOf, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import type { IdempotencyMark, OpenMarker } from './schemas.ts';
-import { has, putFirst, readValue } from './read-write.ts';
+import { has, isDamaged, putFirst, readMark, readValue } from './read-write.ts';
 
 /** Open and done markers lie in so many folders, each of which can be looked through alone. */
 export { allShards } from './layout.ts';
@@ -15,8 +19,32 @@ export async function putOpenMarker(store: Buckets, marker: OpenMarker): Promise
   await putFirst(store, objects.open, marker, marker.tenant, marker.run);
 }
 
-export function readOpenMarker(store: Buckets, tenant: string, run: RunId): Promise<OpenMarker | undefined> {
-  return readValue(store, objects.open, tenant, run);
+/** One that cannot be read is made again from the run's spec and policy: its key is the promise. */
+export async function readOpenMarker(store: Buckets, tenant: string, run: RunId): Promise<OpenMarker | undefined> {
+  let damage: HotcellError | undefined;
+  const remember = ({ error }: { error: HotcellError }) => {
+    damage = error;
+    return undefined;
+  };
+  const marker = await readMark(store, objects.open, remember, tenant, run);
+  return damage ? await markerFromSpec(store, tenant, run, damage) : marker;
+}
+
+async function markerFromSpec(store: Buckets, tenant: string, run: RunId, damage: HotcellError): Promise<OpenMarker> {
+  const found = await findSpec(store, tenant, run);
+  if (!found) throw damage;
+  const { policy, priority, acceptedAt, notBefore } = found.spec;
+  const queue = queueOf((await readPolicyText(store, policy.digest)).policy);
+  return {
+    version: 1,
+    run,
+    tenant,
+    spec: found.digest,
+    queue,
+    priority,
+    acceptedAt,
+    ...(notBefore ? { notBefore } : {}),
+  };
 }
 
 export function isOpen(store: Buckets, tenant: string, run: RunId): Promise<boolean> {
@@ -28,16 +56,31 @@ export async function* openRuns(store: Buckets, shard: string): AsyncGenerator<{
   for await (const { key } of store.list(store.work, workKeys.openShard(shard), { pageSize: 200 })) {
     const marked = markerOf(key);
     if (marked) yield marked;
+    else store.unreadable(new HotcellError('record_damaged', `${store.work}/${key} names no run.`));
   }
 }
 
 /** The first caller who cancels is the one that the result names: answers the mark that stands. */
-export function putCancelMark(store: Buckets, mark: CancelMark): Promise<CancelMark> {
-  return putFirst(store, objects.cancel, mark, mark.run);
+export async function putCancelMark(store: Buckets, mark: CancelMark): Promise<CancelMark> {
+  try {
+    return await putFirst(store, objects.cancel, mark, mark.run);
+  } catch (error) {
+    if (!isDamaged(error)) throw error;
+    return (await readCancelMark(store, mark.run)) ?? mark;
+  }
 }
 
+/** One that cannot be read cancels the run as well: only a cancel is put under its key. */
 export function readCancelMark(store: Buckets, run: RunId): Promise<CancelMark | undefined> {
-  return readValue(store, objects.cancel, run);
+  const instead = ({ modified }: { modified: Date }): CancelMark => ({
+    version: 1,
+    run,
+    tenant: 'unknown',
+    by: 'unknown',
+    reason: 'the mark that says why cannot be read',
+    at: modified.toISOString(),
+  });
+  return readMark(store, objects.cancel, instead, run);
 }
 
 /** The marks that were put since then. */
@@ -45,7 +88,8 @@ export async function* cancelMarks(store: Buckets, sinceMs: number): AsyncGenera
   const prefix = workKeys.cancel('');
   for await (const { key, modified } of store.list(store.work, prefix)) {
     if (modified && modified.getTime() < sinceMs) continue;
-    const mark = await readCancelMark(store, key.slice(prefix.length));
+    const run = RunId.safeParse(key.slice(prefix.length));
+    const mark = run.success ? await readCancelMark(store, run.data) : undefined;
     if (mark) yield mark;
   }
 }

@@ -3,13 +3,13 @@ import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import type { PinnedPolicy } from '@hotcell/record/pinned-policies.ts';
-import { readSpec } from '@hotcell/record/run-spec.ts';
+import { newerThanThis, readKnownSpec } from '@hotcell/record/run-spec.ts';
 import type { Judged, Specified, Ticketed } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 
 export async function specify({ store }: Worker, ticketed: Ticketed): Promise<Specified> {
   const { tenant, run, spec } = ticketed.ticket;
-  return { ...ticketed, at: 'specified', spec: await readSpec(store, tenant, run, spec) };
+  return { ...ticketed, at: 'specified', spec: await readKnownSpec(store, tenant, run, spec) };
 }
 
 /** The worker judges for itself: it believes neither the producer's judgement nor the queue that the run was put into. */
@@ -25,7 +25,8 @@ export async function judgeRun({ steps }: Pick<Worker, 'steps'>, specified: Spec
 }
 
 /** What the pinned policy lets this run have; `policy_refused` with every reason if it may not run. */
-export function judgePinned({ policy, revoked }: PinnedPolicy, spec: Spec): Effective {
+export function judgePinned({ policy, revoked, unknown }: PinnedPolicy, spec: Spec): Effective {
+  if (unknown.length > 0) throw newerThanThis(`The policy ${policy.name}`, unknown);
   const judged = judgeSpec(spec, policy);
   const issues: Issue[] = judged.admitted ? [] : [...judged.reasons];
   if (revoked)

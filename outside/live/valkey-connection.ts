@@ -2,6 +2,7 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import type { ChainableCommander, Redis } from 'ioredis';
 import type { z } from 'zod';
+import { parseWithout } from '@hotcell/contract/unknown-fields.ts';
 
 /** A list that grows no more expires. */
 export const listSeconds = 7 * 86_400;
@@ -49,11 +50,12 @@ export class ValkeyConnection {
   }
 }
 
-/** Valkey is not trusted: what does not parse counts as absent. */
+/** Valkey is not trusted: what does not parse counts as absent. Fields that a newer process adds are left out. */
 export function ifValid<S extends z.ZodType>(schema: S, text: string | null): z.output<S> | undefined {
   if (text === null) return undefined;
   try {
-    return schema.safeParse(JSON.parse(text)).data;
+    const parsed = parseWithout(schema, JSON.parse(text));
+    return 'error' in parsed ? undefined : parsed.data;
   } catch {
     // Not even JSON.
     return undefined;

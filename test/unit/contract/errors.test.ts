@@ -13,6 +13,7 @@ test('a caller may retry after a passing failure and after nothing else', () => 
     'image_missing',
     'input_damaged',
     'internal',
+    'newer_version',
     'overloaded',
     'posture_differs',
     'queue_full',

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { apiKeyIdOf } from '@hotcell/contract/apikey.ts';
+import { canonical, sha256 } from '@hotcell/contract/digest.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
+import { parseKept } from '@hotcell/contract/parse.ts';
+import { emptyResult } from '@hotcell/record/empty-result.ts';
+import { objects } from '@hotcell/record/objects.ts';
+import { z } from 'zod';
+import { testLimits } from '../../support/limits.ts';
+import { policyOf } from '../../support/policies.ts';
+import { specFor } from '../../support/spec.ts';
+
+const run = newRunId();
+const tenant = 'tests';
+const digest = sha256('');
+const at = '2026-01-01T00:00:00.000Z';
+const claim = crypto.randomUUID();
+const ofRun = { version: 1, run, tenant };
+const attempt = { attempt: 1, worker: 'w', startedAt: at };
+const error = { code: 'internal', message: 'm' };
+
+const spec = {
+  ...specFor(tenant, 'print 1'),
+  ...{ run, acceptedAt: at },
+  blocks: [{ language: 'sh', code: 'print 1' }, { argv: ['true'] }],
+  files: [
+    { path: 'a', text: 'a' },
+    { path: 'b', base64: '' },
+  ],
+  inputs: [{ name: 'in', snapshot: digest, locations: digest }],
+  retry: { on: ['failed'], max: 1 },
+};
+const result = {
+  ...emptyResult(
+    { run, tenant, spec: digest },
+    undefined,
+    { outcome: 'failed', reason: 'r', errors: [] },
+    new Date(at),
+  ),
+  limits: testLimits,
+  outputs: { snapshot: null, files: [{ path: 'a', size: 0, sha256: digest }], refused: [{ path: 'b', reason: 'r' }] },
+  attempts: [{ ...attempt, claim, finishedAt: at, error }],
+};
+
+/** One of every object that is a JSON value. */
+const samples = {
+  spec,
+  result,
+  attempt: { version: 1, run, ...attempt, finishedAt: at, error, handedBack: false },
+  snapshot: {
+    ...{ version: 1, snapshot: digest, locations: digest, files: 0, bytes: 0 },
+    ...{ mode: 'copy', source: '', by: '', at },
+  },
+  name: { version: 1, name: 'n', history: [{ snapshot: digest, at, by: 'b' }] },
+  policy: policyOf({}),
+  revocation: { version: 1, policy: digest, reason: 'r', by: 'b', at },
+  apiKey: {
+    ...{ version: 1, id: apiKeyIdOf('k'), sha256: digest },
+    ...{ tenant, role: 'reader', label: '', createdAt: at },
+  },
+  open: { ...ofRun, spec: digest, queue: 'runc', priority: 5, acceptedAt: at },
+  claim: { version: 1, run, ...attempt, nonce: claim },
+  cancel: { ...ofRun, by: 'b', reason: 'r', at },
+  done: { ...ofRun, result: digest, finishedAt: at },
+  idempotency: { ...ofRun, body: digest, at },
+  freezing: { version: 1, at },
+  sweeping: { version: 1, at, until: at },
+};
+
+/** Maps whose keys a submitter or an operator chooses have no fields. */
+const maps = new Set(['labels', 'env', 'params', 'seccomp']);
+
+function withAdded(value: unknown, of = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => withAdded(one));
+  if (typeof value !== 'object' || value === null || maps.has(of)) return value;
+  const inner = Object.entries(value).map(([key, one]) => [key, withAdded(one, key)]);
+  return { ...Object.fromEntries(inner), added: { by: 'a newer version' } };
+}
+
+test('there is a sample of every object that is a JSON value', () => {
+  const json = Object.entries(objects).filter(([, { schema }]) => !(schema instanceof z.ZodNever));
+  assert.deepEqual(Object.keys(samples).toSorted(), json.map(([name]) => name).toSorted());
+});
+
+for (const [name, sample] of Object.entries(samples))
+  test(`an object of a newer version is read with all that it adds: ${name}`, () => {
+    const { schema } = objects[name as keyof typeof samples];
+    const plain = canonical(sample);
+    assert.deepEqual(parseKept(schema, plain, name, 'record_damaged').unknown, []);
+    const newer = canonical(withAdded(sample));
+    const { value, unknown } = parseKept(schema, newer, name, 'record_damaged');
+    // The same bytes, so that its digest stays what others say it is.
+    assert.equal(canonical(value), newer);
+    assert.equal(unknown.length, newer.split('"added":').length - 1);
+    assert.ok(unknown.includes('added'));
+    assert.throws(() => parseKept(schema, canonical({ ...sample, version: 0 }), name, 'record_damaged'), {
+      code: 'record_damaged',
+    });
+  });
