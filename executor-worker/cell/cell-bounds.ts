@@ -20,6 +20,14 @@ export function cellMemory(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
   return plan.limits.memoryBytes + runtimeMemory[plan.runtime];
 }
 
+/** The shim of a cell and what the kernel holds for it: outside the cell's own memory (docs/decisions/0085). */
+const besideCell = 16 * mib;
+
+/** What a cell takes of its host, and so of a worker's capacity: more than its job may use. */
+export function cellTakes(plan: Pick<CellPlan, 'runtime' | 'limits'>): { cpus: number; memoryBytes: number } {
+  return { cpus: plan.limits.cpus, memoryBytes: cellMemory(plan) + besideCell };
+}
+
 /**
  * On runc the cgroup's bound lies just above NPROC. Under gVisor each task of the job is one or two of the host's, and a
  * sandbox that can't have them dies: there the cgroup is only a backstop.

@@ -2,6 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
+import { cellTakes } from '../cell/cell-bounds.ts';
 import type { Holdings } from '../holdings.ts';
 import type { Judged } from '../stages.ts';
 import type { Worker } from '../worker.ts';
@@ -15,14 +16,15 @@ const laterMs = 3_000;
 /** Takes the room that the run needs, or says what becomes of its ticket if it can't have it here. A wait is reported. */
 export async function takeRoom(
   worker: Worker,
-  { ticket, effective: { limits } }: Judged,
+  { ticket, effective }: Judged,
   control: RunControl,
   holdings: Holdings,
 ): Promise<Served | undefined> {
-  const waiting = whyItWaits(worker.name, worker.capacity, limits);
+  const needs = cellTakes(effective);
+  const waiting = whyItWaits(worker.name, worker.capacity, needs);
   if (waiting) await control.tell('queued', waiting);
   if (waiting?.code === 'too_big') return { kind: 'later', afterMs: laterMs };
-  holdings.room = await roomFor(worker, ticket.queue, limits, control);
+  holdings.room = await roomFor(worker, ticket.queue, needs, control);
   if (!holdings.room) return { kind: 'back' };
   if (!control.hasTicket) return { kind: 'later', afterMs: soonMs };
   if (!(await canMakeCells(worker, control))) return { kind: 'later', afterMs: laterMs };
@@ -34,7 +36,7 @@ export function whyItWaits(worker: string, capacity: Capacity, needs: Needs): Ru
   const bytes = formatBytes(needs.memoryBytes);
   if (!capacity.everFits(needs)) {
     const most = formatBytes(total.memoryBytes);
-    const message = `Worker ${worker} gives runs at most ${most} of memory, and this one needs ${bytes}. Start a bigger worker, or cancel the run.`;
+    const message = `Worker ${worker} gives runs at most ${most} of memory, and this one needs ${bytes} with what its cell takes itself. Start a bigger worker, or cancel the run.`;
     return { code: 'too_big', message };
   }
   if (capacity.fitsNow(needs)) return undefined;
@@ -42,7 +44,7 @@ export function whyItWaits(worker: string, capacity: Capacity, needs: Needs): Ru
   let message = `Waiting on ${worker} behind a run that needs more room.`;
   if (free.runs < 1) message = `Waiting on ${worker} for another run to finish (it takes ${total.runs} at a time).`;
   else if (free.memoryBytes < needs.memoryBytes)
-    message = `Waiting for free memory on ${worker} (needs ${bytes}, ${formatBytes(free.memoryBytes)} is free).`;
+    message = `Waiting for free memory on ${worker} (needs ${bytes} with its cell, ${formatBytes(free.memoryBytes)} is free).`;
   else if (free.cpus + 1e-9 < cpus)
     message = `Waiting for a free CPU on ${worker} (needs ${cpus}, ${Number(free.cpus.toFixed(2))} is free).`;
   return { code: 'no_room', message };

@@ -10,6 +10,7 @@ import { engineThatAnswers, type EngineInfo } from '../engine/info.ts';
 import { textIfThere } from '../settings/config-file.ts';
 import { checkout, type Installation, placesIn } from '../settings/installation.ts';
 import { serviceUser } from './files.ts';
+import { memoryForCells } from './service-memory.ts';
 
 const serviceNames = ['valkey', 'store', 'producer', 'executor-worker', 'notary'] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -27,11 +28,12 @@ const projectOf = (installation: Pick<Installation, 'id'>) => `hotcell-${install
 // Compose wants a value for every variable, even of services that are not started now.
 const noImage = 'hotcell/not-built:yet';
 
-const gibibyte = 1024 ** 3;
-
 /** The share of the engine's machine (which need not be ours) that cells may use; services and kernel get the rest. */
-function workerShare({ cpus, memoryBytes, runtimes }: EngineInfo): Record<string, string> {
-  const memory = Math.max(gibibyte, Math.floor(memoryBytes * 0.75), memoryBytes - 4 * gibibyte);
+function workerShare(
+  { cpus, memoryBytes, runtimes }: EngineInfo,
+  services: readonly ServiceName[],
+): Record<string, string> {
+  const memory = memoryForCells(memoryBytes, services);
   return {
     HOTCELL_QUEUES: runtimes.includes('runsc') ? 'runc,gvisor' : 'runc',
     HOTCELL_CPUS: String(cpus),
@@ -72,7 +74,7 @@ async function variables(installation: Installation, images: ServiceImages): Pro
       hostname()
         .replace(/[^a-zA-Z0-9._-]/g, '-')
         .slice(0, 48) || 'worker',
-    ...workerShare(engine),
+    ...workerShare(engine, expectedServices(installation)),
     ...worker,
     HOTCELL_ENGINE_SOCKET: '/var/run/docker.sock',
     COMPOSE_PROFILES: '',

@@ -55,7 +55,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
     'Queues that the worker of this machine serves, separated by commas: `runc,gvisor`.',
   ],
   HOTCELL_CPUS: ['all', 'CPUs for all cells together.'],
-  HOTCELL_MEMORY_BYTES: ['most of it', 'Memory for all cells together.'],
+  HOTCELL_MEMORY_BYTES: ['what the services and the engine leave, at least half', 'Memory for all cells together.'],
   HOTCELL_RUNS: ['`64`', 'Maximum number of runs at once.'],
   HOTCELL_UIDS: uids,
 };

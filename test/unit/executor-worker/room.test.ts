@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cellTakes } from '@hotcell/executor-worker/cell/cell-bounds.ts';
 import { Capacity } from '@hotcell/executor-worker/pull/capacity.ts';
 import { whyItWaits } from '@hotcell/executor-worker/pull/room.ts';
+import { testLimits } from '../../support/limits.ts';
 
 const mib = 1024 ** 2;
 const never = new AbortController().signal;
@@ -19,7 +21,7 @@ test('a run that waits for room says which room, how much it needs and how much 
   });
   assert.equal(
     waits({ cpus: 0.1, memoryBytes: 512 * mib })?.message,
-    'Waiting for free memory on vm (needs 512 MiB, 256 MiB is free).',
+    'Waiting for free memory on vm (needs 512 MiB with its cell, 256 MiB is free).',
   );
   using _rest = await capacity.take({ cpus: 0.1, memoryBytes: mib }, never);
   assert.equal(
@@ -41,10 +43,16 @@ test('a run that fits but asked later waits behind the one that needs more room'
   await assert.rejects(big, /left/);
 });
 
+test('a cell takes more of its host than its job may use: gVisor’s own memory, and what is outside the cell', () => {
+  const limits = { ...testLimits, cpus: 1.5, memoryBytes: 256 * mib };
+  assert.deepEqual(cellTakes({ runtime: 'runc', limits }), { cpus: 1.5, memoryBytes: (256 + 16) * mib });
+  assert.deepEqual(cellTakes({ runtime: 'gvisor', limits }), { cpus: 1.5, memoryBytes: (256 + 64 + 16) * mib });
+});
+
 test('a run that is too big for the worker says so, and what to do', () => {
   assert.deepEqual(whyItWaits('vm', idle(), { cpus: 1, memoryBytes: 1024 * mib }), {
     code: 'too_big',
     message:
-      'Worker vm gives runs at most 512 MiB of memory, and this one needs 1 GiB. Start a bigger worker, or cancel the run.',
+      'Worker vm gives runs at most 512 MiB of memory, and this one needs 1 GiB with what its cell takes itself. Start a bigger worker, or cancel the run.',
   });
 });
