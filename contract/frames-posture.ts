@@ -40,7 +40,8 @@ export const postureFields = {
   cgroup: { key: 11, fields: { file: 'text', value: 'text' } },
   /** An entry of /dev: st_mode, device numbers, and where a link points. */
   device: { key: 12, fields: { path: 'text', mode: 'int', major: 'int', minor: 'int', target: 'text' } },
-  env: { key: 13, fields: { entry: 'text' } },
+  /** A variable by its name, and the digest of the whole entry, whose value may be longer than a record. */
+  env: { key: 13, fields: { name: 'text', sha256: 'hex' } },
   fd: { key: 14, fields: { fd: 'int', mode: 'int', flags: 'int' } },
   cwd: { key: 15, fields: { path: 'text' } },
   uidMap: { key: 16, fields: { line: 'text' } },
@@ -54,6 +55,12 @@ export const postureFields = {
     key: 22,
     fields: { sha256: 'hex', uid: 'int', inheritable: 'mask', permitted: 'mask', effective: 'mask', bounding: 'mask' },
   },
+  /** How many processors the job begins on. */
+  cpus: { key: 23, fields: { count: 'int' } },
+  /** A call that no cell may make, and what came back: 0 if it succeeded. */
+  tried: { key: 24, fields: { call: 'text', errno: 'int' } },
+  /** A path that a cell hides or protects, and whether the kernel has it at all. */
+  hidden: { key: 25, fields: { path: 'text', there: 'int' } },
   /** The record `of` could not be read. */
   unreadable: { key: 30, fields: { of: 'int', errno: 'int' } },
   /** The record `of` has more entries than are listed. */

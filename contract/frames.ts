@@ -160,7 +160,16 @@ export interface JobLimits {
 /** In this order: hello env* seal+ job (env|file fileData*|block blockData*)* start kill?. Stdin's end kills the cell. */
 export type HostFrame =
   /** `lifetimeMs`: how long the cell may wait for START before it ends itself. */
-  | { type: 'hello'; uid: number; gid: number; lifetimeMs: number; rlimits: readonly Rlimit[] }
+  | {
+      type: 'hello';
+      uid: number;
+      gid: number;
+      lifetimeMs: number;
+      rlimits: readonly Rlimit[];
+      /** How many processors the job begins on, from the how-manieth of the cell's on. 0: all. */
+      cpus: number;
+      firstCpu: number;
+    }
   | { type: 'env'; name: string; value: string }
   | { type: 'seal'; nonce: Uint8Array }
   | { type: 'job'; limits: JobLimits }

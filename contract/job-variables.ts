@@ -2,6 +2,12 @@
 export const envCeiling = { variables: 128, bytes: 64 * 1024 } as const;
 
 /**
+ * The number of the policy's processors, for libraries that otherwise start a thread for each processor of the host. A
+ * default: a value that the policy lets the job or the image set counts.
+ */
+export const threadVariables = ['OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS'];
+
+/**
  * Variables that Hotcell sets itself, or that change which code a loader or an interpreter runs: then other code would run
  * than the record says. No policy can let them through, neither from a job nor from an image.
  */

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder, noInputs } from '@hotcell/executor-worker/cell/host-files.ts';
-import { containerOptions, initPath } from '@hotcell/executor-worker/cell/options.ts';
+import { cellCpus } from '@hotcell/executor-worker/cell/cell-bounds.ts';
+import { InitFile, makeFolder, noInputs } from '@hotcell/executor-worker/cell/host-files.ts';
+import { containerOptions } from '@hotcell/executor-worker/cell/options.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import type { Bed } from '../../test/support/bed.ts';
 import type { TestCells } from '../../test/support/cells.ts';
@@ -23,9 +24,9 @@ export async function sameOptions(
   const text = await readFile(join(profiles, `${plan.runtime}-${machine}.json`), 'utf8');
   const seccomp = JSON.stringify(JSON.parse(text));
   // The same mounts as a cell, made once.
+  const init = await new InitFile(stateDir).program();
   const files = [
-    { source: join(stateDir, 'init', 'cell-init'), target: initPath },
-    ...makeFolder(stateDir, 'bench', 50_000),
+    ...makeFolder(stateDir, { id: 'bench', uid: 50_000, cpus: cellCpus(plan.limits), init }),
     noInputs(stateDir, 'bench'),
   ];
   return async (command) => {

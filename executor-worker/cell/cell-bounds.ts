@@ -1,10 +1,10 @@
 import { type JobLimits, type Rlimit, type RlimitName, frameLimits } from '@hotcell/contract/frames.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import type { CellPlan } from './cell-plan.ts';
+import { pageBytes } from './page.ts';
 
 /** From a run's limits to the numbers for the kernel, the engine and init. */
 
-const page = 4096;
 const mib = 1024 * 1024;
 
 /** How long a cell may wait for its job before it ends itself. */
@@ -16,8 +16,10 @@ const runtimeMemory = { runc: 0, gvisor: 64 * mib } as const;
 /** For init, its collector and the child that takes the posture: the job can't use these up. */
 const initProcesses = 16;
 
-export function cellMemory(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
-  return plan.limits.memoryBytes + runtimeMemory[plan.runtime];
+/** In whole pages, and never more than the limit: so the kernel rounds it. */
+export function cellMemory(plan: Pick<CellPlan, 'runtime' | 'limits'>, page = pageBytes): number {
+  const bytes = plan.limits.memoryBytes + runtimeMemory[plan.runtime];
+  return Math.max(page, bytes - (bytes % page));
 }
 
 /** The shim of a cell and what the kernel holds for it: outside the cell's own memory (docs/decisions/0085). */
@@ -27,6 +29,9 @@ const besideCell = 16 * mib;
 export function cellTakes(plan: Pick<CellPlan, 'runtime' | 'limits'>): { cpus: number; memoryBytes: number } {
   return { cpus: plan.limits.cpus, memoryBytes: cellMemory(plan) + besideCell };
 }
+
+/** How many processors a job sees and begins on. Its quota is what limits it. */
+export const cellCpus = ({ cpus }: Pick<Limits, 'cpus'>) => Math.ceil(cpus);
 
 /**
  * On runc the cgroup's bound lies just above NPROC. Under gVisor each task of the job is one or two of the host's, and a
@@ -43,7 +48,7 @@ export interface Tmpfs {
   exec: boolean;
 }
 
-const pages = (bytes: number) => Math.max(page, Math.ceil(bytes / page) * page);
+const pages = (bytes: number) => Math.max(pageBytes, Math.ceil(bytes / pageBytes) * pageBytes);
 
 /** Never a size or a number of inodes of 0, which would mean unlimited. */
 export function tmpfsOf(limits: Limits): Readonly<Record<'/work' | '/outputs' | '/tmp' | '/dev/shm', Tmpfs>> {
@@ -63,11 +68,12 @@ export function tmpfsOf(limits: Limits): Readonly<Record<'/work' | '/outputs' | 
 }
 
 /** The limits that a process may set for itself under gVisor. For the others it answers EPERM: they are set from outside. */
-const settableInGvisor: readonly RlimitName[] = ['nproc', 'nofile', 'fsize', 'core', 'memlock'];
+const settableInGvisor: readonly RlimitName[] = ['nproc', 'nofile', 'fsize', 'memlock'];
 
 /** What init sets on its children. */
 export function settableRlimits(plan: Pick<CellPlan, 'runtime' | 'limits'>): Rlimit[] {
-  const all = rlimitsOf(plan.limits);
+  // The filter lets no process set CORE, so that is set from outside, too.
+  const all = rlimitsOf(plan.limits).filter(({ name }) => name !== 'core');
   return plan.runtime === 'runc' ? all : all.filter(({ name }) => settableInGvisor.includes(name));
 }
 
@@ -77,7 +83,8 @@ export function rlimitsOf(limits: Limits): Rlimit[] {
     { name: 'nproc', value: limits.pids },
     { name: 'nofile', value: limits.openFiles },
     { name: 'fsize', value: limits.fileBytes },
-    { name: 'core', value: 0 },
+    // The kernel's word for no core at all. With 0 it writes none, but still pipes one where core_pattern says so.
+    { name: 'core', value: 1 },
     { name: 'memlock', value: 0 },
     { name: 'msgqueue', value: 0 },
     { name: 'sigpending', value: Math.max(limits.pids, 256) },

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { isNeverVariable } from '@hotcell/contract/job-variables.ts';
+import { isNeverVariable, threadVariables } from '@hotcell/contract/job-variables.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { matches } from '@hotcell/contract/policy.ts';
 import type { Engine, InspectedImage } from '@hotcell/outside/engine/engine.ts';
+import { cellCpus } from './cell-bounds.ts';
 import type { CellPlan } from './cell-plan.ts';
 import { cellLabels, initPath } from './options.ts';
 
@@ -111,7 +112,10 @@ function variablesOf(image: InspectedImage): Record<string, string> {
 }
 
 /** The job's environment: exactly this, whatever the image sets. */
-export function environmentOf(plan: Pick<CellPlan, 'env' | 'imageEnv'>, image: VettedImage): Record<string, string> {
+export function environmentOf(
+  plan: Pick<CellPlan, 'env' | 'imageEnv' | 'limits'>,
+  image: VettedImage,
+): Record<string, string> {
   const letThrough = Object.entries(image.env).filter(
     ([name]) =>
       /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) &&
@@ -119,6 +123,7 @@ export function environmentOf(plan: Pick<CellPlan, 'env' | 'imageEnv'>, image: V
       plan.imageEnv.some((pattern) => matches(pattern, name)),
   );
   return {
+    ...Object.fromEntries(threadVariables.map((name) => [name, String(cellCpus(plan.limits))])),
     ...Object.fromEntries(letThrough),
     ...plan.env,
     PATH: image.env.PATH || defaultPath,

@@ -2,6 +2,7 @@ import type { PostureFacts } from '@hotcell/contract/posture.ts';
 import type { Attached } from '@hotcell/outside/engine/engine.ts';
 import type { VettedImage } from './cell-image.ts';
 import type { CellPlan } from './cell-plan.ts';
+import type { InitProgram } from './host-files.ts';
 
 /** What a cell is made from, once the worker has looked at all of it. */
 export interface CellOrder {
@@ -9,6 +10,8 @@ export interface CellOrder {
   id: string;
   plan: CellPlan;
   image: VettedImage;
+  /** The program that is PID 1. Each cell has a copy of its own: on a file that cells share, a lock would carry bits. */
+  init: InitProgram;
   /** The text of the seccomp profile that the policy pins. */
   seccomp: string;
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { CellMaker } from './cell-maker.ts';
 import type { SealedCell } from './sealed-cell.ts';
+import type { Cores } from './cores.ts';
 import type { InitFile } from './host-files.ts';
 import type { StuckCells } from './stuck-cells.ts';
 import type { PatrolTimes } from './patrol.ts';
@@ -12,6 +13,7 @@ export interface CellDeps {
   init: InitFile;
   /** This worker's cells by their own ids, from before they are made until nothing of them is left. */
   ownCells: Map<string, SealedCell | undefined>;
+  cores: Cores;
   /** Cells that could not be removed yet. */
   stuck: StuckCells;
   patience: PatrolTimes;

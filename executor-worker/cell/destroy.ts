@@ -13,7 +13,7 @@ export type Left = (gone: Promise<void>) => void;
 
 /** Removes all of the cell: its processes, what was made for it and with it its uid. */
 export async function destroyCell(made: MadeCell, deps: CellDeps, left: Left): Promise<void> {
-  const { ownCells, stuck, log } = deps;
+  const { ownCells, cores, stuck, log } = deps;
   try {
     // Its stdin has ended, so init kills everything and exits. If it does not, the removal forces it.
     await made.ended(endMs).catch((error: unknown) => {
@@ -27,6 +27,7 @@ export async function destroyCell(made: MadeCell, deps: CellDeps, left: Left): P
   } finally {
     // From here on the reaper may remove what is left of it.
     ownCells.delete(made.id);
+    cores.giveBack(made.id);
   }
 }
 

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Uids } from '@hotcell/contract/uid-range.ts';
 import type { Engine } from '@hotcell/outside/engine/engine.ts';
+import { cellCpus } from './cell-bounds.ts';
 import { Images } from './cell-image.ts';
 import type { CellMaker, CellOrder, FoundCell, MadeCell } from './cell-maker.ts';
 import { EngineCell, removeContainer } from './engine-cell.ts';
 import { folderOfCells, makeFolder, noInputs, removeFolder } from './host-files.ts';
-import { containerName, containerOptions, initPath } from './options.ts';
+import { containerName, containerOptions } from './options.ts';
 import { machineOf } from './seccomp.ts';
 
 /** NPROC counts per uid across the host, so a uid serves one cell at a time. It begins at random, so that workers of one engine seldom collide. */
@@ -24,8 +26,6 @@ export interface EngineSite {
   worker: string;
   /** The same path on the host and here. It belongs to one worker alone. */
   stateDir: string;
-  /** The path of cell-init on the host. */
-  initFile: string;
   uids: Uids;
 }
 
@@ -52,12 +52,13 @@ async function createContainer(
   order: CellOrder,
 ): Promise<MadeCell> {
   const { installation, worker, stateDir } = site;
-  const { id, plan, image, seccomp } = order;
+  const { id, plan, image, init, seccomp } = order;
+  const cpus = Math.min(cellCpus(plan.limits), availableParallelism());
   const ownInputs = plan.mounts.some(({ target }) => target === '/inputs') ? [] : [noInputs(stateDir, id)];
   try {
     for (let attempt = 0; attempt < tries; attempt++) {
       const uid = uids.next().value;
-      const files = [{ source: site.initFile, target: initPath }, ...makeFolder(stateDir, id, uid), ...ownInputs];
+      const files = [...makeFolder(stateDir, { id, uid, cpus, init }), ...ownInputs];
       const from = { imageId: image.id, imageVariables: Object.keys(image.env), seccomp };
       const more = { id, uid, installation, worker, createdAt: new Date(), files };
       const options = containerOptions(plan, { ...more, ...from });

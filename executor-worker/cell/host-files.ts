@@ -4,23 +4,31 @@ import { join } from 'node:path';
 import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Mount } from './cell-plan.ts';
-import { hostname } from './options.ts';
+import { hostname, initPath } from './options.ts';
 
-/** cell-init on the host. Its digest is taken anew when the file was replaced: a build replaces it as a whole. */
+/** A program's bytes and their digest. */
+export interface InitProgram {
+  bytes: Buffer;
+  digest: Digest;
+}
+
+/** cell-init on the host. It is read anew when the file was replaced: a build replaces it as a whole. */
 export class InitFile {
   readonly path: string;
-  #seen: { mark: string; digest: Digest } | undefined;
+  #seen: ({ mark: string } & InitProgram) | undefined;
 
   constructor(stateDir: string) {
     this.path = join(stateDir, 'init', 'cell-init');
   }
 
-  async digest(): Promise<Digest> {
+  async program(): Promise<InitProgram> {
     try {
       const { ino, mtimeMs, size } = await stat(this.path);
       const mark = `${ino} ${mtimeMs} ${size}`;
-      if (this.#seen?.mark !== mark) this.#seen = { mark, digest: sha256(await readFile(this.path)) };
-      return this.#seen.digest;
+      if (this.#seen?.mark === mark) return this.#seen;
+      const bytes = await readFile(this.path);
+      this.#seen = { mark, bytes, digest: sha256(bytes) };
+      return this.#seen;
     } catch (cause) {
       const message = `There is no cell-init at ${this.path}. Build it: ./hotcell image build cell-init`;
       throw new HotcellError('cell_failed', message, { cause });
@@ -41,16 +49,32 @@ function contents(uid: number): Readonly<Record<string, string>> {
 
 export const folderOfCells = (stateDir: string) => join(stateDir, 'cells');
 
+/** Where programs look for the number of processors: the host's own is hidden with all its devices. */
+const processorLists = ['online', 'possible', 'present'];
+
 /**
- * A cell's own folder on the host, mounted read-only into it. Written synchronously: handing a few small files to a
- * thread costs more than writing them.
+ * A cell's own folder on the host, mounted read-only into it. Nothing in it is shared with another cell, not even init: a
+ * lock on a file, or a watch, would carry bits from one tenant to another. Written synchronously: handing a few small files
+ * to a thread costs more than writing them.
  */
-export function makeFolder(stateDir: string, id: string, uid: number): Mount[] {
+export function makeFolder(
+  stateDir: string,
+  { id, uid, cpus, init }: { id: string; uid: number; cpus: number; init: InitProgram },
+): Mount[] {
   const folder = join(folderOfCells(stateDir), id);
+  const [program, devices] = [join(folder, 'cell-init'), join(folder, 'devices')];
   mkdirSync(join(folder, 'inputs'), { recursive: true, mode: 0o755 });
+  mkdirSync(join(devices, 'system/cpu'), { recursive: true, mode: 0o755 });
+  const range = cpus === 1 ? '0' : `0-${cpus - 1}`;
+  for (const name of processorLists) writeFileSync(join(devices, 'system/cpu', name), `${range}\n`, { mode: 0o444 });
+  writeFileSync(program, init.bytes, { mode: 0o555 });
   const files = Object.entries(contents(uid));
   for (const [name, text] of files) writeFileSync(join(folder, name), text, { mode: 0o444 });
-  return files.map(([name]) => ({ source: join(folder, name), target: `/etc/${name}` }));
+  return [
+    { source: program, target: initPath },
+    { source: devices, target: '/sys/devices' },
+    ...files.map(([name]) => ({ source: join(folder, name), target: `/etc/${name}` })),
+  ];
 }
 
 /** The empty `/inputs` of a run without inputs. */

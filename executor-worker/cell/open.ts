@@ -3,6 +3,7 @@ import { Engine } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { CellDeps } from './deps.ts';
+import { Cores } from './cores.ts';
 import type { Left } from './destroy.ts';
 import { type EngineSite, openEngineMaker } from './engine-maker.ts';
 import { InitFile } from './host-files.ts';
@@ -11,7 +12,7 @@ import { type PatrolTimes, usualPatience } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
 import { openCell } from './seal.ts';
 
-export interface CellSettings extends Omit<EngineSite, 'initFile'>, Pick<CellDeps, 'log'> {
+export interface CellSettings extends EngineSite, Pick<CellDeps, 'log'> {
   dockerHost: string;
   /** With a cell that does not end. Tests set shorter times. */
   patience?: PatrolTimes;
@@ -30,14 +31,14 @@ export interface Cells extends AsyncDisposable {
 export async function openCells(settings: CellSettings): Promise<Cells> {
   const { installation, worker, stateDir, uids, log } = settings;
   const init = new InitFile(stateDir);
-  await init.digest();
-  const site = { installation, worker, stateDir, uids, initFile: init.path };
-  const maker = await openEngineMaker(new Engine(settings.dockerHost), site);
+  await init.program();
+  const maker = await openEngineMaker(new Engine(settings.dockerHost), { installation, worker, stateDir, uids });
   const deps: CellDeps = {
     maker,
     worker,
     init,
     ownCells: new Map(),
+    cores: new Cores(),
     stuck: new StuckCells(),
     patience: settings.patience ?? usualPatience,
     log,

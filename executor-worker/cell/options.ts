@@ -1,6 +1,7 @@
 import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan, Mount } from './cell-plan.ts';
 import { deadlineOf, cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
+import { pageBytes } from './page.ts';
 
 /** Where a cell is made, by which worker, and from which image. */
 export interface CellSite {
@@ -50,7 +51,6 @@ export const maskedPaths = [
   '/proc/swaps',
   '/proc/sys/kernel/random/boot_id',
   '/sys/firmware',
-  '/sys/devices',
   '/sys/block',
   '/sys/class',
   '/sys/bus',
@@ -58,6 +58,8 @@ export const maskedPaths = [
   '/sys/kernel',
   '/sys/fs/ext4',
   '/dev/mqueue',
+  // The host has so many terminals for all, and each loads what its job asks for.
+  '/dev/pts',
 ];
 export const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
@@ -144,7 +146,7 @@ export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions 
         .map(({ name, value }) => ({ Name: name, Soft: value, Hard: value })),
       Sysctls: {
         'kernel.shmmax': String(limits.scratchBytes),
-        'kernel.shmall': String(Math.ceil(limits.scratchBytes / 4096)),
+        'kernel.shmall': String(Math.ceil(limits.scratchBytes / pageBytes)),
         // A segment goes with its last user, so that no job leaves memory behind that init can't free.
         'kernel.shm_rmid_forced': '1',
         'fs.mqueue.queues_max': '0',

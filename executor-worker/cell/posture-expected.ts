@@ -1,5 +1,5 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
-import { cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
+import { cellCpus, cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
 import type { MadeCell } from './cell-maker.ts';
 import { hostname, maskedPaths, readonlyPaths } from './options.ts';
 
@@ -24,6 +24,7 @@ export function expectedPosture(
     memoryBytes: cellMemory(plan),
     pids: cellPids(plan),
     cpus: plan.limits.cpus,
+    cpusSeen: cellCpus(plan.limits),
     tmpfs,
     /** Where files of the host are mounted, all of them read-only. */
     readOnly: [...readOnly],

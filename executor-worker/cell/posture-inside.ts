@@ -1,10 +1,12 @@
+import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { rlimitNumbers } from '@hotcell/contract/frames.ts';
 import { type PostureKey, type PostureRecord, postureFields } from '@hotcell/contract/frames-posture.ts';
-import { printable } from './frames/decode-posture.ts';
 import { deviceDifferences, fdDifferences } from './posture-devices.ts';
 import type { ExpectedPosture } from './posture-expected.ts';
+import { hiddenDifferences } from './posture-hidden.ts';
 import { cgroupDifferences } from './posture-limits.ts';
 import { mountDifferences } from './posture-mounts.ts';
+import { triedDifferences } from './posture-tried.ts';
 
 /** The records of one kind. */
 export type Records<K extends PostureKey> = Extract<PostureRecord, { key: K }>[];
@@ -12,17 +14,16 @@ export type Records<K extends PostureKey> = Extract<PostureRecord, { key: K }>[]
 const none = '0'.repeat(16);
 /** KILL, SETGID, SETUID, SETPCAP. */
 const ofInit = '00000000000001e0';
-/** The sentry of an older gVisor does not report these. */
-const unreadableInGvisor: readonly PostureKey[] = ['lsm'];
-
 /** The differences between what a cell must be and what the kernel reports inside it. */
 export function insideDifferences(records: readonly PostureRecord[], expected: ExpectedPosture): string[] {
   const of = <K extends PostureKey>(key: K) => records.filter((one) => one.key === key) as Records<K>;
   return [
-    ...untold(of, expected),
+    ...untold(of),
     ...identity(of, expected),
+    ...triedDifferences(of('tried'), expected.runtime),
     ...network(of),
     ...mountDifferences(of('mount'), expected),
+    ...hiddenDifferences(of('hidden'), of('mount'), expected),
     ...limits(of, expected),
     ...deviceDifferences(of('device'), expected.runtime),
     ...fdDifferences(of('fd')),
@@ -34,9 +35,20 @@ export function insideDifferences(records: readonly PostureRecord[], expected: E
 type Of = <K extends PostureKey>(key: K) => Records<K>;
 
 /** Every cell reports each of these exactly once: a fact that is missing can't be right. */
-const once = ['ids', 'caps', 'noNewPrivs', 'seccomp', 'cwd', 'hostname', 'kernel', 'oomScoreAdj', 'init'] as const;
+const once = [
+  'ids',
+  'caps',
+  'noNewPrivs',
+  'seccomp',
+  'cpus',
+  'cwd',
+  'hostname',
+  'kernel',
+  'oomScoreAdj',
+  'init',
+] as const;
 
-function* untold(of: Of, { runtime }: ExpectedPosture): Generator<string> {
+function* untold(of: Of): Generator<string> {
   const nameOf = (number: number) =>
     Object.entries(postureFields).find(([, { key }]) => key === number)?.[0] ?? `record ${number}`;
   for (const key of once) if (of(key).length !== 1) yield `${key} was reported ${of(key).length} times, not once`;
@@ -44,8 +56,7 @@ function* untold(of: Of, { runtime }: ExpectedPosture): Generator<string> {
   for (const record of of('unreadable')) {
     const name = nameOf(record.of);
     // A host's kernel without a security module has nothing to read: recorded, not judged.
-    const known = name === 'lsm' || (runtime === 'gvisor' && unreadableInGvisor.some((one) => one === name));
-    if (!known) yield `${name} could not be read (errno ${record.errno})`;
+    if (name !== 'lsm') yield `${name} could not be read (errno ${record.errno})`;
   }
 }
 
@@ -82,13 +93,14 @@ function* limits(of: Of, expected: ExpectedPosture): Generator<string> {
 }
 
 function* surroundings(of: Of, expected: ExpectedPosture): Generator<string> {
-  const wanted = new Set(Object.entries(expected.env).map(([name, value]) => `${name}=${value}`));
-  for (const { entry } of of('env')) {
-    // Records are printable ASCII: other text is compared in the escaped form.
-    const found = [...wanted].find((one) => printable(Buffer.from(one)) === entry);
-    if (found === undefined || !wanted.delete(found)) yield `the environment has ${entry.replace(/=.*/s, '')}`;
-  }
-  for (const missing of wanted) yield `the environment lacks ${missing.replace(/=.*/s, '')}`;
+  const wanted = new Map(
+    Object.entries(expected.env).map(([name, value]) => [hexOf(sha256(`${name}=${value}`)), name]),
+  );
+  for (const { name, sha256: digest } of of('env'))
+    if (!wanted.delete(digest)) yield `the environment has ${name}, which is not asked for or has another value`;
+  for (const missing of wanted.values()) yield `the environment lacks ${missing}`;
+  for (const { count } of of('cpus'))
+    if (count > expected.cpusSeen) yield `it begins on ${count} processors and should on ${expected.cpusSeen}`;
   for (const { path } of of('cwd')) if (path !== '/work') yield `it starts in ${path}`;
   for (const { name } of of('hostname')) if (name !== expected.hostname) yield `the host name is ${name}`;
   for (const { machine } of of('kernel')) if (machine !== expected.machine) yield `the machine is ${machine}`;

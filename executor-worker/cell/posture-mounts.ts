@@ -1,4 +1,5 @@
 import type { ExpectedPosture } from './posture-expected.ts';
+import { isMask } from './posture-hidden.ts';
 import type { Records } from './posture-inside.ts';
 
 type Mount = Records<'mount'>[number];
@@ -58,11 +59,4 @@ function scratchProblem(
 
 function isReadOnly({ options }: Mount): boolean {
   return options.split(',').includes('ro');
-}
-
-/** A mask is an empty, read-only tmpfs over a folder, or /dev/null over a file. A protected path is itself, read-only. */
-function isMask(mount: Mount): boolean {
-  const { fstype, root } = mount;
-  if (fstype === 'tmpfs') return root === '/null' || isReadOnly(mount);
-  return fstype === 'proc' && isReadOnly(mount);
 }

@@ -8,7 +8,7 @@ import { within } from '@hotcell/contract/waits.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
-import { settableRlimits, waitingMs } from './cell-bounds.ts';
+import { cellCpus, settableRlimits, waitingMs } from './cell-bounds.ts';
 import { Cell } from './cell.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell, type Left } from './destroy.ts';
@@ -27,17 +27,18 @@ const tooLate = () => new HotcellError('cell_failed', `The cell did not report i
 
 /** Makes a cell and proves that it is sealed; only then is there anything to hand code to. */
 export async function openCell(plan: CellPlan, deps: CellDeps, left: Left): Promise<SealedCell> {
-  const { maker, ownCells, log } = deps;
-  // Before the cell is made: the init that is mounted is at least as new, and a newer one is a difference.
+  const { maker, ownCells, cores, log } = deps;
   const [init, image, seccomp] = await Promise.all([
-    deps.init.digest(),
+    deps.init.program(),
     maker.vetted(plan.image),
     seccompProfile(plan, maker.machine),
   ]);
   const id = randomBytes(8).toString('hex');
   ownCells.set(id, undefined);
-  const made = await maker.make({ id, plan, image, seccomp }).catch((error: unknown) => {
+  const firstCpu = cores.take(id, cellCpus(plan.limits));
+  const made = await maker.make({ id, plan, image, init, seccomp }).catch((error: unknown) => {
     ownCells.delete(id);
+    cores.giveBack(id);
     throw error;
   });
   let talk: Talk | undefined;
@@ -45,7 +46,8 @@ export async function openCell(plan: CellPlan, deps: CellDeps, left: Left): Prom
     talk = new Talk(await made.connect());
     const started = made.start();
     // The posture is asked for while the cell is still starting. A failed start is reported first.
-    const [start, proof] = await Promise.allSettled([started, proven(talk, made, init, started, deps)]);
+    const proved = proven(talk, made, { init: init.digest, firstCpu }, started, deps);
+    const [start, proof] = await Promise.allSettled([started, proved]);
     if (start.status === 'rejected') throw start.reason;
     if (proof.status === 'rejected') throw proof.reason;
     const cell = new Cell(made, talk, proof.value, deps, left);
@@ -64,15 +66,15 @@ export async function openCell(plan: CellPlan, deps: CellDeps, left: Left): Prom
 async function proven(
   talk: Talk,
   made: MadeCell,
-  init: Digest,
+  { init, firstCpu }: { init: Digest; firstCpu: number },
   started: Promise<void>,
   { maker }: CellDeps,
 ): Promise<Posture> {
   const nonce = randomBytes(frameLimits.nonceBytes);
   const env = environmentOf(made.plan, made.image);
   const [records, outside] = await Promise.all([
-    within(sealMs, tooLate, () => takePosture(talk, made, env, nonce)).catch((error: unknown) =>
-      explained(error, made, talk),
+    within(sealMs, tooLate, () => takePosture(talk, { uid: made.uid, plan: made.plan, firstCpu }, env, nonce)).catch(
+      (error: unknown) => explained(error, made, talk),
     ),
     started.then(() => made.lookFromOutside()),
   ]);
@@ -87,7 +89,7 @@ async function proven(
   return { inside: insideFacts(records), outside: outside.facts, worth: postureWorth[made.plan.runtime] };
 }
 
-type Made = Pick<MadeCell, 'uid' | 'plan'>;
+type Made = Pick<MadeCell, 'uid' | 'plan'> & { firstCpu: number };
 type Env = ReturnType<typeof environmentOf>;
 
 export async function takePosture(talk: Talk, made: Made, env: Env, nonce: Buffer): Promise<PostureRecord[]> {
@@ -109,8 +111,9 @@ export async function takePosture(talk: Talk, made: Made, env: Env, nonce: Buffe
   }
 }
 
-function* helloFrames({ uid, plan }: Made, env: Env, nonce: Buffer): Generator<HostFrame> {
-  yield { type: 'hello', uid, gid: uid, lifetimeMs: waitingMs, rlimits: settableRlimits(plan) };
+function* helloFrames({ uid, plan, firstCpu }: Made, env: Env, nonce: Buffer): Generator<HostFrame> {
+  const cpus = cellCpus(plan.limits);
+  yield { type: 'hello', uid, gid: uid, lifetimeMs: waitingMs, rlimits: settableRlimits(plan), cpus, firstCpu };
   for (const [name, value] of Object.entries(env)) yield { type: 'env', name, value };
   yield { type: 'seal', nonce };
 }

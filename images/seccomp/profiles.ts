@@ -1,3 +1,17 @@
+import {
+  fadviseDontneed,
+  hugePages,
+  internetSockets,
+  ioctlRequests,
+  msyncSync,
+  otherAdvice,
+  prctlOfArm,
+  prctlOptions,
+  rlimitCore,
+  settableRlimits,
+  socketOptions,
+} from './arguments.ts';
+
 /**
  * The system calls that a cell may use: our own allow-list. Any other call fails with EPERM, and a call by a foreign ABI
  * (32-bit, x32) kills the process. `node generate.ts` writes the JSON files beside this one from it.
@@ -23,28 +37,27 @@ export interface Profile {
 const errno = { EPERM: 1, ENOSYS: 38 };
 
 const files = `
-  access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64 fallocate
-  fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fdatasync fgetxattr flistxattr flock fremovexattr fsetxattr
-  fstat fstatfs fsync ftruncate futimesat getcpu getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
-  inotify_init1 inotify_rm_watch ioctl lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek lsetxattr
-  lstat memfd_create mkdir mkdirat newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2
-  pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv removexattr rename renameat renameat2 rmdir
-  sendfile setxattr splice stat statfs statx symlink symlinkat sync sync_file_range syncfs tee truncate umask unlink
-  unlinkat utime utimensat utimes write writev`;
+  access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fallocate fchdir
+  fchmod fchmodat fchmodat2 fchown fchownat fcntl fgetxattr flistxattr flock fremovexattr fsetxattr fstat fstatfs
+  ftruncate futimesat getcpu getcwd getdents getdents64 getxattr inotify_add_watch inotify_init inotify_init1
+  inotify_rm_watch lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek lsetxattr lstat mkdir mkdirat
+  newfstatat open openat openat2 pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev pwritev2 read readahead readlink
+  readlinkat readv removexattr rename renameat renameat2 rmdir sendfile setxattr splice stat statfs statx symlink
+  symlinkat tee truncate umask unlink unlinkat utime utimensat utimes write writev`;
 
 const memory = `
-  brk get_mempolicy madvise map_shadow_stack membarrier mincore mlock mlock2 mlockall mmap mprotect mremap mseal msync
-  munlock munlockall munmap pkey_alloc pkey_free pkey_mprotect remap_file_pages shmat shmctl shmdt shmget`;
+  brk get_mempolicy madvise map_shadow_stack membarrier mincore mlock mlock2 mlockall mprotect mremap mseal munlock
+  munlockall munmap pkey_alloc pkey_free pkey_mprotect remap_file_pages shmat shmctl shmdt shmget`;
 
 const processes = `
   arch_prctl capget capset execve execveat exit exit_group fork futex futex_requeue futex_wait futex_waitv futex_wake
   get_robust_list get_thread_area getegid geteuid getgid getgroups getpgid getpgrp getpid getppid getpriority getrandom
   getresgid getresuid getrlimit getrusage getsid gettid getuid ioprio_get ioprio_set kill landlock_add_rule
-  landlock_create_ruleset landlock_restrict_self pause pidfd_open pidfd_send_signal prctl prlimit64 rseq
-  sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam sched_getscheduler
-  sched_rr_get_interval sched_setaffinity sched_setattr sched_setparam sched_setscheduler sched_yield seccomp
-  set_robust_list set_thread_area set_tid_address setfsgid setfsuid setgid setgroups setpgid setpriority setregid
-  setresgid setresuid setreuid setrlimit setsid setuid sysinfo tgkill times tkill uname vfork wait4 waitid`;
+  landlock_create_ruleset landlock_restrict_self pause pidfd_open pidfd_send_signal rseq sched_get_priority_max
+  sched_get_priority_min sched_getaffinity sched_getattr sched_getparam sched_getscheduler sched_rr_get_interval
+  sched_setaffinity sched_setattr sched_setparam sched_setscheduler sched_yield set_robust_list set_thread_area
+  set_tid_address setfsgid setfsuid setgid setgroups setpgid setpriority setregid setresgid setresuid setreuid setsid
+  setuid sysinfo tgkill times tkill uname vfork wait4 waitid`;
 
 const signalsAndTime = `
   alarm clock_getres clock_gettime clock_nanosleep epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2
@@ -55,9 +68,15 @@ const signalsAndTime = `
 
 const sockets = `
   accept accept4 bind connect getpeername getsockname getsockopt listen recvfrom recvmmsg recvmsg sendmmsg sendmsg
-  sendto setsockopt shutdown`;
+  sendto shutdown`;
 
 const semaphores = 'semctl semget semop semtimedop';
+
+/**
+ * They make the host write its disks, and wait until it has. All that a cell can write is memory, for which success is the
+ * right answer: on runc no kernel hears of them. gVisor's answers them itself.
+ */
+const flushes = ['fdatasync', 'fsync', 'sync', 'sync_file_range', 'syncfs'];
 
 /** x86-64 only: arm64 never had these old forms. */
 const legacy = new Set(
@@ -68,23 +87,83 @@ const legacy = new Set(
 
 const wordsOf = (...lists: string[]) => lists.flatMap((list) => list.trim().split(/\s+/));
 
-/** AF_UNIX, AF_INET, AF_INET6: no other family gets a socket. Rules for one call are alternatives. */
-const families = [1, 2, 10];
 /** mknod may make a plain file (also written as 0), a fifo or a socket. Never a device, even where gVisor would allow it. */
 const nodes = { mask: 0o170000, kinds: [0, 0o100000, 0o010000, 0o140000] };
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET must all be zero. */
 const namespaceFlags = 0x7e020000;
 /** PER_LINUX, and asking for the current one. */
 const personalities = [0x0, 0xffffffff];
+/** AF_UNIX, AF_INET, AF_INET6: no other family gets a socket. */
+const [unix, ...internet] = [1, 2, 10];
+/** SOCK_CLOEXEC and SOCK_NONBLOCK are given together with the type. */
+const socketTypeMask = 0xfff7f7ff;
+
+type Condition = NonNullable<Rule['args']>[number];
+const masked = (index: number, mask: number, value: number): Condition => ({
+  index,
+  value: mask,
+  valueTwo: value,
+  op: 'SCMP_CMP_MASKED_EQ',
+});
+/** The kernel reads 32 bits of these arguments: what stands above them must not make a denied value another one. */
+const is = (index: number, value: number) => masked(index, 0xffffffff, value);
+const isNull = (index: number): Condition => ({ index, value: 0, op: 'SCMP_CMP_EQ' });
+/** Rules for one call are alternatives; conditions of one rule must all hold. */
+const allow = (name: string, ...args: Condition[]): Rule => ({ names: [name], action: 'SCMP_ACT_ALLOW', args });
+const allowEach = (name: string, index: number, values: readonly number[]) =>
+  values.map((value) => allow(name, is(index, value)));
+
+const conditional = (architecture: Architecture): Rule[] => [
+  allow('socket', is(0, unix)),
+  ...internet.flatMap((family) =>
+    internetSockets.flatMap(({ type, protocols }) =>
+      protocols.map((protocol) => allow('socket', is(0, family), masked(1, socketTypeMask, type), is(2, protocol))),
+    ),
+  ),
+  // Socket pairs exist only in AF_UNIX.
+  allow('socketpair', is(0, unix)),
+  ...allowEach('prctl', 0, architecture === 'x86_64' ? prctlOptions : [...prctlOptions, ...prctlOfArm]),
+  ...allowEach('setrlimit', 0, settableRlimits),
+  ...allowEach('prlimit64', 1, settableRlimits),
+  // Asking for it is harmless.
+  allow('prlimit64', is(1, rlimitCore), isNull(2)),
+  ...nodes.kinds.flatMap((kind) => [
+    ...(architecture === 'x86_64' ? [allow('mknod', masked(1, nodes.mask, kind))] : []),
+    allow('mknodat', masked(2, nodes.mask, kind)),
+  ]),
+  ...allowEach('personality', 0, personalities),
+  allow('clone', masked(0, namespaceFlags, 0)),
+  allow('mmap', masked(3, hugePages.mmap, 0)),
+  allow('memfd_create', masked(1, hugePages.memfd_create, 0)),
+  allow('msync', masked(2, msyncSync, 0)),
+  ...allowEach('fadvise64', 3, otherAdvice),
+];
+
+/** What differs between the runtimes. gVisor supports no errno values but EPERM. */
+const answered: Readonly<Record<ProfileRuntime, Rule[]>> = {
+  runc: [
+    ...Object.entries(socketOptions).flatMap(([level, options]) =>
+      options.map((option) => allow('setsockopt', is(1, Number(level)), is(2, option))),
+    ),
+    ...allowEach('ioctl', 1, ioctlRequests),
+    { names: flushes, action: 'SCMP_ACT_ERRNO', errnoRet: 0 },
+    { ...allow('msync', masked(2, msyncSync, msyncSync)), action: 'SCMP_ACT_ERRNO', errnoRet: 0 },
+    // It throws out pages that other cells use, too.
+    { ...allow('fadvise64', is(3, fadviseDontneed)), action: 'SCMP_ACT_ERRNO', errnoRet: 0 },
+    // Its flags are in memory, where no filter can look: on ENOSYS the C library falls back to clone.
+    { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: errno.ENOSYS },
+  ],
+  gvisor: [
+    // What they load, flush or make stays in gVisor's own kernel, which takes no filter as long as that with lists for them.
+    { names: [...flushes, 'clone3', 'ioctl', 'setsockopt'], action: 'SCMP_ACT_ALLOW' },
+    allow('msync', masked(2, msyncSync, msyncSync)),
+    allow('fadvise64', is(3, fadviseDontneed)),
+  ],
+};
 
 export function profileFor(runtime: ProfileRuntime, architecture: Architecture): Profile {
   const common = wordsOf(files, memory, processes, signalsAndTime, sockets, semaphores);
   const names = architecture === 'x86_64' ? common : common.filter((name) => !legacy.has(name));
-  const allow = (name: string, args: Rule['args']): Rule => ({
-    names: [name],
-    action: 'SCMP_ACT_ALLOW',
-    ...(args ? { args } : {}),
-  });
   return {
     defaultAction: 'SCMP_ACT_ERRNO',
     defaultErrnoRet: errno.EPERM,
@@ -92,26 +171,15 @@ export function profileFor(runtime: ProfileRuntime, architecture: Architecture):
     architectures: [architecture === 'x86_64' ? 'SCMP_ARCH_X86_64' : 'SCMP_ARCH_AARCH64'],
     syscalls: [
       { names: names.toSorted(), action: 'SCMP_ACT_ALLOW' },
-      ...families.map((value) => allow('socket', [{ index: 0, value, op: 'SCMP_CMP_EQ' }])),
-      // Socket pairs exist only in AF_UNIX.
-      allow('socketpair', [{ index: 0, value: 1, op: 'SCMP_CMP_EQ' }]),
-      ...nodes.kinds.flatMap((kind) => [
-        ...(architecture === 'x86_64'
-          ? [allow('mknod', [{ index: 1, value: nodes.mask, valueTwo: kind, op: 'SCMP_CMP_MASKED_EQ' }])]
-          : []),
-        allow('mknodat', [{ index: 2, value: nodes.mask, valueTwo: kind, op: 'SCMP_CMP_MASKED_EQ' }]),
-      ]),
-      ...personalities.map((value) => allow('personality', [{ index: 0, value, op: 'SCMP_CMP_EQ' }])),
-      allow('clone', [{ index: 0, value: namespaceFlags, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }]),
-      // Its flags are in memory, where no filter can look: on ENOSYS the C library falls back to clone. gVisor supports no
-      // errno values, and a namespace made in its kernel stays in its kernel.
-      runtime === 'gvisor'
-        ? allow('clone3', undefined)
-        : { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: errno.ENOSYS },
+      ...conditional(architecture),
+      ...answered[runtime],
     ],
   };
 }
 
+/** One rule on a line. */
 export function profileText(runtime: ProfileRuntime, architecture: Architecture): string {
-  return `${JSON.stringify(profileFor(runtime, architecture), null, 1)}\n`;
+  const { syscalls, ...rest } = profileFor(runtime, architecture);
+  const rules = syscalls.map((rule) => JSON.stringify(rule)).join(',\n');
+  return `${JSON.stringify(rest).slice(0, -1)},"syscalls":[\n${rules}\n]}\n`;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { threadVariables } from '@hotcell/contract/job-variables.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
@@ -40,6 +41,7 @@ CMD ["evil"]
 type Hostile = keyof typeof recipes;
 type Runtime = 'runc' | 'gvisor';
 
+const ours = ['HOME', 'HOTCELL_INPUTS', 'HOTCELL_OUTPUTS', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'];
 let bed: Bed;
 let made: TestCells;
 const built: Partial<Record<Hostile, { ref: string; digest: string }>> = {};
@@ -124,10 +126,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
     });
     test('runs no health check in the cell', () => assert.equal(seen.healthy, false));
     test('sets no environment variable except PATH', () => {
-      assert.deepEqual(
-        seen.env,
-        ['HOME', 'HOTCELL_INPUTS', 'HOTCELL_OUTPUTS', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'].toSorted(),
-      );
+      assert.deepEqual(seen.env, [...ours, ...threadVariables].toSorted());
       assert.equal(seen.path, '.:relative:/evil:/usr/local/bin:/usr/bin:/bin');
     });
     test('is searched by its PATH, but not in a folder that the job can write', () => {

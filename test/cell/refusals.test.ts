@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { Cores } from '@hotcell/executor-worker/cell/cores.ts';
 import { openEngineMaker } from '@hotcell/executor-worker/cell/engine-maker.ts';
-import { InitFile } from '@hotcell/executor-worker/cell/host-files.ts';
+import { InitFile, type InitProgram } from '@hotcell/executor-worker/cell/host-files.ts';
 import { StuckCells } from '@hotcell/executor-worker/cell/stuck-cells.ts';
 import { usualPatience } from '@hotcell/executor-worker/cell/patrol.ts';
 import { openCell } from '@hotcell/executor-worker/cell/seal.ts';
@@ -28,18 +29,19 @@ after(async () => {
 
 /** A cell-init that differs from the one this worker knows. */
 class StrangeInit extends InitFile {
-  override async digest(): Promise<Digest> {
-    return sha256('another program');
+  override async program(): Promise<InitProgram> {
+    return { ...(await super.program()), digest: sha256('another program') };
   }
 }
 
 async function depsWith(init: InitFile) {
   const { installation, worker, stateDir } = made;
   return {
-    maker: await openEngineMaker(engine, { installation, worker, stateDir, uids: testUids, initFile: init.path }),
+    maker: await openEngineMaker(engine, { installation, worker, stateDir, uids: testUids }),
     worker,
     init,
     ownCells: new Map(),
+    cores: new Cores(),
     stuck: new StuckCells(),
     patience: usualPatience,
     log: openLog('refusals', 'silent'),

@@ -1,3 +1,4 @@
+import { threadVariables } from '@hotcell/contract/job-variables.ts';
 import { type LimitName, limitNames } from '@hotcell/contract/limits.ts';
 import { matches, type Policy } from '@hotcell/contract/policy.ts';
 import type { Result } from '@hotcell/contract/result.ts';
@@ -120,7 +121,10 @@ except OSError:
 print(json.dumps({'text': open('/inputs/probe/probe.txt').read(), 'refused': refused}))
 `;
 
-const ours = ['HOME', 'HOTCELL_INPUTS', 'HOTCELL_OUTPUTS', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'];
+const ours = [
+  ...['HOME', 'HOTCELL_INPUTS', 'HOTCELL_OUTPUTS', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'],
+  ...threadVariables,
+];
 
 /** The folders that a job may write to; a full one is no difference. */
 const writable = ['/work', '/tmp', '/outputs'];

@@ -39,7 +39,7 @@ function valueOf(reader: Reader, kind: PostureKind, what: string): number | stri
 }
 
 /** Printable ASCII; everything else and the backslash as \xNN. */
-export function printable(bytes: Buffer): string {
+function printable(bytes: Buffer): string {
   return bytes
     .toString('latin1')
     .replace(/[^\x20-\x5b\x5d-\x7e]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);

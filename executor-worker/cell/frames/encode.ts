@@ -30,6 +30,8 @@ function payloadOf(frame: HostFrame): Uint8Array[] {
         uint(frame.lifetimeMs, 8, 'lifetimeMs'),
         uint(bounded('rlimits', frame.rlimits.length, limits.rlimits), 1, 'rlimits'),
         ...frame.rlimits.flatMap(({ name, value }) => [uint(rlimitNumbers[name], 1, name), uint(value, 8, name)]),
+        uint(frame.cpus, 2, 'cpus'),
+        uint(frame.firstCpu, 2, 'firstCpu'),
       ];
     case 'env':
       return [str(frame.name, limits.envBytes, 'env name'), str(frame.value, limits.envBytes, `env ${frame.name}`)];

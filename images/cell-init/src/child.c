@@ -63,6 +63,23 @@ static bool drop_capabilities(void) {
     return syscall(SYS_capset, &header, sets) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
+// So many of the processors that init may use, from the given one on, round the end. A default, for programs that start a
+// thread for each: the cgroup is what limits the job.
+static bool set_cpus(void) {
+    cpu_set_t have, want;
+    if (!cell.job.cpus) return true;
+    if (sched_getaffinity(0, sizeof have, &have)) return false;
+    size_t count = (size_t)CPU_COUNT(&have), at = 0;
+    if (cell.job.cpus >= count) return true;
+    CPU_ZERO(&want);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &have)) continue;
+        if ((at + count - cell.job.first_cpu % count) % count < cell.job.cpus) CPU_SET(cpu, &want);
+        at++;
+    }
+    return sched_setaffinity(0, sizeof want, &want) == 0;
+}
+
 // Check the result again: a call that lies must not lead to a process with rights.
 static bool is_job(void) {
     uid_t uid[3];
@@ -99,7 +116,7 @@ static bool become_job(const struct child_plan *plan) {
     errno = ENODEV;
     if (in < 0 || fstat(in, &null) || !S_ISCHR(null.st_mode) || null.st_rdev != makedev(1, 3)) return false;
     if (dup2(in, 0) < 0 || dup2(plan->out < 0 ? in : plan->out, 1) < 0 || dup2(plan->err < 0 ? in : plan->err, 2) < 0) return false;
-    return first_victim() && set_limits() && drop_capabilities() && chdir("/work") == 0 && is_job();
+    return first_victim() && set_limits() && set_cpus() && drop_capabilities() && chdir("/work") == 0 && is_job();
 }
 
 static void say_stage(int fd, enum start_stage stage, size_t program, int err) {

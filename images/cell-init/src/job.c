@@ -62,6 +62,8 @@ static enum job_event on_hello(struct job *job, struct reader r, struct fault *f
         job->rlimits[i].value = get_uint(&r, 8);
         if (job->rlimits[i].resource > 15) return FAULT(E_LIMIT, "HELLO: no such rlimit");
     }
+    job->cpus = get_uint(&r, 2);
+    job->first_cpu = get_uint(&r, 2);
     if (!WHOLE(r)) return FAULT(E_PROTOCOL, "HELLO: wrong length");
     if (job->uid < LOWEST_UID || job->uid == 65534 || job->uid > INT32_MAX) return FAULT(E_LIMIT, "HELLO: the uid is not a job's");
     if (job->gid < LOWEST_UID || job->gid == 65534 || job->gid > INT32_MAX) return FAULT(E_LIMIT, "HELLO: the gid is not a job's");

@@ -45,6 +45,7 @@ struct job {
     uint64_t waiting_ms;
     struct rlimit_setting rlimits[MAX_RLIMITS];
     size_t rlimit_count;
+    uint16_t cpus, first_cpu;  // How many processors its processes begin on (0: all), from the how-manieth on.
     char *env[MAX_ENV_VARIABLES + 1];
     size_t env_count, env_bytes;
     uint8_t nonce[MAX_NONCE_BYTES];

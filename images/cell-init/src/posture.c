@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 #include "caps.h"
 #include "cell.h"
 #include "lines.h"
+#include "sha256.h"
 
 extern char **environ;
 
@@ -98,7 +100,25 @@ static void say_cgroup(void) {
 }
 
 static void say_environment(void) {
-    for (char **entry = environ; *entry; entry++) say_text(POSTURE_ENV, *entry);
+    // By digest: a value may be longer than a record.
+    for (char **entry = environ; *entry; entry++) {
+        struct sha256 hash;
+        uint8_t digest[32];
+        size_t name = strcspn(*entry, "=");
+        sha256_start(&hash);
+        sha256_add(&hash, *entry, strlen(*entry));
+        sha256_end(&hash, digest);
+        begin_record(POSTURE_ENV);
+        record_bytes(&record, *entry, name < 512 ? name : 512);
+        record_bytes(&record, digest, sizeof digest);
+        end_record();
+    }
+}
+
+static void say_cpus(void) {
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus)) say_unreadable(POSTURE_CPUS);
+    else say_number(POSTURE_CPUS, (uint64_t)CPU_COUNT(&cpus));
 }
 
 static void say_descriptor(int fd) {
@@ -146,6 +166,9 @@ int posture_main(void) {
     say_devices();
     say_environment();
     say_descriptors();
+    say_cpus();
+    say_tried();
+    say_hidden();
     if (getcwd(cwd, sizeof cwd)) say_text(POSTURE_CWD, cwd);
     else say_unreadable(POSTURE_CWD);
     say_lines(POSTURE_UID_MAP, "/proc/self/uid_map", 16);

@@ -26,6 +26,9 @@ enum posture_key {
     POSTURE_OOM_SCORE_ADJ,
     POSTURE_LSM,
     POSTURE_INIT,
+    POSTURE_CPUS,
+    POSTURE_TRIED,
+    POSTURE_HIDDEN,
     POSTURE_UNREADABLE = 30,
     POSTURE_MORE,
 };
@@ -65,3 +68,5 @@ void say_identity(void);
 void say_network(void);
 void say_mounts(void);
 void say_devices(void);
+void say_tried(void);
+void say_hidden(void);

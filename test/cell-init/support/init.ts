@@ -3,9 +3,10 @@ import type { CellFrame, RunEnd } from '@hotcell/executor-worker/cell/frames/dec
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HostFrame, JobLimits } from '@hotcell/contract/frames.ts';
+import { sha256 } from '@hotcell/contract/digest.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { makeFolder, removeFolder } from '@hotcell/executor-worker/cell/host-files.ts';
-import { containerName, containerOptions, initPath } from '@hotcell/executor-worker/cell/options.ts';
+import { containerName, containerOptions } from '@hotcell/executor-worker/cell/options.ts';
 import { settableRlimits } from '@hotcell/executor-worker/cell/cell-bounds.ts';
 import { Talk } from '@hotcell/executor-worker/cell/talk.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
@@ -174,10 +175,11 @@ export class Init implements AsyncDisposable {
     const machine = process.arch === 'x64' ? 'x86_64' : 'aarch64';
     const seccomp = JSON.stringify(JSON.parse(await readFile(join(profiles, `${runtime}-${machine}.json`), 'utf8')));
     const image = await engine.image(ref);
-    const initFile = join(bed.initFolder, 'cell-init');
+    const bytes = await readFile(join(bed.initFolder, 'cell-init'));
+    const init = { bytes, digest: sha256(bytes) };
     for (;;) {
       const uid = randomInt(10_000, 50_000);
-      const files = [{ source: initFile, target: initPath }, ...makeFolder(stateDir, id, uid)];
+      const files = makeFolder(stateDir, { id, uid, cpus: 2, init });
       const site = { id, uid, installation: bed.installation.id, worker: 'init-test', createdAt: new Date() };
       const options = containerOptions(plan, { ...site, imageId: image.Id, imageVariables: [], files, seccomp });
       const container = await engine.create(containerName(uid), options);
@@ -205,7 +207,15 @@ export class Init implements AsyncDisposable {
   hello(): HostFrame[] {
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/work', LANG: 'C.UTF-8', PYTHONUNBUFFERED: '1' };
     return [
-      { type: 'hello', uid: this.uid, gid: this.uid, lifetimeMs: 120_000, rlimits: settableRlimits(this.#plan) },
+      {
+        type: 'hello',
+        uid: this.uid,
+        gid: this.uid,
+        lifetimeMs: 120_000,
+        rlimits: settableRlimits(this.#plan),
+        cpus: 0,
+        firstCpu: 0,
+      },
       ...Object.entries(env).map(([name, value]): HostFrame => ({ type: 'env', name, value })),
     ];
   }

@@ -15,8 +15,8 @@ numbers = {  # x86-64, arm64
     "open_by_handle_at": (304, 265), "open_tree": (428, 428), "perf_event_open": (298, 241), "personality": (135, 92),
     "pidfd_getfd": (438, 438), "pidfd_open": (434, 434), "pivot_root": (155, 41), "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271), "ptrace": (101, 117), "reboot": (169, 142), "request_key": (249, 218),
-    "sethostname": (170, 161), "setns": (308, 268), "settimeofday": (164, 170), "shmat": (30, 196), "shmget": (29, 194),
-    "swapon": (167, 224), "syslog": (103, 116), "umount2": (166, 39), "unshare": (272, 97), "userfaultfd": (323, 282),
+    "seccomp": (317, 277), "sethostname": (170, 161), "setns": (308, 268), "settimeofday": (164, 170), "shmat": (30, 196), "shmget": (29, 194),
+    "swapon": (167, 224), "syncfs": (306, 267), "syslog": (103, 116), "umount2": (166, 39), "unshare": (272, 97), "userfaultfd": (323, 282),
     "vmsplice": (278, 75),
 }
 

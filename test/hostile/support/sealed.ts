@@ -32,6 +32,7 @@ export async function runSealed(
   const here: CellPlan = plan(runtime, { mounts: [{ source: inputs, target: '/inputs' }] });
   const files = [
     { path: 'attack.py', bytes: programs['attack.py'] },
+    { path: 'neighbour.py', bytes: programs['neighbour.py'] },
     { path: 'where.json', bytes: Buffer.from(JSON.stringify(things)) },
   ];
   const earlier = await runIn(cells, here, { files: [], blocks: [block(0, programs['canary.py'].toString())] });

@@ -129,7 +129,7 @@ observe(seen=tried(timers))
     takes: 'a core of its own death',
     code: program(`
 import resource
-observe(seen="ok" if resource.getrlimit(resource.RLIMIT_CORE)[1] != 0 else "none")
+observe(seen="ok" if resource.getrlimit(resource.RLIMIT_CORE) != (1, 1) else "none")
 `),
     refused: both('none'),
   },

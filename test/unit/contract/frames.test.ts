@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as frames from '@hotcell/contract/frames.ts';
 import { postureFields } from '@hotcell/contract/frames-posture.ts';
+import { maskedPaths, readonlyPaths } from '@hotcell/executor-worker/cell/options.ts';
+import { answers } from '@hotcell/executor-worker/cell/posture-tried.ts';
 
 const source = (name: string) => readFileSync(join(import.meta.dirname, '../../../images/cell-init/src', name), 'utf8');
 const proto = source('proto.h');
@@ -49,6 +51,12 @@ describe('both sides of the cell protocol', () => {
     assert.deepEqual(enumOf(proto, 'start_stage').slice(1), entries(frames.startStages, 'STAGE_'));
     assert.deepEqual(enumOf(proto, 'refusal'), entries(frames.refusalReasons, 'REFUSE_'));
     assert.deepEqual(enumOf(proto, 'cell_error'), entries(frames.cellErrors, 'E_'));
+  });
+
+  test('know the same hidden paths and denied calls', () => {
+    const listed = (name: string) => [...source(name).matchAll(/^ {4}\{?"([^"]+)"/gm)].map(([, text]) => text);
+    assert.deepEqual(listed('hidden.c'), [...maskedPaths, ...readonlyPaths]);
+    assert.deepEqual(listed('tried.c'), Object.keys(answers));
   });
 
   test('have the same records of the posture', () => {

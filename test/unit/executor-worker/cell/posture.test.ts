@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { postureFields, type PostureRecord } from '@hotcell/contract/frames-posture.ts';
 import type { ExpectedPosture } from '@hotcell/executor-worker/cell/posture-expected.ts';
 import { insideFacts } from '@hotcell/executor-worker/cell/posture-facts.ts';
@@ -70,6 +71,28 @@ const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true
     said: /bounding capabilities are 0000000000000020/,
   },
   'new privileges': { change: edit('noNewPrivs', any, { value: 0 }), said: /new privileges/ },
+  'a filter that knows a call': {
+    change: edit('tried', ({ call }) => call === 'seccomp', { errno: 0 }),
+    said: /seccomp was answered with success and should be with errno 1/,
+  },
+  'a filter that lets the host flush': {
+    change: edit('tried', ({ call }) => call === 'syncfs', { errno: 5 }),
+    said: /syncfs was answered with errno 5/,
+  },
+  'a call that was not tried': {
+    change: drop('tried', (one) => 'call' in one && one.call === 'keyctl'),
+    said: /it did not try keyctl/,
+  },
+  'more processors': { change: edit('cpus', any, { count: 64 }), said: /begins on 64 processors/ },
+  'a hidden path that was not looked for': {
+    change: drop('hidden', (one) => 'path' in one && one.path === '/proc/kcore'),
+    said: /it did not look for \/proc\/kcore/,
+  },
+  'a hidden path without a mask': {
+    change: edit('hidden', ({ path }) => path === '/proc/scsi', { there: 1 }),
+    said: /\/proc\/scsi is not covered/,
+    runcOnly: true,
+  },
   'no filter': { change: edit('seccomp', any, { mode: 0 }), said: /no seccomp filter/ },
   'an interface': { change: add({ key: 'interface', index: 2, name: 'eth0', flags: 1 }), said: /interface eth0/ },
   'an interface that only /proc shows': { change: add({ key: 'procInterface', name: 'tun0' }), said: /tun0/ },
@@ -99,9 +122,12 @@ const weaknesses: Record<string, { change: Change; said: RegExp; runcOnly?: true
     change: edit('device', ({ path }) => path === '/dev/null', { minor: 1 }),
     said: /\/dev\/null \(1:1\)/,
   },
-  'a variable': { change: add({ key: 'env', entry: 'LD_PRELOAD=/evil.so' }), said: /the environment has LD_PRELOAD/ },
+  'a variable': {
+    change: add({ key: 'env', name: 'LD_PRELOAD', sha256: 'f'.repeat(64) }),
+    said: /the environment has LD_PRELOAD/,
+  },
   'a variable with another value': {
-    change: edit('env', ({ entry }) => entry.startsWith('PATH='), { entry: 'PATH=/evil' }),
+    change: edit('env', ({ name }) => name === 'PATH', { sha256: 'f'.repeat(64) }),
     said: /the environment lacks PATH/,
   },
   'a descriptor': { change: add({ key: 'fd', fd: 7, mode: 0o140777, flags: 0 }), said: /descriptor 7/ },
@@ -182,6 +208,14 @@ for (const runtime of ['runc', 'gvisor', 'gvisor-2026'] as const)
       assert.deepEqual(insideDifferences(unreadable(postureFields.lsm.key), expected), []);
       const said = insideDifferences(unreadable(postureFields.caps.key), expected);
       assert.deepEqual(said, ['caps could not be read (errno 22)']);
+    });
+    test('a variable may be longer than a record', () => {
+      const { records, expected } = recorded(runtime);
+      expected.env = { ...expected.env, LONG: 'ä'.repeat(60_000) };
+      assert.deepEqual(insideDifferences(records, expected), ['the environment lacks LONG']);
+      const digest = hexOf(sha256(`LONG=${expected.env['LONG']}`));
+      add({ key: 'env', name: 'LONG', sha256: digest })(records, expected);
+      assert.deepEqual(insideDifferences(records, expected), []);
     });
     test('its facts fit into a result', () => {
       const { records } = recorded(runtime);

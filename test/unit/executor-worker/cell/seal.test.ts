@@ -12,6 +12,7 @@ const nonce = Buffer.alloc(32, 1);
 const record = { key: 'cwd', path: '/work' } as const;
 const made = {
   uid: 10_000,
+  firstCpu: 0,
   plan: {
     run: newRunId(),
     attempt: 1,

@@ -13,7 +13,7 @@ const never = `
   io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl lookup_dcookie mbind memfd_secret migrate_pages
   modify_ldt mount mount_setattr move_mount move_pages mq_open msgget name_to_handle_at nfsservctl open_by_handle_at
   open_tree perf_event_open pidfd_getfd pivot_root process_madvise process_vm_readv process_vm_writev ptrace quotactl
-  reboot request_key set_mempolicy setdomainname sethostname setns settimeofday swapoff swapon syslog umount2 unshare
+  reboot request_key seccomp set_mempolicy setdomainname sethostname setns settimeofday swapoff swapon syslog umount2 unshare
   uselib userfaultfd ustat vhangup vmsplice`
   .trim()
   .split(/\s+/);
@@ -44,9 +44,15 @@ for (const runtime of runtimes)
           [],
         );
       });
-      test('allows sockets of three families, and no new namespaces', () => {
-        const families = named('socket').map(({ args }) => args?.map(({ index, value, op }) => [index, value, op]));
-        assert.deepEqual(families, [[[0, 1, 'SCMP_CMP_EQ']], [[0, 2, 'SCMP_CMP_EQ']], [[0, 10, 'SCMP_CMP_EQ']]]);
+      test('allows sockets of three families, TCP and UDP, and no new namespaces', () => {
+        const conditions = named('socket').map(({ args }) => args?.map(({ valueTwo }) => valueTwo));
+        const internet = [2, 10].flatMap((family) => [
+          [family, 1, 0],
+          [family, 1, 6],
+          [family, 2, 0],
+          [family, 2, 17],
+        ]);
+        assert.deepEqual(conditions, [[1], ...internet]);
         assert.deepEqual(
           named('clone').map(({ args }) => args),
           [[{ index: 0, value: 0x7e020000, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }]],
@@ -59,6 +65,29 @@ for (const runtime of runtimes)
           [0, 0o100000, 0o010000, 0o140000],
         );
         assert.ok(kinds.every((kind) => kind?.index === 2 && kind.value === 0o170000));
+      });
+      test('compares what the kernel reads of an argument: 32 bits, unless it is a pointer', () => {
+        for (const { names, args } of profile.syscalls)
+          for (const { value, op } of args ?? [])
+            if (op === 'SCMP_CMP_EQ') assert.deepEqual([names, value], [['prlimit64'], 0]);
+            else assert.ok(value <= 0xffffffff, names.join());
+      });
+      test('lets no process load a filter, or change the limit of cores', () => {
+        const values = (name: string, index: number) =>
+          named(name).map(({ args }) => args?.find((one) => one.index === index)?.valueTwo);
+        assert.equal(named('seccomp').length, 0);
+        assert.ok(!values('prctl', 0).includes(22) && values('prctl', 0).includes(15));
+        assert.ok(!values('setrlimit', 0).includes(4));
+        const ofCore = named('prlimit64').filter(({ args }) => args?.[0]?.valueTwo === 4);
+        assert.deepEqual(
+          ofCore.map(({ args }) => args?.[1]),
+          [{ index: 2, value: 0, op: 'SCMP_CMP_EQ' }],
+        );
+      });
+      test('keeps what a job asks to be written, or thrown out, from the host’s disks and memory', () => {
+        const answered = profile.syscalls.filter(({ errnoRet }) => errnoRet === 0).flatMap(({ names }) => names);
+        const wanted = ['fdatasync', 'fsync', 'sync', 'sync_file_range', 'syncfs', 'msync', 'fadvise64'];
+        assert.deepEqual(answered, runtime === 'runc' ? wanted : []);
       });
       test('names each call once, or only with conditions on its arguments', () => {
         const plain = allowed.filter(({ args }) => args === undefined).flatMap(({ names }) => names);

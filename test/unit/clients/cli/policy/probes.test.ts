@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { threadVariables } from '@hotcell/contract/job-variables.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { inputText, type Probe, probesOf } from '@hotcell/cli/policy/probes.ts';
 import { admitted, policyOf } from '../../../../support/policies.ts';
@@ -16,7 +17,10 @@ const result = (more: object = {}): Result => {
   const limits = Object.fromEntries(Object.entries(policy.limits).map(([name, rule]) => [name, rule.max]));
   return { outcome: 'succeeded', reason: '', limits, usage: { outputBytes: 0 }, ...more } as unknown as Result;
 };
-const ours = ['HOME', 'HOTCELL_INPUTS', 'HOTCELL_OUTPUTS', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'];
+const ours = [
+  ...['HOME', 'HOTCELL_INPUTS', 'HOTCELL_OUTPUTS', 'LANG', 'PATH', 'PYTHONUNBUFFERED', 'TMPDIR'],
+  ...threadVariables,
+];
 
 type Sight = { said?: Record<string, unknown>; result?: object };
 const looks: Record<string, { good: Sight[]; bad: Sight[] }> = {

@@ -28,8 +28,10 @@ describe('frames to a cell', () => {
       gid: 20_001,
       lifetimeMs: 258,
       rlimits: [{ name: 'nofile', value: 7 }],
+      cpus: 2,
+      firstCpu: 5,
     } as const;
-    assert.equal(hex(hello), 'c30101001a000000204e0000214e000002010000000000000107'.concat('0700000000000000'));
+    assert.equal(hex(hello), 'c30101001e000000204e0000214e000002010000000000000107'.concat('070000000000000002000500'));
     const text = `c3010700${'3d000000'}0100${'0200000000000000'}03000000${'ab'.repeat(32)}010062`;
     assert.equal(hex(block), `${text}01020073680200${'010061'}0000`);
   });
