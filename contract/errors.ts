@@ -18,6 +18,7 @@ export const errorCodes = {
   snapshot_refused: { status: 422, retryable: false },
   queue_full: { status: 429, retryable: true },
   too_many: { status: 429, retryable: true },
+  quota_exceeded: { status: 429, retryable: true },
   internal: { status: 500, retryable: true },
   store_unavailable: { status: 503, retryable: true },
   queue_unavailable: { status: 503, retryable: true },

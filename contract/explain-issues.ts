@@ -64,6 +64,7 @@ function fieldsAt(
   if (step === undefined) return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   const below = (inner: z.core.$ZodType | undefined) => fieldsAt(inner, rest, memberOf(value, step), shapeOf);
   if (schema instanceof z.ZodArray) return below(schema.element);
+  if (schema instanceof z.ZodRecord) return below(schema.valueType);
   return schema instanceof z.ZodObject ? below(schema.shape[String(step)]) : [];
 }
 

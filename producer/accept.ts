@@ -10,11 +10,14 @@ import { putIdempotencyMark, putOpenMarker, readIdempotencyMark, readOpenMarker 
 import { type PinnedSpec, putSpec } from '@hotcell/record/run-spec.ts';
 import type { IdempotencyMark, OpenMarker } from '@hotcell/record/schemas.ts';
 import type { Bounds } from './queue-bounds.ts';
+import type { Quotas } from './quotas/quota-book.ts';
+import { countWaiting } from './quotas/waiting-runs.ts';
 import { type EnqueueDeps, enqueue } from './enqueue.ts';
 
 export interface AcceptDeps extends EnqueueDeps {
   store: Buckets;
   bounds: Bounds;
+  quotas: Pick<Quotas, 'of'>;
 }
 
 export interface Acceptable {
@@ -70,17 +73,27 @@ interface KeyClaim {
 }
 
 /** With a key, the first request decides the run's id; a later one completes what it finds of that run. */
-async function claimKey({ store, bounds }: AcceptDeps, { spec, queue, idempotency }: Acceptable): Promise<KeyClaim> {
+async function claimKey(deps: AcceptDeps, { spec, queue, idempotency }: Acceptable): Promise<KeyClaim> {
+  const { store, bounds } = deps;
   const found = idempotency && (await readIdempotencyMark(store, spec.tenant, idempotency.key));
   if (found) return repeated(found, idempotency.body);
   await bounds.check(queue);
   const fresh = { run: newRunId(), at: new Date().toISOString() };
+  await countWaiting(deps, spec.tenant, fresh.run);
   if (!idempotency) return { ...fresh, repeated: false };
   const { key, body } = idempotency;
   const first = await putIdempotencyMark(store, key, { version: 1, tenant: spec.tenant, body, ...fresh });
-  if (first.run !== fresh.run) return repeated(first, body);
+  if (first.run !== fresh.run) {
+    await forget(deps, spec.tenant, fresh.run);
+    return repeated(first, body);
+  }
   crashPoint('accept.marked');
   return { ...fresh, repeated: false };
+}
+
+/** A count that cannot be taken back now ends by itself. */
+async function forget({ live }: AcceptDeps, tenant: string, run: RunId): Promise<void> {
+  await live.tenants.forget(tenant, run).catch(() => undefined);
 }
 
 function repeated(mark: IdempotencyMark, body: Digest): KeyClaim {

@@ -18,6 +18,8 @@ export const producerSettings = z.object({
     .default(192 * 1024 ** 2),
   HOTCELL_STREAMS: z.coerce.number().int().min(2).default(2_000),
   HOTCELL_PATIENCE_SECONDS: z.coerce.number().int().min(1).max(600).default(30),
+  /** How much each tenant may have: a file, see docs. */
+  HOTCELL_QUOTAS: z.string().min(1).optional(),
   /** Stores outside that the operator opened to be frozen from: a file, see docs. */
   HOTCELL_SOURCES: z.string().min(1).optional(),
   HOTCELL_TICKET_KEY: z.string().min(1, 'the private key that signs tickets: Ed25519, PKCS#8, PEM'),

@@ -15,6 +15,8 @@ import { Metrics } from './metrics.ts';
 import { News } from './news.ts';
 import { PolicyPins } from './policies/pin.ts';
 import { PolicyShelf } from './policies/shelf.ts';
+import { Quotas } from './quotas/quota-book.ts';
+import { RequestRates } from './quotas/request-rates.ts';
 import { ReadModel } from './readmodel/read-model.ts';
 import { RecordFollower } from './readmodel/record-follower.ts';
 import { Reconciler } from './reconcile.ts';
@@ -43,6 +45,7 @@ export async function openProducer(
   const news = stack.use(await News.open({ live, store, model }));
   const contents = stack.use(new Contents(bucketsFrom(settings), loadSources(settings.HOTCELL_SOURCES)));
   const imagesLock = settings.HOTCELL_IMAGES_LOCK;
+  const quotas = stack.use(await Quotas.open({ store, live, log, file: settings.HOTCELL_QUOTAS }));
   const producer = {
     installation,
     log,
@@ -58,6 +61,8 @@ export async function openProducer(
     doors: openDoors(settings),
     patienceMs: settings.HOTCELL_PATIENCE_SECONDS * 1000,
     bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),
+    quotas,
+    rates: new RequestRates(),
     tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
     policies: new PolicyShelf({ folder: settings.HOTCELL_POLICIES, imagesLock }, (change) =>
       log.info({ audit: 'policy', ...change }, 'a policy changed'),

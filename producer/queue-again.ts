@@ -65,6 +65,9 @@ export class OpenRuns {
     const asked = new Set(this.#queues);
     for (const queue of asked) missing = await this.#deps.queues.of(queue).missing(missing);
     if (missing.length > 0) crashPoint('reconcile.found');
+    // Only what has a ticket counts as open: a finished run has none, and its marker may stand for long.
+    const without = new Set(missing);
+    await this.#deps.live.tenants.saw(new Map([...found].filter(([run]) => !without.has(run))));
     for (let from = 0; from < missing.length && !this.#ends.aborted; from += atOnce) {
       await keep();
       await Promise.all(
@@ -93,6 +96,7 @@ export class OpenRuns {
     // It may have finished, and the notary be away: then all that is missing is what follows from its result.
     if (await followCommitted(this.#deps, tenant, run)) return this.#remember(run);
     await enqueue(this.#deps, marker, { recovered: true });
+    await this.#deps.live.tenants.saw(new Map([[run, tenant]]));
     crashPoint('reconcile.queued');
     log.info({ run, queue: marker.queue }, 'queued an open run that had no ticket');
   }

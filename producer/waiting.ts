@@ -50,10 +50,15 @@ function waitingFor(
   workers: readonly WorkerBeat[],
 ): Waiting {
   const serving = workers.filter((worker) => worker.state === 'ready' && worker.queues.includes(queue));
-  const position = place.at === 'waiting' ? place.before : null;
+  const position = 'before' in place ? place.before : null;
   if (beat?.waiting) return { ...beat.waiting, position };
   if (place.at === 'missing')
     return { code: 'recovering', message: 'Accepted; recovery is queueing it again.', position };
+  if (place.at === 'held') {
+    const message =
+      'Its tenant has as many running runs as its quota runningRuns allows. It begins when one of them ends.';
+    return { code: 'quota', message, position };
+  }
   if (place.at === 'delayed')
     return { code: 'later', message: `Not before ${place.due.toISOString()}, as requested.`, position };
   if (serving.length === 0)

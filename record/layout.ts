@@ -47,6 +47,8 @@ export const recordKeys = {
   policyRevoked: (digest: Digest) => `policies/revoked/${hexOf(digest)}.json`,
   seccomp: (digest: Digest) => `seccomp/${hexOf(digest)}.json`,
   image: (digest: Digest) => `images/${hexOf(digest)}.json`,
+  quotas: 'quotas/',
+  quota: (tenant: string) => `quotas/${tenant}.json`,
   apiKeys: 'apikeys/',
   apiKey: (id: string) => `apikeys/${id}.json`,
 } as const;

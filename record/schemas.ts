@@ -2,6 +2,7 @@ import { ApiKeyView } from '@hotcell/contract/apikey.ts';
 import { Digest } from '@hotcell/contract/digest.ts';
 import { RunId, TenantName } from '@hotcell/contract/names.ts';
 import { Outcome } from '@hotcell/contract/outcomes.ts';
+import { TenantQuota } from '@hotcell/contract/quota.ts';
 import { snapshotFacts } from '@hotcell/contract/snapshot.ts';
 import { z } from 'zod';
 
@@ -67,6 +68,16 @@ export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
  */
 export const SnapshotRecord = z.strictObject({ version: z.literal(1), snapshot: Digest, ...snapshotFacts });
 export type SnapshotRecord = z.infer<typeof SnapshotRecord>;
+
+/** What the operator set for a tenant. */
+export const QuotaRecord = z.strictObject({
+  version: z.literal(1),
+  tenant: TenantName,
+  quota: TenantQuota,
+  by: z.string(),
+  at: time,
+});
+export type QuotaRecord = z.infer<typeof QuotaRecord>;
 
 export const FreezeLease = z.strictObject({ version: z.literal(1), at: z.iso.datetime() });
 export type FreezeLease = z.infer<typeof FreezeLease>;

@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, Entry>> = {
   snapshot: ['freeze data, and inspect snapshots', () => import('./snapshot-command.ts')],
   gc: ['remove snapshots and contents that nothing refers to', () => import('./gc-command.ts')],
   apikey: ['create, list and revoke API keys', () => import('./apikey-command.ts')],
+  quota: ['show and set how much each tenant may have', () => import('./quota-command.ts')],
   image: ['build and list images', () => import('./image-command.ts')],
   rebuild: ['rebuild the queue and the lists of runs from the buckets', () => import('./rebuild-command.ts')],
   demo: ['set up and show what Hotcell does', () => import('./demo-command.ts')],

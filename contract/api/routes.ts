@@ -3,6 +3,7 @@ import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
 import { outputRoutes } from './outputs.ts';
 import { policyRoutes } from './policies.ts';
+import { quotaRoutes } from './quotas.ts';
 import { runRoutes } from './runs.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { workerRoutes } from './workers.ts';
@@ -15,6 +16,7 @@ export const routes = {
   ...snapshotRoutes,
   ...policyRoutes,
   ...apiKeyRoutes,
+  ...quotaRoutes,
   ...workerRoutes,
   ...healthRoutes,
 };

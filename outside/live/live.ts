@@ -2,6 +2,7 @@ import { CancelMark, LiveEvent, RunBeat } from '@hotcell/contract/heartbeats.ts'
 import type { RunId } from '@hotcell/contract/names.ts';
 import { Redis } from 'ioredis';
 import { Leadership } from './leadership.ts';
+import { TenantRuns } from './tenant-runs.ts';
 import { RefusedTickets } from './refused-tickets.ts';
 import { WorkerHeartbeats } from './worker-heartbeats.ts';
 import { ifValid, ValkeyConnection } from './valkey-connection.ts';
@@ -21,6 +22,7 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
   readonly logs: LogTails;
   readonly workers: WorkerHeartbeats;
   readonly refused: RefusedTickets;
+  readonly tenants: TenantRuns;
   readonly leadership: Leadership;
   readonly #notifications: Notifications;
   readonly #closed = new AbortController();
@@ -31,6 +33,7 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
     this.#notifications = new Notifications(subscriber);
     this.logs = new LogTails(redis, prefix, this.#notifications, this.#closed.signal);
     this.workers = new WorkerHeartbeats(redis, prefix);
+    this.tenants = new TenantRuns(redis, prefix);
     this.refused = new RefusedTickets(redis, prefix);
     this.leadership = new Leadership(redis, prefix);
   }
@@ -109,6 +112,7 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
   async finished(event: Extract<LiveEvent, { type: 'status' }>): Promise<void> {
     await this.send((pipe) => {
       pipe.del(this.key('run', event.run), this.key('cancel', event.run));
+      pipe.zrem(this.key('open', event.tenant), event.run);
       pipe.set(this.key('finished', event.run), '1', 'EX', finishedSeconds);
       return this.notify(pipe, event);
     });

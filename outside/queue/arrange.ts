@@ -1,106 +1,143 @@
 /**
- * Fairness between tenants, which BullMQ does not have: a script arranges BullMQ's own set of waiting tickets by turns.
+ * Fairness between tenants, which BullMQ does not have: a script puts into BullMQ's own set of waiting tickets only those
+ * whose turn is near.
  *
  * - Tickets are served in rounds. In each round every tenant has one turn, so a tenant that queued a thousand runs does
  *   not keep out one that queues two. Within a round, a higher priority comes first, and then an earlier arrival.
- * - A tenant's own tickets stand in its lane: higher priority first, then earlier arrival. Its first tickets are seated:
- *   they have its next turns, in the lane's order. All others wait behind every seat and move up as seats become free.
- *   So an urgent ticket takes the tenant's next turn, and no number of priorities gives a tenant more than one turn a
- *   round; and putting a ticket into the middle of a long lane moves a few dozen others at most.
- * - A ticket is added as an arrival, behind all others, and takes its place in its lane the next time a ticket is added
+ * - A tenant's tickets stand in its line: higher priority first, then earlier arrival. Its first tickets are seated: they
+ *   have its next turns, in the line's order, and only they stand in BullMQ's set. All others wait in the line alone and
+ *   move up as seats become free. So an urgent ticket takes the tenant's next turn, and no number of priorities gives a
+ *   tenant more than one turn a round; and putting a ticket into the middle of a long line moves a few dozen at most.
+ * - A tenant has no more seats than its quota of running runs leaves it. At its quota it has none: it is passed over, and
+ *   holds up no other. A run counts as running for as long as its worker renews that.
+ * - A ticket is added as an arrival, behind all others, and takes its place in its line the next time a ticket is added
  *   or taken. Until then it has no turn. So adding a run again takes none, and a delayed ticket takes its turn when it
  *   is due, not when it is added: turns saved up while waiting would be served in one block.
  *
- * A position is a BullMQ priority: lower is sooner, and at most 2^21 - 1 = 2,097,151. Seats have `turn * 10 + 10 - asked`,
- * and the other two kinds have the numbers above all turns. As turns only grow, they are counted from the current round
- * anew before they reach those numbers.
+ * A position is a BullMQ priority: lower is sooner, and at most 2^21 - 1 = 2,097,151. Position 1 is for a ticket that
+ * comes back. Seats have `turn * 10 + 11 - asked`, and the numbers above all turns are for tickets that have none. As
+ * turns only grow, they are counted from the current round anew before they reach those numbers.
  */
 const perRound = 10;
+const firstSeat = 2;
 /** Far more than the tickets of one tenant that are taken at the same moment, before their seats are given to others. */
 const seats = 32;
-const unseated = 2_097_130;
+export const unseated = 2_097_130;
 export const arrival = unseated + perRound;
 const mostRounds = 100_000;
-const arrivalsAtOnce = 100;
-/** As long as a ticket is valid. What is lost with these keys is fairness, not tickets. */
+const atOnce = 100;
+/** As long as a ticket is valid. What is lost with these keys is fairness, not tickets; the lines do not expire. */
 const keptSeconds = 7 * 86_400;
+/** A worker that has not said for so long that a run goes on is dead. */
+const runningMs = 15_000;
 
-/** KEYS: prefix of the queue, its round, its turns, prefix of its lanes. ARGV: run, tenant and position that left. */
+/** KEYS: as `arrangeKeys` has them. ARGV: what happened, and then run, tenant and position; or pairs of run and tenant. */
 export const arrangeScript = `
-local jobs, roundKey, turnsKey, lanes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local jobs, roundKey, turnsKey, linePrefix, lines, held = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local orderKey, runningPrefix, quotas = KEYS[7], KEYS[8], KEYS[9]
 local waiting = jobs .. 'prioritized'
 -- As BullMQ scores: the priority above, the order of arrival below.
 local unit = 0x100000000
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
-local function turnOf(position) return math.floor((position - 1) / ${perRound}) end
+local function turnOf(position) return math.floor((position - ${firstSeat}) / ${perRound}) end
 local function round() return tonumber(redis.call('GET', roundKey) or '0') end
 local function lastTurn(tenant) return tonumber(redis.call('HGET', turnsKey, tenant) or '-1') end
 
 local function move(run, position, order)
   redis.call('ZADD', waiting, position * unit + order, run)
   redis.call('HSET', jobs .. run, 'priority', position)
+  -- By this BullMQ wakes a worker that waits.
+  redis.call('ZADD', jobs .. 'marker', 0, '0')
+end
+
+local function unseat(run, class)
+  redis.call('ZREM', waiting, run)
+  redis.call('HSET', jobs .. run, 'priority', ${unseated} + class)
+end
+
+-- How many more runs of the tenant may begin.
+local function room(tenant)
+  local quota = redis.call('HGET', quotas, tenant) or redis.call('HGET', quotas, '*')
+  redis.call('ZREMRANGEBYSCORE', runningPrefix .. tenant, '-inf', now)
+  if not quota then return math.huge end
+  return math.max(0, tonumber(quota) - redis.call('ZCARD', runningPrefix .. tenant))
+end
+
+local function goesOn(run, tenant)
+  redis.call('ZADD', runningPrefix .. tenant, now + ${runningMs}, run)
+  redis.call('PEXPIRE', runningPrefix .. tenant, ${runningMs})
 end
 
 -- The turn of a ticket that was taken is used up.
 local function used(tenant, position)
   if position >= ${unseated} then return end
   local turn = turnOf(position)
-  if turn > round() then redis.call('SET', roundKey, turn, 'EX', ${keptSeconds}) end
+  if turn > round() then redis.call('SET', roundKey, turn) end
   if turn > lastTurn(tenant) then redis.call('HSET', turnsKey, tenant, turn) end
-  redis.call('EXPIRE', turnsKey, ${keptSeconds})
 end
 
--- The first of the lane. Those that do not wait any more leave it: a worker took them, or they were removed.
+-- The first of the line. Those that do not wait any more leave it: a worker took them, or they were removed.
 local function front(tenant)
-  local lane = lanes .. tenant
+  local line = linePrefix .. tenant
   while true do
     local members, gone = {}, {}
-    local found = redis.call('ZRANGE', lane, 0, ${seats}, 'WITHSCORES')
+    local found = redis.call('ZRANGE', line, 0, ${seats}, 'WITHSCORES')
     for i = 1, #found, 2 do
       local score, rank = redis.call('ZSCORE', waiting, found[i]), found[i + 1]
-      if score then
-        local at = math.floor(score / unit)
-        members[#members + 1] = { run = found[i], at = at, class = math.floor(rank / unit), order = rank % unit }
+      local at = score and math.floor(score / unit) or tonumber(redis.call('HGET', jobs .. found[i], 'priority') or '0')
+      if score or at >= ${unseated} then
+        local class, order = math.floor(rank / unit), rank % unit
+        members[#members + 1] = { run = found[i], at = at, seated = score, class = class, order = order }
       else
         gone[#gone + 1] = found[i]
-        used(tenant, tonumber(redis.call('HGET', jobs .. found[i], 'priority') or ${unseated}))
+        used(tenant, at)
       end
     end
     if #gone == 0 then return members end
-    redis.call('ZREM', lane, unpack(gone))
+    redis.call('ZREM', line, unpack(gone))
   end
 end
 
 -- Turns go on from the last one that was used, but not from before this round: turns that were not used are lost.
 local function seat(tenant)
   local members = front(tenant)
+  local free = room(tenant)
   local turn = math.max(round(), lastTurn(tenant) + 1)
   for i, member in ipairs(members) do
-    local position = ${unseated} + member.class
-    if i <= ${seats} then position = (turn + i - 1) * ${perRound} + 1 + member.class end
-    if position ~= member.at then move(member.run, position, member.order) end
+    local position = (turn + i - 1) * ${perRound} + ${firstSeat} + member.class
+    if i > math.min(${seats}, free) then
+      if member.seated then unseat(member.run, member.class) end
+    elseif position ~= member.at then
+      move(member.run, position, member.order)
+    end
   end
+  redis.call(#members > 0 and 'SADD' or 'SREM', lines, tenant)
+  redis.call(#members > free and 'SADD' or 'SREM', held, tenant)
 end
 
--- An arrival takes its place in its lane. What cannot be read is served at once, to be refused.
+-- An arrival takes its place in its line. What cannot be read is served at once, to be refused.
 local function arrive(run, order)
   local read, envelope = pcall(cjson.decode, redis.call('HGET', jobs .. run, 'data') or '')
   if not read or type(envelope) ~= 'table' or type(envelope.tenant) ~= 'string' or type(envelope.priority) ~= 'number' then
     return move(run, 1, order)
   end
   local class = ${perRound} - 1 - envelope.priority
-  local lane = lanes .. envelope.tenant
-  redis.call('ZADD', lane, class * unit + order, run)
-  redis.call('EXPIRE', lane, ${keptSeconds})
-  move(run, ${unseated} + class, order)
+  -- BullMQ counts arrivals anew whenever its set is empty. One that was put back has the order 0: it was first, and stays.
+  if order > 0 then order = redis.call('INCR', orderKey) % unit end
+  redis.call('ZADD', linePrefix .. envelope.tenant, class * unit + order, run)
+  unseat(run, class)
   seat(envelope.tenant)
 end
 
 local function countAnew(served)
   local seated = redis.call('ZRANGEBYSCORE', waiting, 0, ${unseated} * unit - 1, 'WITHSCORES')
   for i = 1, #seated, 2 do
-    local position = math.floor(seated[i + 1] / unit) - served * ${perRound}
-    move(seated[i], math.max(position, 1), seated[i + 1] % unit)
+    local position = math.floor(seated[i + 1] / unit)
+    if position >= ${firstSeat} then
+      move(seated[i], math.max(position - served * ${perRound}, ${firstSeat}), seated[i + 1] % unit)
+    end
   end
   local turns = redis.call('HGETALL', turnsKey)
   for i = 1, #turns, 2 do
@@ -110,15 +147,38 @@ local function countAnew(served)
   redis.call('DEL', roundKey)
 end
 
-local run, tenant, position = ARGV[1], ARGV[2], tonumber(ARGV[3])
-used(tenant, position)
--- Its turn has come: should it come back, it is served first.
-if redis.call('EXISTS', jobs .. run) == 1 then redis.call('HSET', jobs .. run, 'priority', 1) end
-if tenant ~= '' then
-  redis.call('ZREM', lanes .. tenant, run)
+local goes = 1
+local what, run, tenant = ARGV[1], ARGV[2], ARGV[3]
+if what == 'taken' then
+  redis.call('ZREM', linePrefix .. tenant, run)
+  if redis.call('ZSCORE', runningPrefix .. tenant, run) or room(tenant) > 0 then
+    goesOn(run, tenant)
+    used(tenant, tonumber(ARGV[4]))
+    -- Its turn has come: should it come back, it is served first.
+    redis.call('HSET', jobs .. run, 'priority', 1)
+  else
+    -- Two workers took two tickets at the same moment. This one goes back, as if it had not been taken.
+    goes = 0
+    redis.call('HSET', jobs .. run, 'priority', ${arrival})
+    redis.call('HINCRBY', jobs .. run, 'ats', -1)
+  end
   seat(tenant)
+elseif what == 'left' then
+  redis.call('ZREM', linePrefix .. tenant, run)
+  redis.call('ZREM', runningPrefix .. tenant, run)
+  seat(tenant)
+elseif what == 'looked' then
+  for i = 2, #ARGV, 2 do goesOn(ARGV[i], ARGV[i + 1]) end
+  for _, one in ipairs(redis.call('SRANDMEMBER', held, ${atOnce})) do seat(one) end
+  -- Seats that a call which failed did not give away.
+  if redis.call('ZCARD', waiting) == 0 then
+    for _, one in ipairs(redis.call('SRANDMEMBER', lines, ${atOnce})) do seat(one) end
+  end
 end
 if round() >= ${mostRounds} then countAnew(round()) end
-local arrived = redis.call('ZRANGEBYSCORE', waiting, ${arrival} * unit, (${arrival} + 1) * unit - 1, 'WITHSCORES', 'LIMIT', 0, ${arrivalsAtOnce})
+local arrived = redis.call('ZRANGEBYSCORE', waiting, ${unseated} * unit, '+inf', 'WITHSCORES', 'LIMIT', 0, ${atOnce})
 for i = 1, #arrived, 2 do arrive(arrived[i], arrived[i + 1] % unit) end
+-- Together: a round without the turns, or turns without the round, would let one tenant wait for all that is past.
+for _, key in ipairs({ roundKey, turnsKey, orderKey }) do redis.call('EXPIRE', key, ${keptSeconds}) end
+return goes
 `;

@@ -4,7 +4,7 @@ import * as bull from 'bullmq';
 import { arrival } from './arrange.ts';
 import { type Envelope, openEnvelope } from './envelope.ts';
 import type { Entry, QueuePlace, Pull, Queue, Service } from './queue.ts';
-import { nameOf, prefix, type QueueSettings, retryStrategy, turnKeys } from './queue-names.ts';
+import { arrangeKeys, nameOf, prefix, type QueueSettings, retryStrategy } from './queue-names.ts';
 import { runScript } from './queue-scripts.ts';
 import { TicketPull } from './ticket-pull.ts';
 
@@ -31,20 +31,20 @@ export class BullQueue implements Queue {
       const due = delay > 0 ? { delay, timestamp } : {};
       await queue.add('ticket', envelope, { jobId: run, priority: arrival, ...due });
       // A producer that dies here leaves an arrival without a turn: it gets one with the next ticket.
-      await this.#arrange(queue, '');
+      await this.#run(queue, 'hotcellArrange', 'added');
     });
   }
 
   async missing(runs: readonly string[]): Promise<string[]> {
     if (runs.length === 0) return [];
-    return (await this.#ask((queue) => runScript(queue, 'hotcellMissing', ...runs))) as string[];
+    return (await this.#ask((queue) => this.#run(queue, 'hotcellMissing', ...runs))) as string[];
   }
 
   async places(runs: readonly string[]): Promise<QueuePlace[]> {
     if (runs.length === 0) return [];
-    const places = await this.#ask((queue) => runScript(queue, 'hotcellPlaces', ...runs));
+    const places = await this.#ask((queue) => this.#run(queue, 'hotcellPlaces', ...runs));
     return (places as [QueuePlace['at'], string | number][]).map(([at, value]) => {
-      if (at === 'waiting') return { at, before: Number(value) };
+      if (at === 'waiting' || at === 'held') return { at, before: Number(value) };
       // BullMQ keeps the due time in the upper part of the score, and a counter in its last twelve bits.
       if (at === 'delayed') return { at, due: new Date(Math.floor(Number(value) / 4096)) };
       return { at };
@@ -52,14 +52,15 @@ export class BullQueue implements Queue {
   }
 
   async depth(): Promise<number> {
-    return this.#ask((queue) => queue.getJobCountByTypes('prioritized', 'waiting', 'delayed'));
+    return Number(await this.#ask((queue) => this.#run(queue, 'hotcellDepth')));
   }
 
   async remove(run: string): Promise<void> {
     await this.#ask(async (queue) => {
       const job = await queue.getJob(run);
       if (!job || (await queue.remove(run)) === 0) return;
-      await this.#arrange(queue, run, openEnvelope(job).tenant);
+      const { tenant } = openEnvelope(job);
+      if (tenant !== undefined) await this.#run(queue, 'hotcellArrange', 'left', run, tenant);
     });
   }
 
@@ -71,8 +72,8 @@ export class BullQueue implements Queue {
     await this.#opened?.close();
   }
 
-  #arrange(queue: bull.Queue, run: string, tenant = ''): Promise<unknown> {
-    return runScript(queue, 'hotcellArrange', ...turnKeys(this.#settings, this.#name), run, tenant, arrival);
+  #run(queue: bull.Queue, script: Parameters<typeof runScript>[1], ...args: readonly string[]): Promise<unknown> {
+    return runScript(queue, script, arrangeKeys(this.#settings, this.#name), ...args);
   }
 
   async #ask<T>(work: (queue: bull.Queue) => Promise<T>): Promise<T> {

@@ -9,9 +9,19 @@ export function nameOf({ installation }: QueueSettings, queue: string): string {
   return `hotcell-${installation}-${queue}`;
 }
 
-/** The keys by which tickets are arranged: the round, the tenants' last turns, and the prefix of the tenants' lanes. */
-export function turnKeys({ installation }: QueueSettings, queue: string): string[] {
-  return [`round:${queue}`, `turns:${queue}`, `lane:${queue}:`].map((key) => `hotcell:${installation}:${key}`);
+/**
+ * The keys by which tickets are arranged. Of the queue: the round, the tenants' last turns, the prefix of their lines,
+ * which tenants have one, which of them wait for their quota, and the order of arrival. Of the installation: the prefix
+ * of the tenants' running runs, and how many each may have.
+ */
+export function arrangeKeys({ installation }: QueueSettings, queue: string): string[] {
+  const ofQueue = ['round', 'turns', 'line', 'lines', 'held', 'order'].map((key) =>
+    key === 'line' ? `line:${queue}:` : `${key}:${queue}`,
+  );
+  return [...ofQueue, runningPrefix, runningQuotas].map((key) => `hotcell:${installation}:${key}`);
 }
+
+export const runningPrefix = 'running:';
+export const runningQuotas = 'quotas';
 
 export const retryStrategy = (times: number) => Math.min(50 * 2 ** Math.min(times, 6), 1_000);

@@ -1,5 +1,5 @@
 import type { Queue, Worker } from 'bullmq';
-import { arrangeScript } from './arrange.ts';
+import { arrangeScript, unseated } from './arrange.ts';
 
 const missingScript = `
   local missing = {}
@@ -8,22 +8,56 @@ const missingScript = `
   end
   return missing`;
 
-const placesScript = `
+/** The tenants' lines, and how long each is. */
+const linesOf = `
+  local function sizes(prefix, lines)
+    local counts = {}
+    for i, tenant in ipairs(redis.call('SMEMBERS', lines)) do counts[i] = redis.call('ZCARD', prefix .. tenant) end
+    return counts
+  end`;
+
+/** Of a ticket that only stands in its line: as many rounds as stand before it there, with every tenant that lasts so long. */
+const placesScript = `${linesOf}
+  local jobs, linePrefix, lines, held = KEYS[1], KEYS[4], KEYS[5], KEYS[6]
+  local counts
+  local function inLine(id)
+    local priority, data = unpack(redis.call('HMGET', jobs .. id, 'priority', 'data'))
+    if not priority or tonumber(priority) < ${unseated} then return nil end
+    local read, envelope = pcall(cjson.decode, data)
+    if not read or type(envelope) ~= 'table' or type(envelope.tenant) ~= 'string' then return nil end
+    local rank = redis.call('ZRANK', linePrefix .. envelope.tenant, id)
+    if not rank then return nil end
+    counts = counts or sizes(linePrefix, lines)
+    local before = 0
+    for _, count in ipairs(counts) do before = before + math.min(count, rank) end
+    return { redis.call('SISMEMBER', held, envelope.tenant) == 1 and 'held' or 'waiting', before }
+  end
   local places = {}
-  for _, id in ipairs(ARGV) do
-    local rank = redis.call('ZRANK', KEYS[1] .. 'prioritized', id)
-    local due = not rank and redis.call('ZSCORE', KEYS[1] .. 'delayed', id)
-    if rank then places[#places + 1] = {'waiting', rank}
-    elseif due then places[#places + 1] = {'delayed', tostring(due)}
-    elseif redis.call('EXISTS', KEYS[1] .. id) == 1 then places[#places + 1] = {'taken', 0}
-    else places[#places + 1] = {'missing', 0} end
+  for i, id in ipairs(ARGV) do
+    local rank = redis.call('ZRANK', jobs .. 'prioritized', id)
+    local due = not rank and redis.call('ZSCORE', jobs .. 'delayed', id)
+    if rank then places[i] = {'waiting', rank}
+    elseif due then places[i] = {'delayed', tostring(due)}
+    elseif redis.call('EXISTS', jobs .. id) == 1 then places[i] = inLine(id) or {'taken', 0}
+    else places[i] = {'missing', 0} end
   end
   return places`;
 
+/** The seats stand in the lines too; what stands in none has just arrived, or came back. */
+const depthScript = `${linesOf}
+  local jobs, unit = KEYS[1], 0x100000000
+  local depth = redis.call('LLEN', jobs .. 'wait') + redis.call('ZCARD', jobs .. 'delayed')
+  depth = depth + redis.call('ZCOUNT', jobs .. 'prioritized', 0, 2 * unit - 1)
+  depth = depth + redis.call('ZCOUNT', jobs .. 'prioritized', ${unseated} * unit, '+inf')
+  for _, count in ipairs(sizes(KEYS[4], KEYS[5])) do depth = depth + count end
+  return depth`;
+
+const numberOfKeys = 9;
 const scripts = {
-  hotcellMissing: { numberOfKeys: 1, lua: missingScript },
-  hotcellPlaces: { numberOfKeys: 1, lua: placesScript },
-  hotcellArrange: { numberOfKeys: 4, lua: arrangeScript },
+  hotcellMissing: { numberOfKeys, lua: missingScript },
+  hotcellPlaces: { numberOfKeys, lua: placesScript },
+  hotcellDepth: { numberOfKeys, lua: depthScript },
+  hotcellArrange: { numberOfKeys, lua: arrangeScript },
 };
 const defined = new WeakSet<object>();
 
@@ -31,6 +65,7 @@ const defined = new WeakSet<object>();
 export async function runScript(
   on: Queue | Worker,
   name: keyof typeof scripts,
+  keys: readonly string[],
   ...args: readonly (string | number)[]
 ): Promise<unknown> {
   const client = await on.getBackend().client;
@@ -38,5 +73,5 @@ export async function runScript(
     for (const [command, script] of Object.entries(scripts)) client.defineCommand(command, script);
     defined.add(client);
   }
-  return client.runCommand(name, [on.toKey(''), ...args]);
+  return client.runCommand(name, [on.toKey(''), ...keys, ...args]);
 }

@@ -33,6 +33,8 @@ export interface Entry {
 export type QueuePlace =
   /** Exact for the next turns of each tenant; an estimate for what is further behind. */
   | { at: 'waiting'; before: number }
+  /** Its tenant has as many running runs as its quota allows. */
+  | { at: 'held'; before: number }
   | { at: 'delayed'; due: Date }
   /** A worker has it. */
   | { at: 'taken' }

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { openEnvelope } from './envelope.ts';
-import type { Pull, Service } from './queue.ts';
-import { nameOf, prefix, type QueueSettings, retryStrategy, turnKeys } from './queue-names.ts';
+import type { Pull, Served, Service } from './queue.ts';
+import { arrangeKeys, nameOf, prefix, type QueueSettings, retryStrategy } from './queue-names.ts';
 import { runScript } from './queue-scripts.ts';
 
 /** How long a worker that died still holds its tickets: a lock that is not renewed ends, and the next check sees it. */
 const lockMs = 5_000;
 const stalledMs = 2_000;
+/** How often a worker says which runs go on, and looks for tenants whose quota has room again. */
+const lookMs = 1_000;
 
 /** The pulling side of one queue. */
 export class TicketPull implements Pull {
@@ -15,10 +17,13 @@ export class TicketPull implements Pull {
   readonly #service: Service;
   readonly #keys: readonly string[];
   readonly #serving = new Set<Promise<void>>();
+  /** The tenants of the runs that are served. */
+  readonly #tenants = new Map<string, string>();
+  readonly #looking: NodeJS.Timeout;
 
   constructor(settings: QueueSettings, queue: string, service: Service) {
     this.#service = service;
-    this.#keys = turnKeys(settings, queue);
+    this.#keys = arrangeKeys(settings, queue);
     const serve = (job: Job<unknown>, token: string | undefined): Promise<void> => {
       const serving = this.#serve(job, token).finally(() => this.#serving.delete(serving));
       this.#serving.add(serving);
@@ -45,6 +50,7 @@ export class TicketPull implements Pull {
       // A refused ticket that stayed would keep out the run's real ticket.
       removeOnFail: { count: 0 },
     });
+    this.#looking = setInterval(() => void this.#arrange('looked', ...[...this.#tenants].flat()), lookMs);
     this.#worker.on('lockRenewalFailed', (runs: string[]) => {
       for (const run of runs) service.lockLost(run);
     });
@@ -70,18 +76,31 @@ export class TicketPull implements Pull {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#looking);
     await Promise.race([this.#worker.close(), pause(3_000)]);
   }
 
   async #serve(job: Job<unknown>, token: string | undefined): Promise<void> {
     const { id = '', attemptsStarted, stalledCounter } = job;
-    const { ticket, recovered, tenant = '' } = openEnvelope(job);
-    // The run does not wait for this: where it fails, the tenant's next ticket does the same.
-    runScript(this.#worker, 'hotcellArrange', ...this.#keys, id, tenant, job.priority).catch((error: Error) =>
-      this.#service.problem(error),
-    );
+    const { ticket, recovered, tenant } = openEnvelope(job);
     const mayHaveBegun = recovered || attemptsStarted > 1 || stalledCounter > 0;
-    const served = await this.#service.serve({ id, ticket, mayHaveBegun });
+    if (tenant !== undefined) {
+      if ((await this.#arrange('taken', id, tenant, String(job.priority))) === 0) {
+        await job.moveToWait(token);
+        await this.#arrange('added');
+        throw new WaitingError();
+      }
+      this.#tenants.set(id, tenant);
+    }
+    try {
+      await this.#answer(job, token, await this.#service.serve({ id, ticket, mayHaveBegun }));
+    } finally {
+      this.#tenants.delete(id);
+      if (tenant !== undefined) void this.#arrange('left', id, tenant);
+    }
+  }
+
+  async #answer(job: Job<unknown>, token: string | undefined, served: Served): Promise<void> {
     switch (served.kind) {
       case 'done':
         return;
@@ -93,6 +112,16 @@ export class TicketPull implements Pull {
       case 'back':
         await job.moveToWait(token);
         throw new WaitingError();
+    }
+  }
+
+  /** Fails only where Valkey does not answer. Then a run begins rather than waits: the next call puts the counts right. */
+  async #arrange(...args: readonly string[]): Promise<unknown> {
+    try {
+      return await runScript(this.#worker, 'hotcellArrange', this.#keys, ...args);
+    } catch (error) {
+      this.#service.problem(error instanceof Error ? error : new Error(String(error)));
+      return undefined;
     }
   }
 }

@@ -16,6 +16,8 @@ export function authenticate(app: FastifyInstance, producer: Producer): void {
     // Of an unknown address or method nothing is read either.
     if (!route) throw notFound(request.method, request.url);
     requireRole(caller, route.role);
+    // What only the operator may do is never refused for haste: with it, quotas are changed.
+    if (route.role !== 'operator') producer.rates.take(record.tenant, producer.quotas.of(record.tenant));
     callers.set(request.raw, caller);
   });
 }

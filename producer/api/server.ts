@@ -10,6 +10,7 @@ import { logHandlers } from './log-handlers.ts';
 import { outputHandlers } from './output-handlers.ts';
 import { policyHandlers } from './policy-handlers.ts';
 import { problemOf } from './problem-of.ts';
+import { quotaHandlers } from './quota-handlers.ts';
 import { runHandlers } from './run-handlers.ts';
 import { registerRoutes } from './register-routes.ts';
 import { snapshotHandlers } from './snapshot-handlers.ts';
@@ -61,6 +62,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...workerHandlers(producer),
     ...apiKeyHandlers(producer),
     ...policyHandlers(producer),
+    ...quotaHandlers(producer),
     ...snapshotHandlers(producer),
   });
   return app;

@@ -63,6 +63,8 @@ export async function writeServiceFiles(installation: Installation): Promise<voi
   const users = join(places.storeData, 'iam', 'users.json');
   if ((await lstat(users)).uid !== owner.uid) await chown(users, owner.uid, owner.gid);
   await keptOrMade(places.sources, 0o444, () => '{ "version": 1, "sources": [] }\n');
+  await mkdir(dirname(places.quotas), { recursive: true, mode: 0o755 });
+  await keptOrMade(places.quotas, 0o644, () => 'version: 1\n');
   const { password } = new URL(installation.redisUrl);
   await keepWritten(places.secret('valkey.conf'), valkeyConf(password), 0o444);
   await keepWritten(places.secret('redis-url'), insideRedisUrl(installation), 0o444);

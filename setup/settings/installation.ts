@@ -47,6 +47,8 @@ export const placesIn = (home: string) => ({
   secrets: join(home, 'secrets'),
   /** The operator's list of other buckets that inputs may be read from. */
   sources: join(home, 'secrets', 'sources.json'),
+  /** How much each tenant may have. */
+  quotas: join(home, 'quotas', 'quotas.yaml'),
   secret: (name: string) => join(home, 'secrets', name),
   storeData: join(home, 'data', 'store'),
   valkeyData: join(home, 'data', 'valkey'),

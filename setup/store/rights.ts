@@ -26,6 +26,7 @@ const rights: Readonly<Record<Account, Rights>> = {
         'seccomp/*',
         'names/*',
         'apikeys/*',
+        'quotas/*',
       ],
     },
     work: {

@@ -86,6 +86,7 @@ export const producer: Rows<Names<typeof producerSettings>> = {
     '`30`',
     'How long a client may send or read too slowly before it is cut off, and how long a request waits for room.',
   ],
+  HOTCELL_QUOTAS: ['none', 'A file that says how much each tenant may have. It need not exist.'],
   HOTCELL_SOURCES: ['none', 'A file that names the outside buckets and prefixes from which snapshots may be frozen.'],
   HOTCELL_TICKET_KEY: ['required', 'The private key that signs tickets (Ed25519, PKCS#8, PEM).'],
 };

@@ -18,8 +18,8 @@ export class FairOrder {
   add(wanted: Wanted): void {
     const lane = this.#lanes.get(wanted.tenant) ?? { tickets: [], lastTurn: -1 };
     this.#lanes.set(wanted.tenant, lane);
-    lane.tickets.push({ ...wanted, arrival: this.#arrivals++ });
-    lane.tickets.sort((a, b) => b.priority - a.priority || a.arrival - b.arrival);
+    const before = lane.tickets.findLastIndex(({ priority }) => priority >= wanted.priority);
+    lane.tickets.splice(before + 1, 0, { ...wanted, arrival: this.#arrivals++ });
   }
 
   remove({ run, tenant }: Wanted): void {

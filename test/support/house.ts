@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { digestOf } from '@hotcell/contract/digest.ts';
+import { effectiveQuota, type TenantQuota } from '@hotcell/contract/quota.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
 import { readWorkerSettings } from '@hotcell/executor-worker/worker-config.ts';
@@ -68,11 +69,12 @@ export interface HouseSettings {
   endpoint?: string;
   /** How many runs may wait. */
   mostQueued?: number;
+  quotas?: TenantQuota;
 }
 
 export async function openHouse(
   bed: Bed,
-  { redisUrl, store: own, endpoint = own?.endpoint, mostQueued = 100_000 }: HouseSettings = {},
+  { redisUrl, store: own, endpoint = own?.endpoint, mostQueued = 100_000, quotas = {} }: HouseSettings = {},
 ): Promise<House> {
   const id = bed.id();
   const { installation } = bed;
@@ -128,6 +130,7 @@ export async function openHouse(
     queues,
     tickets: new TicketSigner(pems.private),
     bounds: new Bounds(queues, mostQueued),
+    quotas: { of: (tenant) => effectiveQuota(tenant, { version: 1, defaults: quotas }, undefined) },
     log,
   };
   const notary = await storeOf('notary');

@@ -1,4 +1,5 @@
 import { digestOf } from '@hotcell/contract/digest.ts';
+import { effectiveQuota } from '@hotcell/contract/quota.ts';
 import { TicketSigner } from '@hotcell/contract/ticket-signing.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
@@ -29,6 +30,7 @@ const deps = {
   queues,
   tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
   bounds: new Bounds(queues, 1000),
+  quotas: { of: (tenant: string) => effectiveQuota(tenant, { version: 1 }, undefined) },
   log: openLog('victim', settings.HOTCELL_LOG_LEVEL),
 };
 switch (what) {

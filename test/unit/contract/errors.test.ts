@@ -18,6 +18,7 @@ test('a caller may retry after a passing failure and after nothing else', () => 
     'posture_differs',
     'queue_full',
     'queue_unavailable',
+    'quota_exceeded',
     'store_unavailable',
     'stream_broken',
     'too_many',

@@ -59,6 +59,7 @@ const samples = {
     ...{ version: 1, id: apiKeyIdOf('k'), sha256: digest },
     ...{ tenant, role: 'reader', label: '', createdAt: at },
   },
+  quota: { version: 1, tenant, quota: { waitingRuns: 1 }, by: 'b', at },
   open: { ...ofRun, spec: digest, queue: 'runc', priority: 5, acceptedAt: at },
   claim: { version: 1, run, ...attempt, nonce: claim },
   cancel: { ...ofRun, by: 'b', reason: 'r', at },

@@ -22,6 +22,7 @@ const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[nam
   seccomp: [digest],
   imageReport: [digest],
   apiKey: ['id'],
+  quota: ['tenant'],
   open: ['tenant', run],
   claim: [run, 1],
   segment: [run, 1, 0],

@@ -1,0 +1,79 @@
+import type { RunId } from '@hotcell/contract/names.ts';
+import { runningPrefix, runningQuotas } from '../queue/queue-names.ts';
+import { listSeconds, ValkeyConnection } from './valkey-connection.ts';
+
+/** Recovery looks at every open run far more often than this. What it has not seen for so long is not open any more. */
+const seenMs = 15 * 60_000;
+
+const openScript = `
+  local open, running, run, most, seen = KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+  local clock = redis.call('TIME')
+  local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+  redis.call('ZREMRANGEBYSCORE', open, '-inf', now - seen)
+  local waiting = math.max(0, redis.call('ZCARD', open) - redis.call('ZCOUNT', running, now, '+inf'))
+  if run ~= '' and (redis.call('ZSCORE', open, run) or waiting < most) then
+    redis.call('ZADD', open, now, run)
+    redis.call('PEXPIRE', open, seen)
+    return { 1, waiting, redis.call('ZCOUNT', running, now, '+inf') }
+  end
+  return { 0, waiting, redis.call('ZCOUNT', running, now, '+inf') }`;
+
+export interface TenantUse {
+  waiting: number;
+  running: number;
+}
+
+/**
+ * How many runs each tenant has open, for its quotas: counted when they are accepted, by all producers together, and
+ * counted again from the open markers by recovery, so that nothing is lost with Valkey but the count of a few minutes.
+ */
+export class TenantRuns extends ValkeyConnection {
+  /** Counts a run as open, unless so many wait already. False: it was not counted. */
+  async open(tenant: string, run: RunId, most: number): Promise<TenantUse & { counted: boolean }> {
+    return await this.#ask(tenant, run, Math.min(most, Number.MAX_SAFE_INTEGER));
+  }
+
+  async use(tenant: string): Promise<TenantUse> {
+    return await this.#ask(tenant, '', 0);
+  }
+
+  /** It was not accepted in the end. */
+  async forget(tenant: string, run: RunId): Promise<void> {
+    await this.ask((redis) => redis.zrem(this.#openOf(tenant), run));
+  }
+
+  /** These are open now. */
+  async saw(runs: ReadonlyMap<RunId, string>): Promise<void> {
+    if (runs.size === 0) return;
+    const now = Date.now();
+    const byTenant = Map.groupBy(runs, ([, tenant]) => tenant);
+    await this.send((pipe) => {
+      for (const [tenant, those] of byTenant) {
+        pipe.zadd(this.#openOf(tenant), ...those.flatMap(([run]) => [now, run]));
+        pipe.pexpire(this.#openOf(tenant), seenMs);
+      }
+      return pipe;
+    });
+  }
+
+  /** How many runs of each tenant workers may have at once; `*` stands for every other tenant. */
+  async allowRunning(most: ReadonlyMap<string, number>): Promise<void> {
+    const key = this.key(runningQuotas);
+    const values = [...most].map(([tenant, limit]) => [tenant, Math.min(limit, Number.MAX_SAFE_INTEGER)] as const);
+    // At once: between the two, no tenant is without its quota.
+    await this.ask((redis) =>
+      redis.multi().del(key).hset(key, Object.fromEntries(values)).expire(key, listSeconds).exec(),
+    );
+  }
+
+  async #ask(tenant: string, run: string, most: number): Promise<TenantUse & { counted: boolean }> {
+    const keys = [this.#openOf(tenant), this.key(`${runningPrefix}${tenant}`)];
+    const answer = await this.ask((redis) => redis.eval(openScript, keys.length, ...keys, run, most, seenMs));
+    const [counted = 0, waiting = 0, running = 0] = answer as number[];
+    return { counted: counted === 1, waiting, running };
+  }
+
+  #openOf(tenant: string): string {
+    return this.key('open', tenant);
+  }
+}

@@ -1,0 +1,49 @@
+import type { TenantQuotas } from '@hotcell/contract/api/quotas.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { TenantName } from '@hotcell/contract/names.ts';
+import { parseAs } from '@hotcell/contract/parse.ts';
+import { forEachQuota, type QuotaName, type TenantQuota } from '@hotcell/contract/quota.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { Producer } from '../producer.ts';
+import type { Handlers } from './register-routes.ts';
+
+export function quotaHandlers(producer: Producer) {
+  const { quotas } = producer;
+  const set = async (caller: Caller, named: string, quota: TenantQuota) => {
+    const tenant = parseAs(TenantName, named, 'the tenant');
+    await quotas.set(tenant, quota, caller.key);
+    return await useOf(producer, tenant);
+  };
+  return {
+    listQuotas: async () => ({
+      tenants: await Promise.all(quotas.tenants().map((tenant) => useOf(producer, tenant))),
+      problems: [...quotas.problems()],
+    }),
+
+    async getQuotas({ caller, params: { tenant } }) {
+      if (!caller.operator && tenant !== caller.tenant)
+        throw new HotcellError('not_found', `This key shows the quotas of the tenant ${caller.tenant} only.`);
+      return await useOf(producer, parseAs(TenantName, tenant, 'the tenant'));
+    },
+
+    setQuotas: async ({ caller, params: { tenant }, body }) => await set(caller, tenant, body),
+    unsetQuotas: async ({ caller, params: { tenant } }) => await set(caller, tenant, {}),
+  } satisfies Partial<Handlers>;
+}
+
+async function useOf({ quotas, live }: Producer, tenant: string): Promise<TenantQuotas> {
+  const runs = await live.tenants.use(tenant).catch(() => undefined);
+  const used: Record<QuotaName, number | null> = {
+    waitingRuns: runs?.waiting ?? null,
+    runningRuns: runs?.running ?? null,
+    requestsPerSecond: null,
+  };
+  const quota = quotas.of(tenant);
+  return {
+    tenant,
+    quotas: forEachQuota((name) => {
+      const { limit, from } = quota[name];
+      return { limit: limit === Number.POSITIVE_INFINITY ? null : limit, used: used[name], from };
+    }),
+  };
+}
