@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
-import { expectedServices, type ServiceName, showServiceLogs } from '@hotcell/setup/services/compose.ts';
+import { expectedServices, type ServiceName, serviceLogs } from '@hotcell/setup/services/compose.ts';
 import { findInstallation } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
 import { subcommand } from './globals.ts';
 import { aNumber } from './run-options.ts';
+import { visible } from './visible.ts';
 
 export function define(command: Command): void {
   const logs = subcommand(command, 'logs', 'show what the services of this installation log', [
@@ -19,7 +21,9 @@ export function define(command: Command): void {
     const installation = await findInstallation(process.env);
     if (!installation) throw new HotcellError('not_found', 'Nothing is set up here yet. Run ./hotcell up.');
     const services = expectedServices(installation);
-    await showServiceLogs(installation, service === undefined ? [] : [known(service, services)], { follow, tail });
+    const only = service === undefined ? [] : [known(service, services)];
+    for await (const line of serviceLogs(installation, only, { follow, tail }))
+      if (!process.stdout.write(`${visible(line)}\n`)) await once(process.stdout, 'drain');
   });
 }
 

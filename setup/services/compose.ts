@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { z } from 'zod';
@@ -65,8 +65,6 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     HOTCELL_PORT_REDIS: String(ports.redis),
     HOTCELL_INSIDE_S3_ENDPOINT: installation.own.store ? 'http://store:7070' : store.endpoint,
     HOTCELL_S3_REGION: store.region,
-    HOTCELL_S3_ACCESS_KEY: store.accessKey,
-    HOTCELL_S3_SECRET_KEY: store.secretKey,
     HOTCELL_RECORD_BUCKET: store.record,
     HOTCELL_WORK_BUCKET: store.work,
     HOTCELL_LOG_LEVEL: installation.logLevel,
@@ -139,24 +137,20 @@ export async function composeDown(installation: Installation, say: (line: string
   await must(argv, { say, env: await variables(installation, {}) });
 }
 
-/** Straight to this process's own output; ends with what was logged so far, or follows until it is interrupted. */
-export async function showServiceLogs(
+/** The lines that services logged so far; with `follow`, also those to come, until this process is interrupted. */
+export async function* serviceLogs(
   installation: Installation,
   services: readonly ServiceName[],
   { follow, tail }: { follow: boolean; tail: number | undefined },
-): Promise<void> {
+): AsyncGenerator<string> {
   const flags = ['--no-color', ...(follow ? ['--follow'] : []), ...(tail === undefined ? [] : ['--tail', `${tail}`])];
   // One service alone needs no name before each line, and its lines stay JSON.
-  const [program, ...words] = composeArgv(
-    installation,
-    'logs',
-    ...flags,
-    ...(services.length === 1 ? ['--no-log-prefix'] : []),
-    ...services,
-  );
+  const alone = services.length === 1 ? ['--no-log-prefix'] : [];
+  const [program, ...words] = composeArgv(installation, 'logs', ...flags, ...alone, ...services);
   const env = { ...process.env, ...(await variables(installation, {})) };
-  const child = spawn(program, words, { stdio: 'inherit', env });
-  await once(child, 'close');
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'], env });
+  // Compose clears the line before each of its own, on a terminal or not.
+  for await (const line of createInterface({ input: child.stdout })) yield line.replaceAll('\u001b[2K', '');
 }
 
 const Row = z.object({

@@ -67,5 +67,7 @@ export async function writeServiceFiles(installation: Installation): Promise<voi
   await keptOrMade(places.quotas, 0o644, () => 'version: 1\n');
   const { password } = new URL(installation.redisUrl);
   await keepWritten(places.secret('valkey.conf'), valkeyConf(password), 0o444);
+  const { accessKey, secretKey } = installation.store;
+  await keepWritten(places.secret('store-root'), `${accessKey}\n${secretKey}\n`, 0o444);
   await keepWritten(places.secret('redis-url'), insideRedisUrl(installation), 0o444);
 }
