@@ -8,6 +8,7 @@ import { type Bed, engineSocket, openBed } from '../test/support/bed.ts';
 import { mib, plainContainer, took } from './support/cells.ts';
 import { inOwnProcess, type OwnProcess } from './support/own-process.ts';
 import type { Bench } from './support/row.ts';
+import { openOutputRoom } from '../test/support/output-room.ts';
 
 /** Outputs from cell to bucket. Baselines: `docker exec cat` for a few large ones, the puts alone for many small ones. */
 export async function bench({ target, quick }: Bench): Promise<void> {
@@ -33,7 +34,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
 
   const count = quick ? 1000 : 20_000;
   const many = `import os\nfor n in range(${count}): open("/outputs/%d" % n, "wb").write(os.urandom(4096))`;
-  const sink = new ContentSink({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1 });
+  const sink = new ContentSink({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1, room: openOutputRoom() });
   const puts = await took(async () => {
     for (let n = 0; n < count; n++) await sink.put(4096, one(randomBytes(4096)));
     await sink.settled();
@@ -56,7 +57,7 @@ async function byExec(bed: Bed, store: Buckets, code: string, each: number): Pro
   );
   await container.start();
   for await (const _ of container.attached.output) break;
-  const sink = new ContentSink({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1 });
+  const sink = new ContentSink({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1, room: openOutputRoom() });
   return await took(async () => {
     for (let n = 0; n < 4; n++) {
       const exec = await docker.getContainer(container.id).exec({ Cmd: ['cat', `/dev/shm/${n}`], AttachStdout: true });

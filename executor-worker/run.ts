@@ -105,6 +105,7 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
     policy: spec.policy.name,
     limits: effective.limits,
     store: worker.store,
+    room: worker.outputRoom,
     publishLog: (rows) => worker.live.logs.append(run, claim.attempt, rows),
     stop: control.stop,
     log: worker.log,

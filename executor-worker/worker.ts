@@ -4,6 +4,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { TicketReader } from '@hotcell/contract/ticket-signing.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
+import type { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { StepRetry } from '@hotcell/record/patience.ts';
@@ -34,6 +35,8 @@ export interface Worker {
   tickets: TicketReader;
   heartbeat: Heartbeat;
   capacity: Capacity;
+  /** The bytes of outputs that this process may hold on their way to the store. */
+  outputRoom: FairShare;
   /** A ticket went back for another worker: for a moment this one doesn't compete for it. */
   passOn: () => void;
   steps: Steps;

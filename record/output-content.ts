@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { FairShare, GiveBack } from '@hotcell/outside/process/fair-share.ts';
 import { recordKeys, workKeys } from './layout.ts';
 import { youngEnough } from './keep.ts';
 import type { Buckets } from './buckets.ts';
@@ -14,7 +15,12 @@ export interface OutputsOf {
   tenant: string;
   run: string;
   attempt: number;
+  /** What outputs on their way may take of this process's memory, by tenant. */
+  room: FairShare;
 }
+
+/** One that is uploaded as it comes is held in two parts. Even an empty one costs a request. */
+const roomFor = (size: number) => (size <= heldBytes ? Math.max(size, 16 * 1024) : 10 * 1024 * 1024);
 
 /**
  * Puts bytes into the tenant's content-addressed store. The key is known only when all bytes are hashed, so a large file
@@ -29,10 +35,15 @@ export class ContentSink {
     this.#of = of;
   }
 
-  /** The rest goes on while the next output's bytes come: `settled` resolves when all are stored. */
+  /**
+   * The rest goes on while the next output's bytes come: `settled` resolves when all are stored. The room is taken before
+   * the bytes are read: until then they stay in the cell.
+   */
   async put(size: number, data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
     if (this.#failure !== undefined) throw this.#failure;
-    return size <= heldBytes ? this.#putHeld(data) : this.#putStreamed(data);
+    const giveBack = await this.#of.room.takeInTurn(this.#of.tenant, roomFor(size));
+    if (size > heldBytes) return this.#putStreamed(data).finally(giveBack);
+    return this.#putHeld(size, data, giveBack);
   }
 
   async settled(): Promise<void> {
@@ -40,15 +51,28 @@ export class ContentSink {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #putHeld(data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of data) chunks.push(Buffer.from(chunk));
-    const body = Buffer.concat(chunks);
+  async #putHeld(
+    size: number,
+    data: AsyncIterable<Buffer>,
+    giveBack: GiveBack,
+  ): Promise<{ sha256: Digest; size: number }> {
+    const whole = Buffer.allocUnsafe(size);
+    let filled = 0;
+    try {
+      for await (const chunk of data) {
+        chunk.copy(whole, filled);
+        filled += chunk.length;
+      }
+      while (this.#under.size >= 16) await Promise.race(this.#under);
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+    const body = whole.subarray(0, filled);
     const hash = createHash('sha256').update(body).digest('hex');
     const sha256: Digest = `sha256:${hash}`;
-    while (this.#under.size >= 16) await Promise.race(this.#under);
-    this.#behind(this.#keep(recordKeys.cas(this.#of.tenant, sha256), body, hash));
-    return { sha256, size: body.length };
+    this.#behind(this.#keep(recordKeys.cas(this.#of.tenant, sha256), body, hash).finally(giveBack));
+    return { sha256, size: filled };
   }
 
   /**

@@ -5,6 +5,7 @@ import { openBed } from '../../test/support/bed.ts';
 import { openTestCells } from '../../test/support/cells.ts';
 import { jobOf, wide } from './cells.ts';
 import { sayAtEnd } from './own-process.ts';
+import { openOutputRoom } from '../../test/support/output-room.ts';
 
 const { home, code, count } = JSON.parse(process.env['ASKED'] ?? '{}');
 process.env['HOTCELL_HOME'] = home;
@@ -13,7 +14,7 @@ await using made = await openTestCells(bed, 'outputs');
 const cell = await made.cells.open(made.plan('runc', { limits: wide }));
 try {
   const collector = new OutputCollector(
-    { store: bed.store('worker'), tenant: bed.tenant(), run: newRunId(), attempt: 1 },
+    { store: bed.store('worker'), tenant: bed.tenant(), run: newRunId(), attempt: 1, room: openOutputRoom() },
     wide,
   );
   let since = 0;

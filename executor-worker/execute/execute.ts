@@ -5,6 +5,7 @@ import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import { type Missing, missingIn, searchedBytes } from '@hotcell/contract/missing-package.ts';
 import type { BlockResult, Result, Usage } from '@hotcell/contract/result.ts';
+import type { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { LogFeed, type LogFeedSettings } from '../logs/log-feed.ts';
@@ -25,6 +26,8 @@ export interface ExecuteContext {
   policy: string;
   limits: Limits;
   store: Buckets;
+  /** For outputs on their way. */
+  room: FairShare;
   publishLog: LogFeedSettings['publish'];
   /** Aborted with a Stop as its reason: the cell is killed, and the Stop becomes the first cause. */
   stop: AbortSignal;
@@ -57,7 +60,7 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     limitBytes: limits.logBytes,
     live,
   });
-  const collector = new OutputCollector({ store, tenant, run, attempt }, limits);
+  const collector = new OutputCollector({ store, tenant, run, attempt, room: context.room }, limits);
   const following = new Following(job, recorder, collector);
   const onStop = () => following.stopFor(context.stop.reason as Stop, cell);
   context.stop.addEventListener('abort', onStop);

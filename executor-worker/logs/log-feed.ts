@@ -14,11 +14,14 @@ export interface LogFeedSettings {
 
 const segmentBytes = 1024 * 1024;
 const segmentMs = 5_000;
+/** So much may wait for Valkey. */
+const mostLiveBytes = 1024 * 1024;
 
 /**
  * A log for live readers: rows go to Valkey at once, and every 5 s or 1 MiB a segment goes to the work bucket, so that a
- * late reader gets everything from the start although the stream is capped. Neither may delay or fail the run: the stored
- * log is what counts.
+ * late reader gets everything from the start although the stream is capped. Neither may fail the run: the stored log is
+ * what counts. It holds two segments at most: a store that is slower than the log slows the job, as it does by the stored
+ * log.
  */
 export class LogFeed {
   readonly #settings: LogFeedSettings;
@@ -26,60 +29,73 @@ export class LogFeed {
   #pendingBytes = 0;
   #segments = 0;
   #timer: NodeJS.Timeout | undefined;
-  #publishing: Promise<void> = Promise.resolve();
+  #putting: Promise<void> | undefined;
   #waiting: LogRow[] = [];
-  #waitingBytes = 0;
-  #putting: Promise<void> = Promise.resolve();
+  #liveBytes = 0;
+  #publishing: Promise<void> = Promise.resolve();
 
   constructor(settings: LogFeedSettings) {
     this.#settings = settings;
   }
 
-  append(rows: readonly LogRow[], text: string): void {
+  /** Resolves when there is room for more. */
+  async append(rows: readonly LogRow[], text: string): Promise<void> {
     this.#publish(rows, text.length);
     this.#pending.push(text);
     this.#pendingBytes += text.length;
-    if (this.#pendingBytes >= segmentBytes) this.#putSegment();
-    else this.#timer ??= setTimeout(() => this.#putSegment(), segmentMs).unref();
+    if (this.#pendingBytes < segmentBytes) {
+      this.#putSoon();
+      return;
+    }
+    await this.#putting;
+    this.#putSegment();
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
+    await this.#putting;
     // A short run needs no segment: its log is in the record in a moment.
     if (this.#segments > 0) this.#putSegment();
     await Promise.all([this.#publishing, this.#putting]);
   }
 
-  /** One call at a time; rows that come meanwhile go with the next. Past 4 MiB readers wait for a segment. */
+  /** One call at a time; rows that come meanwhile go with the next. Past the bound readers wait for a segment. */
   #publish(rows: readonly LogRow[], bytes: number): void {
-    if (this.#waitingBytes > 4 * segmentBytes) return;
+    if (this.#liveBytes > mostLiveBytes) return;
     const first = this.#waiting.length === 0;
     this.#waiting.push(...rows);
-    this.#waitingBytes += bytes;
+    this.#liveBytes += bytes;
     if (!first) return;
     this.#publishing = this.#publishing.then(async () => {
       const batch = this.#waiting;
+      const batchBytes = this.#liveBytes;
       this.#waiting = [];
-      this.#waitingBytes = 0;
       await this.#settings
         .publish(batch)
         .catch((error: unknown) => this.#settings.onError('failed to publish live log rows', error));
+      this.#liveBytes -= batchBytes;
     });
   }
 
+  #putSoon(): void {
+    this.#timer ??= setTimeout(() => this.#putSegment(), segmentMs).unref();
+  }
+
+  /** One at a time: while one is on its way, what came meanwhile waits for it. */
   #putSegment(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#pending.length === 0) return;
+    if (this.#pending.length === 0 || this.#putting) return;
     const body = this.#pending.join('');
     this.#pending = [];
     this.#pendingBytes = 0;
     const { store, run, attempt, onError } = this.#settings;
     const index = this.#segments++;
-    this.#putting = this.#putting.then(() =>
-      putSegment(store, run, attempt, index, body).catch((error: unknown) =>
-        onError(`failed to write the log segment ${index}`, error),
-      ),
-    );
+    this.#putting = putSegment(store, run, attempt, index, body)
+      .catch((error: unknown) => onError(`failed to write the log segment ${index}`, error))
+      .finally(() => {
+        this.#putting = undefined;
+        if (this.#pending.length > 0) this.#putSoon();
+      });
   }
 }

@@ -69,7 +69,7 @@ export class LogRecorder {
   async #emit(rows: readonly LogRow[]): Promise<void> {
     if (rows.length === 0) return;
     const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-    this.#live.append(rows, text);
+    await this.#live.append(rows, text);
     if (this.#zstd.destroyed) await this.#stored;
     // A failure of the stream rejects this as well.
     if (!this.#zstd.write(text)) await once(this.#zstd, 'drain');

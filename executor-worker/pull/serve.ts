@@ -3,6 +3,7 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { CellBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { TicketReader } from '@hotcell/contract/ticket-signing.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { WorkerOrder } from '@hotcell/outside/live/worker-heartbeats.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
@@ -16,6 +17,9 @@ import { Heartbeat } from './heartbeat.ts';
 import { register } from './registry.ts';
 import { run } from '../run.ts';
 import type { Steps, Worker } from '../worker.ts';
+
+/** An eighth of the memory that docker-compose.yml gives a worker. */
+const outputRoomBytes = 256 * 1024 ** 2;
 
 /** The time it takes another worker to be given a ticket and to report it. */
 const passOnMs = 3_000;
@@ -65,6 +69,7 @@ export async function serve(
     tickets: new TicketReader(settings.HOTCELL_TICKET_PUBLIC_KEY),
     heartbeat,
     capacity,
+    outputRoom: new FairShare({ limit: 'outputs', what: 'bytes of outputs on their way', total: outputRoomBytes }),
     passOn,
     steps,
     log,

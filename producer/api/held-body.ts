@@ -1,4 +1,4 @@
-import type { FairShare, GiveBack } from '../bounds/fair-share.ts';
+import type { FairShare, GiveBack } from '@hotcell/outside/process/fair-share.ts';
 
 /** What a request holds because of its body. All of it is given back at once, at the latest when the exchange is over. */
 export class HeldBody {

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { type Answered, ask } from '../ask.ts';
 import { cancelRun } from '../cancel.ts';
 import { listRuns } from '../list-runs.ts';
-import type { GiveBack } from '../bounds/fair-share.ts';
+import type { GiveBack } from '@hotcell/outside/process/fair-share.ts';
 import type { Producer } from '../producer.ts';
 import { rerun } from '../rerun.ts';
 import { requireSpec, runIdOf, specOf, viewOf } from '../view-run.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { FastifyReply } from 'fastify';
-import type { GiveBack } from '../bounds/fair-share.ts';
+import type { GiveBack } from '@hotcell/outside/process/fair-share.ts';
 import type { Producer } from '../producer.ts';
 
 const beatMs = 15_000;

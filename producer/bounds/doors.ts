@@ -1,4 +1,4 @@
-import { FairShare } from './fair-share.ts';
+import { FairShare } from '@hotcell/outside/process/fair-share.ts';
 
 const mib = 1024 * 1024;
 

@@ -14,6 +14,7 @@ import { until } from '../support/until.ts';
 import { naiveOutputs } from './support/naive.ts';
 import { mib, openRuns, python, type Ran, runtimes, type Runs, smallLimits } from './support/runs.ts';
 import { startWeak, type Weak } from './support/weak.ts';
+import { openOutputRoom } from '../support/output-room.ts';
 
 /** Everything that an output folder can do to its reader. The secret is a file that the host can read. */
 const zoo = (secret: string) => `
@@ -180,7 +181,7 @@ test('paths that lead out of /outputs are refused by the parser, where a naive w
   const folder = resolve('/outputs/of/a/run');
   for (const path of ['../x', '/x', 'a/../../x', './../x']) {
     const collector = new OutputCollector(
-      { store: runs.store, tenant: bed.tenant(), run: newRunId(), attempt: 1 },
+      { store: runs.store, tenant: bed.tenant(), run: newRunId(), attempt: 1, room: openOutputRoom() },
       smallLimits,
     );
     await collector.take(

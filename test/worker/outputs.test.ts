@@ -11,6 +11,7 @@ import { OutputLost } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import { youngEnough } from '@hotcell/record/keep.ts';
 import { age } from '../support/aged.ts';
 import { type Bed, openBed } from '../support/bed.ts';
+import { openOutputRoom } from '../support/output-room.ts';
 
 let bed: Bed;
 let store: Buckets;
@@ -30,7 +31,7 @@ async function collect(
   limits = wide,
   tenant: string = bed.tenant(),
 ) {
-  const collector = new OutputCollector({ store, tenant, run: newRunId(), attempt: 1 }, limits);
+  const collector = new OutputCollector({ store, tenant, run: newRunId(), attempt: 1, room: openOutputRoom() }, limits);
   for (const [path, bytes] of files) await collector.take(Buffer.from(path), bytes.length, inChunks(bytes));
   return { tenant, collector, collected: await collector.finish() };
 }
@@ -148,7 +149,10 @@ describe('a run’s outputs', () => {
   });
 
   test('are not taken from a cell that sends more or less than it announced', async () => {
-    const collector = new OutputCollector({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1 }, wide);
+    const collector = new OutputCollector(
+      { store, tenant: bed.tenant(), run: newRunId(), attempt: 1, room: openOutputRoom() },
+      wide,
+    );
     await assert.rejects(collector.take(Buffer.from('liar'), 10, inChunks(Buffer.alloc(9))), { code: 'stream_broken' });
     await collector.abandon();
   });
@@ -158,7 +162,10 @@ describe('a run’s outputs', () => {
       yield bytes;
       throw new OutputLost('it could not be read to its end');
     }
-    const collector = new OutputCollector({ store, tenant: bed.tenant(), run: newRunId(), attempt: 1 }, wide);
+    const collector = new OutputCollector(
+      { store, tenant: bed.tenant(), run: newRunId(), attempt: 1, room: openOutputRoom() },
+      wide,
+    );
     await collector.take(Buffer.from('small'), 10, lost(Buffer.alloc(5)));
     await collector.take(Buffer.from('large'), 20 * 1024 * 1024, lost(Buffer.alloc(9 * 1024 * 1024)));
     await collector.take(Buffer.from('whole'), 3, inChunks(Buffer.from('yes')));

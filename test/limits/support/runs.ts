@@ -16,6 +16,7 @@ import type { SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import type { Bed } from '../../support/bed.ts';
 import { openTestCells, type TestCells } from '../../support/cells.ts';
 import { testLimits } from '../../support/limits.ts';
+import { openOutputRoom } from '../../support/output-room.ts';
 
 export const mib = 1024 * 1024;
 export const runtimes = ['runc', 'gvisor'] as const;
@@ -93,7 +94,7 @@ export async function openRuns(bed: Bed, name: string, more: Partial<CellSetting
         const used = asked.store ?? store;
         const claim = randomUUID();
         const about = { run, tenant, attempt, claim, runtime, policy: 'test', limits };
-        const parts = { ...about, store: used, publishLog, stop: stop.signal, log };
+        const parts = { ...about, store: used, room: openOutputRoom(), publishLog, stop: stop.signal, log };
         const execution = await execute(cell, job, parts);
         const rows = await storedLog(store, recordKeys.log(tenant, run, { attempt, claim }));
         const segments = await Array.fromAsync(store.list(store.work, `logs/${run}/`));

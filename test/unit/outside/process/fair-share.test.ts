@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FairShare } from '@hotcell/producer/bounds/fair-share.ts';
+import { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import { failsAs } from '../../../support/fails-as.ts';
 
 const shareOf = (total: number) => new FairShare({ limit: 'things', what: 'things in hand', total });

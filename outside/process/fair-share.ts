@@ -54,7 +54,7 @@ export class FairShare {
   }
 
   /** When there is room; if the signal aborts before, the same errors. Of a tenant the oldest that fits is the next. */
-  async takeInTurn(tenant: string, amount: number, signal: AbortSignal): Promise<GiveBack> {
+  async takeInTurn(tenant: string, amount: number, signal?: AbortSignal): Promise<GiveBack> {
     const taken = this.tryTake(tenant, amount);
     if (taken) return taken;
     const { promise, resolve, reject } = Promise.withResolvers<GiveBack>();
@@ -66,9 +66,9 @@ export class FairShare {
       if (own.size === 0 && this.#waiting.get(tenant) === own) this.#waiting.delete(tenant);
       reject(this.#refusal(tenant));
     };
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
-    return await promise.finally(() => signal.removeEventListener('abort', giveUp));
+    signal?.addEventListener('abort', giveUp, { once: true });
+    if (signal?.aborted) giveUp();
+    return await promise.finally(() => signal?.removeEventListener('abort', giveUp));
   }
 
   #admit(): void {
