@@ -31,5 +31,8 @@ export function subcommand(command: Command, name: string, summary: string, line
 }
 
 export function examples(command: Command, lines: readonly string[]): void {
-  command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ./hotcell ${line}`).join('\n')}`);
+  command.addHelpText(
+    'after',
+    `\nExamples:\n${lines.map((line) => (line.includes('./hotcell ') ? `  ${line}` : `  ./hotcell ${line}`)).join('\n')}`,
+  );
 }

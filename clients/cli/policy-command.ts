@@ -27,7 +27,7 @@ export function define(command: Command): void {
   );
 
   const tryFile = subcommand(command, 'try', 'check a policy file without using it', [
-    'policy try policies/team.yaml',
+    'policy try team.yaml',
     'policy try team.yaml --since 2026-11-01',
   ])
     .argument('<file>', 'a policy file; it may extend the policies of this installation')

@@ -1,8 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandsPage } from './commands-page.ts';
 import { configuration } from './configuration.ts';
 import { reference } from './reference.ts';
+import { schemas } from './schemas.ts';
 
-const docs = join(import.meta.dirname, '../../docs');
-writeFileSync(join(docs, 'configuration.md'), configuration());
-writeFileSync(join(docs, 'reference.md'), reference());
+const root = join(import.meta.dirname, '../..');
+const write = (path: string, text: string) => writeFileSync(join(root, path), text);
+write('docs/commands.md', await commandsPage());
+write('docs/configuration.md', configuration());
+write('docs/reference.md', reference());
+write('test/unit/contract/schemas.golden.txt', schemas());

@@ -7,6 +7,8 @@ export async function helpOf(words: readonly string[]): Promise<string> {
   const program = buildProgram().configureOutput({
     writeOut: (text) => (said += text),
     writeErr: (text) => (said += text),
+    // Whatever terminal this runs in.
+    getOutHelpWidth: () => 100,
   });
   for (const command of program.commands) command.copyInheritedSettings(program);
   await assert.rejects(program.parseAsync(wordsOf(words), { from: 'user' }), { exitCode: 0 });
