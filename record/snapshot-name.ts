@@ -39,7 +39,9 @@ export async function publishName(
     const before = await readStored(store, objects.name, tenant, name);
     const history = before?.value.history ?? [];
     if (history.some((h) => h.by === by && h.at === entry.at && h.snapshot === snapshot)) return;
-    const after = [...history, entry].toSorted((a, b) => a.at.localeCompare(b.at));
+    const after = [...history, entry].toSorted((a, b) => a.at.localeCompare(b.at)).slice(-keptHistory);
+    // A publication that is made up for so late that the history has forgotten its time changes nothing.
+    if (!after.includes(entry)) return;
     try {
       await swap(store, objects.name, { version: 1, name, history: after }, before, tenant, name);
       return;
@@ -49,6 +51,9 @@ export async function publishName(
     }
   }
 }
+
+/** The newest entry is where the name points; runs say themselves what they published. */
+export const keptHistory = 100;
 
 type Pointing = SnapshotNameRecord['history'][number];
 

@@ -26,19 +26,27 @@ export function define(command: Command): void {
     const listed = dryRun && !globals.json ? (plan: Plan) => process.stdout.write(linesOf(plan)) : undefined;
     const reports = await collectGarbage(store, { dryRun, tell: note, ...(listed && { listed }) });
     const rows = reports.map((report) => ({ ...report, dryRun }));
-    printRows(globals, rows, ['TENANT', 'SNAPSHOTS', 'CONTENTS', 'SIZE', 'PROTECTED', 'REMARK'], (row) => [
-      row.tenant,
-      String(row.snapshots),
-      String(row.contents),
-      formatBytes(row.bytes),
-      String(row.protected),
-      row.skipped ?? '-',
-    ]);
+    printRows(
+      globals,
+      rows,
+      ['TENANT', 'SNAPSHOTS', 'CONTENTS', 'OLD VERSIONS', 'SIZE', 'PROTECTED', 'REMARK'],
+      (row) => [
+        row.tenant,
+        String(row.snapshots),
+        String(row.contents),
+        String(row.superseded),
+        formatBytes(row.bytes),
+        String(row.protected),
+        row.skipped ?? '-',
+      ],
+    );
     if (dryRun && !globals.json) note('Nothing was removed.');
   });
 }
 
-function linesOf({ tenant, snapshots, locations, contents }: Plan): string {
-  const versions = [...locations, ...contents].map(({ key, versionId }) => `${key} version ${versionId}\n`);
+function linesOf({ tenant, snapshots, locations, contents, superseded }: Plan): string {
+  const versions = [...locations, ...contents, ...superseded].map(
+    ({ key, versionId }) => `${key} version ${versionId}\n`,
+  );
   return [...snapshots.map(({ id }) => `snapshot ${id} of ${tenant}\n`), ...versions].join('');
 }

@@ -1,6 +1,7 @@
 import {
   type ListObjectsV2CommandInput,
   ListObjectVersionsCommand,
+  type ObjectVersion,
   paginateListObjectsV2,
   type S3Client,
 } from '@aws-sdk/client-s3';
@@ -53,6 +54,14 @@ export async function* listFolders(client: S3Client, bucket: string, prefix: str
     for (const { Prefix } of CommonPrefixes) if (Prefix !== undefined) yield Prefix;
 }
 
+type Row = Pick<ObjectVersion, 'Key' | 'IsLatest' | 'LastModified'>;
+
+function newestFirst(a: Row, b: Row): number {
+  const byKey = Buffer.compare(Buffer.from(a.Key ?? ''), Buffer.from(b.Key ?? ''));
+  const byTime = (b.LastModified?.getTime() ?? 0) - (a.LastModified?.getTime() ?? 0);
+  return byKey || Number(b.IsLatest ?? false) - Number(a.IsLatest ?? false) || byTime;
+}
+
 export async function* listVersions(client: S3Client, bucket: string, prefix: string): AsyncGenerator<ListedVersion> {
   let keyMarker: string | undefined;
   let versionMarker: string | undefined;
@@ -64,7 +73,8 @@ export async function* listVersions(client: S3Client, bucket: string, prefix: st
       ...(page.Versions ?? []).map((v) => ({ ...v, isDeleteMarker: false, size: v.Size ?? 0, etag: v.ETag ?? '' })),
       ...(page.DeleteMarkers ?? []).map((v) => ({ ...v, isDeleteMarker: true, size: 0, etag: '' })),
     ];
-    for (const row of rows)
+    // A page has the deletions apart. Together they are in the order of keys again, the newest first.
+    for (const row of rows.toSorted(newestFirst))
       if (row.Key !== undefined && row.VersionId !== undefined)
         yield {
           key: row.Key,

@@ -6,15 +6,19 @@ import { isFreezing } from './freeze-lease.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, garbageGraceMs } from '../keep.ts';
 import type { Buckets } from '../buckets.ts';
-import { type DoomedVersion, markSnapshot, type Plan, planFor } from './garbage-plan.ts';
+import { DigestFilter } from './digest-filter.ts';
+import { type DoomedVersion, markSnapshot, type Plan, type PlanDeps, planFor } from './garbage-plan.ts';
+import { marksIn } from './marks.ts';
 import { tenantsIn } from '../recorded-runs.ts';
-import { Sweeping } from './sweep-mark.ts';
+import { Sweeping, SweepLost } from './sweep-mark.ts';
 
 export interface TenantReport {
   tenant: string;
   snapshots: number;
   locations: number;
   contents: number;
+  /** Versions that newer ones of the same key took the place of, such as those of a name that moved. */
+  superseded: number;
   bytes: number;
   /** Versions that a lock or a right protects: they stay. */
   protected: number;
@@ -29,6 +33,8 @@ export interface CollectOptions {
   /** Waits until a run that was just taking hold of a snapshot has put its record back. */
   wait?: () => Promise<unknown>;
   tell?: (line: string) => void;
+  /** The clocks by which its mark is kept up. */
+  clocks?: readonly (() => number)[];
   /** Handed every plan before anything is removed. */
   listed?: (plan: Plan) => void;
 }
@@ -41,21 +47,23 @@ export interface CollectOptions {
 export async function collectGarbage(store: Buckets, options: CollectOptions): Promise<TenantReport[]> {
   const tell = options.tell ?? (() => undefined);
   const before = new Date(Date.now() - (options.graceMs ?? garbageGraceMs));
-  const sweeping = options.dryRun ? undefined : await Sweeping.begin(store);
+  const sweeping = options.dryRun ? undefined : await Sweeping.begin(store, options.clocks);
+  const keep = async () => await sweeping?.keep();
+  const filter = new DigestFilter();
   try {
     const reports: TenantReport[] = [];
     const plans: Plan[] = [];
     for (const tenant of await tenantsOf(store)) {
       tell(`looking at ${tenant}`);
-      const { plan, report } = await planOrSkip(store, tenant, before);
+      const { plan, report } = await planOrSkip({ store, before, keep }, tenant, filter);
       reports.push(report);
       if (plan) plans.push(plan);
       if (plan) options.listed?.(plan);
-      await sweeping?.renew();
+      await keep();
     }
     if (sweeping) await removeUnfinished(store, before);
     const wait = options.wait ?? (() => pause(collectorWaitsMs));
-    if (sweeping) await removeAll(store, sweeping, plans, reports, { tell, wait });
+    if (sweeping) await removeAll({ store, keep, tell, wait, reports }, plans);
     return reports;
   } finally {
     await sweeping?.end();
@@ -69,32 +77,38 @@ async function tenantsOf(store: Buckets): Promise<string[]> {
   return [...tenants].toSorted();
 }
 
+const underWay = 'a freeze is under way; the next collection will look at it';
+
 async function planOrSkip(
-  store: Buckets,
+  deps: PlanDeps,
   tenant: string,
-  before: Date,
+  filter: DigestFilter,
 ): Promise<{ plan: Plan | undefined; report: TenantReport }> {
-  const nothing = { tenant, snapshots: 0, locations: 0, contents: 0, bytes: 0, protected: 0 };
+  const nothing = { tenant, snapshots: 0, locations: 0, contents: 0, superseded: 0, bytes: 0, protected: 0 };
   const skip = (skipped: string) => ({ plan: undefined, report: { ...nothing, skipped } });
-  if (await isFreezing(store, tenant)) return skip('a freeze is under way; the next collection will look at it');
+  if (await isFreezing(deps.store, tenant)) return skip(underWay);
   let plan: Plan;
   try {
-    plan = await planFor(store, tenant, before);
+    plan = await planFor(deps, tenant, marksIn(filter, tenant));
   } catch (error) {
+    if (error instanceof SweepLost) throw error;
     return skip(`cannot tell what is still needed: ${messageOf(error)}`);
   }
+  const { snapshots, locations, contents, superseded } = plan;
   const versions = [
-    ...plan.snapshots.flatMap((s) => [...s.record, ...s.manifest]),
-    ...plan.locations,
-    ...plan.contents,
+    ...snapshots.flatMap((s) => [...s.record, ...s.manifest]),
+    ...locations,
+    ...contents,
+    ...superseded,
   ];
   return {
     plan,
     report: {
       tenant,
-      snapshots: plan.snapshots.length,
-      locations: plan.locations.length,
-      contents: plan.contents.length,
+      snapshots: snapshots.length,
+      locations: locations.length,
+      contents: contents.length,
+      superseded: superseded.length,
       bytes: versions.reduce((sum, { size }) => sum + size, 0),
       protected: 0,
       skipped: null,
@@ -102,44 +116,70 @@ async function planOrSkip(
   };
 }
 
-async function removeAll(
-  store: Buckets,
-  sweeping: Sweeping,
-  plans: readonly Plan[],
-  reports: readonly TenantReport[],
-  { tell, wait }: { tell: (line: string) => void; wait: () => Promise<unknown> },
-): Promise<void> {
+interface RemoveDeps {
+  store: Buckets;
+  keep: () => Promise<void>;
+  tell: (line: string) => void;
+  wait: () => Promise<unknown>;
+  reports: readonly TenantReport[];
+}
+
+/** So many versions go in one request, and the mark is kept up between two. */
+const removedAtOnce = 1000;
+
+async function removeAll({ store, keep, tell, wait, reports }: RemoveDeps, plans: readonly Plan[]): Promise<void> {
+  const reportOf = (plan: Plan) => reports.find(({ tenant }) => tenant === plan.tenant);
   const remove = async (plan: Plan, versions: readonly DoomedVersion[]) => {
-    await sweeping.renew();
-    const refused = await store.deleteVersions(store.record, versions);
-    const report = reports.find(({ tenant }) => tenant === plan.tenant);
-    if (report) report.protected += refused.length;
+    for (let from = 0; from < versions.length; from += removedAtOnce) {
+      await keep();
+      const refused = await store.deleteVersions(store.record, versions.slice(from, from + removedAtOnce));
+      const report = reportOf(plan);
+      if (report) report.protected += refused.length;
+    }
   };
-  for (const plan of plans) for (const snapshot of plan.snapshots) await remove(plan, snapshot.record);
+  // Planning may have taken long: a freeze that relies on what was there has its lease by now.
+  const isFree = async (plan: Plan) => {
+    if (!(await isFreezing(store, plan.tenant))) return true;
+    const report = reportOf(plan);
+    if (report) report.skipped = underWay;
+    return false;
+  };
+  const free: Plan[] = [];
+  for (const plan of plans) {
+    if (!(await isFree(plan))) continue;
+    free.push(plan);
+    await remove(
+      plan,
+      plan.snapshots.flatMap(({ record }) => record),
+    );
+  }
   crashPoint('gc-records-removed');
-  if (plans.some((plan) => plan.snapshots.length > 0)) {
+  if (free.some((plan) => plan.snapshots.length > 0)) {
     tell(`waiting ${collectorWaitsMs / 1000} s for runs that are about to use one of these snapshots`);
     await wait();
   }
-  for (const plan of plans) {
+  for (const plan of free) {
+    if (!(await isFree(plan))) continue;
     tell(`removing what ${plan.tenant} does not need`);
-    const gone = await rescue(store, plan);
+    const gone = await rescue(store, plan, keep);
     await remove(plan, gone);
     crashPoint('gc-manifests-removed');
     const { marks } = plan;
     await remove(plan, [
       ...plan.locations.filter(({ key }) => !marks.locations.has(digestIn(key))),
       ...plan.contents.filter(({ key }) => !marks.contents.has(digestIn(key))),
+      ...plan.superseded,
     ]);
     crashPoint('gc-contents-removed');
   }
 }
 
 /** Whose record came back is kept, with all its contents; the manifests of the others are what may go. */
-async function rescue(store: Buckets, plan: Plan): Promise<DoomedVersion[]> {
+async function rescue(store: Buckets, plan: Plan, keep: () => Promise<void>): Promise<DoomedVersion[]> {
   const gone: DoomedVersion[] = [];
   for (const { id, manifest } of plan.snapshots) {
     if (manifest.length === 0) continue;
+    await keep();
     if (await store.head(store.record, recordKeys.snapshotRecord(plan.tenant, id)))
       await markSnapshot(store, plan.tenant, id, plan.marks);
     else gone.push(...manifest);

@@ -1,9 +1,10 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
-import { recordKeys } from '../layout.ts';
-import { manifestAt, snapshotRecord } from '../snapshot-store.ts';
 import type { ListedVersion } from '@hotcell/outside/store/store-list.ts';
 import type { Buckets } from '../buckets.ts';
-import { type Marks, marksOf } from './marks.ts';
+import { recordKeys } from '../layout.ts';
+import { manifestAt, snapshotRecord } from '../snapshot-store.ts';
+import { groupedVersions, sideBySide } from './grouped-versions.ts';
+import { type Marks, markUsed } from './marks.ts';
 
 export interface DoomedVersion {
   key: string;
@@ -22,43 +23,54 @@ export interface Plan {
   snapshots: DoomedSnapshot[];
   locations: DoomedVersion[];
   contents: DoomedVersion[];
+  /** Versions that newer ones of the same key took the place of. */
+  superseded: DoomedVersion[];
 }
 
-/** Everything of a key, the newest first. */
-interface Versions {
-  name: Digest;
-  versions: ListedVersion[];
+export interface PlanDeps {
+  store: Buckets;
+  /** Nothing younger is removed. */
+  before: Date;
+  /** Called between the steps; throws when the collection has to end. */
+  keep: () => Promise<void>;
 }
+
+const file = /^([0-9a-f]{64})\.jsonl?$/;
+const content = /^[0-9a-f]{2}\/([0-9a-f]{64})$/;
 
 /**
  * Everything that nothing points to and that is older than the grace period. The whole plan is made before anything is
- * removed. It names versions, so what is put under the same key later stays.
+ * removed. It names versions, so what is put under the same key later stays. Only garbage is held in memory.
  */
-export async function planFor(store: Buckets, tenant: string, before: Date): Promise<Plan> {
-  const marks = await marksOf(store, tenant);
-  const records = await named(store, recordKeys.snapshotRecords(tenant), '.json');
-  const manifests = await named(store, recordKeys.snapshots(tenant), '.jsonl');
-  const byId = new Map(records.map((record) => [record.name, record.versions]));
-  const snapshots: DoomedSnapshot[] = [];
-  for (const { name: id, versions } of manifests) {
-    const record = byId.get(id) ?? [];
-    if (marks.snapshots.has(id) || !allOld(versions, before) || !allOld(record, before))
-      await markSnapshot(store, tenant, id, marks);
-    else snapshots.push({ id, record: doomed(record), manifest: doomed(versions) });
+export async function planFor(deps: PlanDeps, tenant: string, marks: Marks): Promise<Plan> {
+  const { store, before, keep } = deps;
+  await markUsed(store, tenant, marks, keep);
+  const plan: Plan = { tenant, marks, snapshots: [], locations: [], contents: [], superseded: [] };
+  const manifests = groupedVersions(store, recordKeys.snapshots(tenant), file);
+  const records = groupedVersions(store, recordKeys.snapshotRecords(tenant), file);
+  for await (const { name: id, left: manifest, right: record } of sideBySide(manifests, records)) {
+    await keep();
+    const old = allOld(manifest, before) && allOld(record, before);
+    // A record without a manifest: a run put it back too late, and was told so. The rest of its snapshot is gone.
+    if (old && (manifest.length === 0 || !marks.snapshots.has(id)))
+      plan.snapshots.push({ id, record: doomed(record), manifest: doomed(manifest) });
+    else {
+      if (manifest.length > 0) await markSnapshot(store, tenant, id, marks);
+      plan.superseded.push(...supersededIn(manifest, before), ...supersededIn(record, before));
+    }
   }
-  // Records that a run put back too late, and was told so: the rest of these snapshots is gone.
-  const whole = new Set(manifests.map(({ name }) => name));
-  for (const { name: id, versions } of records)
-    if (!whole.has(id) && allOld(versions, before)) snapshots.push({ id, record: doomed(versions), manifest: [] });
-  const locations = await named(store, `${recordKeys.snapshots(tenant)}locations/`, '.jsonl');
-  const contents = await named(store, recordKeys.casPrefix(tenant), '');
-  return {
-    tenant,
-    marks,
-    snapshots,
-    locations: unmarked(locations, marks.locations, before),
-    contents: unmarked(contents, marks.contents, before),
-  };
+  const rest = [
+    [plan.locations, marks.locations, groupedVersions(store, `${recordKeys.snapshots(tenant)}locations/`, file)],
+    [plan.contents, marks.contents, groupedVersions(store, recordKeys.casPrefix(tenant), content)],
+  ] as const;
+  for (const [garbage, marked, found] of rest)
+    for await (const { name, versions } of found) {
+      await keep();
+      if (!marked.has(name) && allOld(versions, before)) garbage.push(...doomed(versions));
+      else plan.superseded.push(...supersededIn(versions, before));
+    }
+  plan.superseded.push(...(await supersededNames(deps, tenant)));
+  return plan;
 }
 
 /** A snapshot that stays keeps all it needs. If it cannot be read, what it needs is unknown, and nothing is removed. */
@@ -68,8 +80,28 @@ export async function markSnapshot(store: Buckets, tenant: string, id: Digest, m
   for (const entry of await manifestAt(store, tenant, id)) marks.contents.add(entry.sha256);
 }
 
-function unmarked(found: readonly Versions[], marked: ReadonlySet<Digest>, before: Date): DoomedVersion[] {
-  return found.flatMap(({ name, versions }) => (marked.has(name) || !allOld(versions, before) ? [] : doomed(versions)));
+/** Every move of a name is a version, and its history is in the newest. */
+async function supersededNames({ store, before, keep }: PlanDeps, tenant: string): Promise<DoomedVersion[]> {
+  const superseded: DoomedVersion[] = [];
+  let same: ListedVersion[] = [];
+  for await (const version of store.listVersions(store.record, recordKeys.names(tenant))) {
+    await keep();
+    if (same[0]?.key !== version.key) same = [];
+    // Only the version after it, which may still be new, is needed to judge one.
+    same = [...same.slice(-1), version];
+    superseded.push(...supersededIn(same, before));
+  }
+  return superseded;
+}
+
+/** What an old version replaced, unless that is a deletion: a deleted object can be brought back by the operator. */
+function supersededIn(versions: readonly ListedVersion[], before: Date): DoomedVersion[] {
+  return doomed(
+    versions.filter((version, i) => {
+      const next = versions[i - 1];
+      return next !== undefined && !version.isLatest && !next.isDeleteMarker && allOld([next, version], before);
+    }),
+  );
 }
 
 function allOld(versions: readonly ListedVersion[], before: Date): boolean {
@@ -78,21 +110,3 @@ function allOld(versions: readonly ListedVersion[], before: Date): boolean {
 
 const doomed = (versions: readonly ListedVersion[]): DoomedVersion[] =>
   versions.map(({ key, versionId, size }) => ({ key, versionId, size }));
-
-/** The objects directly under a prefix (contents: in its folders) that are named by a digest, with all their versions. */
-async function named(store: Buckets, prefix: string, ending: string): Promise<Versions[]> {
-  const found = new Map<string, Versions>();
-  for await (const version of store.listVersions(store.record, prefix)) {
-    const hex = nameIn(version.key.slice(prefix.length), ending);
-    if (hex === undefined) continue;
-    const there = found.get(hex) ?? { name: `sha256:${hex}`, versions: [] };
-    there.versions.push(version);
-    found.set(hex, there);
-  }
-  return [...found.values()];
-}
-
-function nameIn(rest: string, ending: string): string | undefined {
-  const match = ending === '' ? /^[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(rest) : /^([0-9a-f]{64})(\.jsonl?)$/.exec(rest);
-  return match && (ending === '' || match[2] === ending) ? match[1] : undefined;
-}

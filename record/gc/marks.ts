@@ -6,27 +6,44 @@ import { readResult } from '../commit.ts';
 import { namesOf } from '../snapshot-name.ts';
 import { runsOf } from '../recorded-runs.ts';
 import { findSpec } from '../run-spec.ts';
+import type { DigestFilter } from './digest-filter.ts';
 
 const readsAtOnce = 24;
 
-/** What a name or a run still points to. */
-export interface Marks {
-  snapshots: Set<Digest>;
-  locations: Set<Digest>;
-  contents: Set<Digest>;
+interface Marked {
+  add(digest: Digest): void;
+  has(digest: Digest): boolean;
 }
 
-/** From the tenant's names, and from every run: its result if it has ended, what was asked if it has not. */
-export async function marksOf(store: Buckets, tenant: string): Promise<Marks> {
-  const marks: Marks = { snapshots: new Set(), locations: new Set(), contents: new Set() };
+/** What a name or a run of a tenant still points to. */
+export interface Marks {
+  snapshots: Marked;
+  locations: Marked;
+  contents: Marked;
+}
+
+/** One filter serves all tenants. */
+export function marksIn(filter: DigestFilter, tenant: string): Marks {
+  const of = (kind: keyof Marks): Marked => ({
+    add: (digest) => filter.add(`${tenant}/${kind}/${digest}`),
+    has: (digest) => filter.has(`${tenant}/${kind}/${digest}`),
+  });
+  return { snapshots: of('snapshots'), locations: of('locations'), contents: of('contents') };
+}
+
+/**
+ * From the tenant's names, and from every run: its result if it has ended, what was asked if it has not. Runs are read as
+ * they are listed.
+ */
+export async function markUsed(store: Buckets, tenant: string, marks: Marks, keep: () => Promise<void>): Promise<void> {
   for await (const { snapshot } of namesOf(store, tenant)) marks.snapshots.add(snapshot);
-  await inLanes(readsAtOnce, await Array.fromAsync(runsOf(store, tenant)), async ({ run, ended }) => {
+  await inLanes(readsAtOnce, runsOf(store, tenant), async ({ run, ended }) => {
+    await keep();
     const result = ended ? await readResult(store, tenant, run) : undefined;
     if (result) return markResult(result, marks);
     const found = await findSpec(store, tenant, run);
     if (found) markInputs(found.spec.inputs, marks);
   });
-  return marks;
 }
 
 function markInputs(inputs: readonly { snapshot: Digest; locations?: Digest | undefined }[], marks: Marks): void {
