@@ -4,6 +4,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import { readManifest } from '@hotcell/contract/snapshot.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { fileUse, treeUse } from './disk-use.ts';
 import type { Places } from './places.ts';
 import { contentsOf, type FoundTree } from './scan-cache.ts';
 
@@ -18,6 +19,7 @@ export class CacheAccount {
   readonly trees = new Map<string, Tree>();
   /** Contents that trees being built need, with the number of those trees. */
   readonly counted = new Map<string, number>();
+  /** What all of it takes on the disk: blocks and inodes, not the sizes of its files. */
   bytes: number;
   readonly #places: Places;
   readonly #maxBytes: number;
@@ -72,7 +74,7 @@ export class CacheAccount {
     if (tooMuch())
       throw new HotcellError(
         'internal',
-        `Inputs of ${formatBytes(bytes)} don't fit into this worker's cache: it may hold ${formatBytes(this.#maxBytes)}, and runs use ${formatBytes(this.bytes + this.#promised)} of that. Raise HOTCELL_CACHE_BYTES.`,
+        `Inputs that take ${formatBytes(bytes)} of disk don't fit into this worker's cache: it may take ${formatBytes(this.#maxBytes)}, and runs use ${formatBytes(this.bytes + this.#promised)} of that. Raise HOTCELL_CACHE_BYTES.`,
       );
     this.#promised += bytes;
   }
@@ -91,6 +93,7 @@ export class CacheAccount {
     // Only a damaged tree goes while a cell still sees it: hidden from other runs, removed at the next start.
     if (tree.held > 0) return;
     await rm(leaving, { recursive: true, force: true });
+    this.bytes -= treeUse(tree);
     crashPoint('tree-left');
     for (const entry of readManifest(text, snapshot)) this.#dropContent(this.#places.content(tenant, entry.sha256));
   }
@@ -106,7 +109,7 @@ export class CacheAccount {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat || stat.nlink > 1) return;
     rmSync(path, { force: true });
-    this.bytes -= stat.size;
+    this.bytes -= fileUse(stat.size);
   }
 }
 

@@ -13,7 +13,8 @@ import { fullDisk } from './full-disk.ts';
 import { lockFolder } from './cache-lock.ts';
 import { Places } from './places.ts';
 import { CacheAccount, type Tree, treeKey } from './cache-account.ts';
-import { takeOver } from './scan-cache.ts';
+import { fileUse, foldersOf, treeUse } from './disk-use.ts';
+import { takeOver, type TreeSize } from './scan-cache.ts';
 import { buildTree } from './tree.ts';
 import { damagedIn } from './verify-tree.ts';
 
@@ -45,7 +46,7 @@ export class InputCache implements AsyncDisposable {
   private constructor(places: Places, contents: Contents, account: CacheAccount, log: Logger, lock: Disposable) {
     this.places = places;
     this.#arrivals = new Arrivals(places, contents, (entry) => {
-      account.bytes += entry.size;
+      account.bytes += fileUse(entry.size);
     });
     this.#account = account;
     this.#log = log;
@@ -72,6 +73,7 @@ export class InputCache implements AsyncDisposable {
     this.#lock[Symbol.dispose]();
   }
 
+  /** What it takes on the disk. */
   get bytes(): number {
     return this.#account.bytes;
   }
@@ -144,14 +146,17 @@ export class InputCache implements AsyncDisposable {
     const entries = await load();
     signal.throwIfAborted();
     const unique = [...new Map(entries.map((entry) => [entry.sha256, entry])).values()];
+    const bytes = entries.reduce((sum, entry) => sum + entry.size, 0);
+    const size = { files: entries.length, bytes, folders: foldersOf(entries) };
     using _counted = this.#count(unique.map((entry) => this.places.content(tenant, entry.sha256)));
     for (let round = 1; ; round++) {
       const missing = unique.filter((entry) => !this.#has(tenant, entry));
-      using _room = await this.#account.promise(missing.reduce((sum, entry) => sum + entry.size, 0));
+      const use = missing.reduce((sum, entry) => sum + fileUse(entry.size), treeUse(size));
+      using _room = await this.#account.promise(use);
       try {
         await this.#arrivals.bring(tenant, missing, signal);
         // Awaited here: the promised bytes and the contents are ours until the tree stands.
-        return await this.#stand(tenant, snapshot, entries, signal);
+        return await this.#stand(tenant, snapshot, entries, size, signal);
       } catch (error) {
         const full = fullDisk(error);
         if (!full) throw error;
@@ -189,7 +194,7 @@ export class InputCache implements AsyncDisposable {
 
   #drop(path: string, size: number): void {
     rmSync(path, { force: true });
-    this.#account.bytes -= size;
+    this.#account.bytes -= fileUse(size);
   }
 
   /** The tree gets its name last: once it is visible it is complete. */
@@ -197,10 +202,10 @@ export class InputCache implements AsyncDisposable {
     tenant: string,
     snapshot: Digest,
     entries: readonly SnapshotEntry[],
+    size: TreeSize,
     signal: AbortSignal,
   ): Promise<Tree> {
     const unfinished = this.places.newUnfinished();
-    const size = { files: entries.length, bytes: entries.reduce((sum, entry) => sum + entry.size, 0) };
     try {
       await buildTree(unfinished, entries, (entry) => this.places.content(tenant, entry.sha256), signal);
       this.#write(this.places.manifest(tenant, snapshot), manifestOf(entries).text);
@@ -215,6 +220,7 @@ export class InputCache implements AsyncDisposable {
     const now = Date.now();
     const tree: Tree = { tenant, snapshot, ...size, usedAt: now, verifiedAt: now, held: 0 };
     this.#account.trees.set(treeKey(tenant, snapshot), tree);
+    this.#account.bytes += treeUse(tree);
     return tree;
   }
 

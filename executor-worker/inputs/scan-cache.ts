@@ -6,11 +6,16 @@ import { Digest } from '@hotcell/contract/digest.ts';
 import { TenantName } from '@hotcell/contract/names.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
+import { fileUse, treeUse } from './disk-use.ts';
 import type { Places } from './places.ts';
 
-/** The size of a tree, kept in a file beside it; the file's time is when the tree was last used. */
-const TreeSize = z.strictObject({ files: z.number().int().min(0), bytes: z.number().int().min(0) });
-type TreeSize = z.infer<typeof TreeSize>;
+/**
+ * The size of a tree, kept in a file beside it; the file's time is when the tree was last used. Earlier versions did not
+ * count folders.
+ */
+const count = z.number().int().min(0);
+const TreeSize = z.object({ files: count, bytes: count, folders: count.default(1) });
+export type TreeSize = z.infer<typeof TreeSize>;
 
 export interface FoundTree extends TreeSize {
   tenant: string;
@@ -32,8 +37,10 @@ export async function takeOver(places: Places): Promise<{ trees: FoundTree[]; by
   let bytes = 0;
   for (const tenant of await readdir(places.tenants)) {
     if (!TenantName.safeParse(tenant).success) continue;
-    trees.push(...treesOf(places, tenant));
-    for await (const content of contentsOf(places, tenant)) bytes += content.size;
+    const found = treesOf(places, tenant);
+    trees.push(...found);
+    for (const tree of found) bytes += treeUse(tree);
+    for await (const content of contentsOf(places, tenant)) bytes += fileUse(content.size);
   }
   return { trees, bytes };
 }

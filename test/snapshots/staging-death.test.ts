@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import type { KeptSnapshot } from '@hotcell/record/snapshot-store.ts';
+import { fileUse, treeUse } from '@hotcell/executor-worker/inputs/disk-use.ts';
 import { openBed } from '../support/bed.ts';
 import { spawnNode } from '../support/child.ts';
 import { contentsAs, freezeTree, openCache, staged } from '../support/freezing.ts';
@@ -26,7 +27,9 @@ const frozen = { many: await freezeTree(house, tenant, many), few: await freezeT
 const filler = await freezeTree(house, tenant, { filler: Buffer.alloc(4000, 'f') });
 
 /** So small that the filler must be evicted before the other snapshot fits. */
-const maxBytes = 4020;
+const treeOfMany = treeUse({ files: 300, folders: 8 });
+const treeOfFiller = treeUse({ files: 1, folders: 1 });
+const maxBytes = 100 * fileUse(10) + treeOfMany + 20;
 
 async function stageOnce(folder: string, snapshot: KeptSnapshot, crashAt: string) {
   const settings = { ...bed.installation.store, record: house.store.record, work: house.store.work };
@@ -77,8 +80,10 @@ for (const [which, point] of [
     const sizes = held
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name)).length);
+    const beside = join(folder, 'tenants', tenant, 'trees', hexOf(filler.snapshot));
+    const linked = treeOfMany + (existsSync(beside) ? treeOfFiller : 0);
     assert.equal(
-      sizes.reduce((sum, size) => sum + size, 0),
+      sizes.reduce((sum, size) => sum + fileUse(size), linked),
       inputs.bytes,
     );
     assert.ok(inputs.bytes <= maxBytes);

@@ -8,6 +8,7 @@ import { manifestOf } from '@hotcell/contract/snapshot.ts';
 import { locationsOf } from '@hotcell/record/snapshot-locations.ts';
 import { putSnapshot } from '@hotcell/record/snapshot-store.ts';
 import { must } from '@hotcell/setup/command.ts';
+import { fileUse, treeUse } from '@hotcell/executor-worker/inputs/disk-use.ts';
 import { openBed } from '../support/bed.ts';
 import { failsAs } from '../support/fails-as.ts';
 import { filesUnder } from '../support/files-under.ts';
@@ -185,6 +186,6 @@ test('one wrong file among many is named, and the others are kept for the next t
   await using there = await staged(house, inputs, tenant, { in: frozen });
   assert.deepEqual(filesUnder(there.mounts[1]?.source ?? ''), { ...tree, 'wrong.csv': 'as frozen' });
   assert.ok(before.bytes > 0 && asked() - before.asked < 301, 'contents fetched before are kept');
-  const bytes = Object.values(tree).reduce((sum, text) => sum + text.length, 0) + 'as frozen'.length;
-  assert.equal(inputs.bytes, bytes);
+  const bytes = Object.values(tree).reduce((sum, text) => sum + fileUse(text.length), fileUse('as frozen'.length));
+  assert.equal(inputs.bytes, bytes + treeUse({ files: 301, folders: 1 }));
 });

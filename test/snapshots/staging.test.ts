@@ -8,6 +8,7 @@ import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { scrub } from '@hotcell/executor-worker/inputs/scrub.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import fc from 'fast-check';
+import { fileUse, treeUse } from '@hotcell/executor-worker/inputs/disk-use.ts';
 import { openBed } from '../support/bed.ts';
 import { failsAs } from '../support/fails-as.ts';
 import { filesUnder } from '../support/files-under.ts';
@@ -197,7 +198,8 @@ test('eviction takes the least recently used contents, and never those in use', 
     ['a', 'b', 'c', 'd'].map((letter) => freezeTree(house, tenant, { [letter]: content(letter) })),
   );
   assert.ok(a && b && c && d);
-  await using inputs = await openCache(bed, contents, 3000);
+  const each = fileUse(1000) + treeUse({ files: 1, folders: 1 });
+  await using inputs = await openCache(bed, contents, 3 * each);
   const inUse = await staged(house, inputs, tenant, { in: a });
   for (const frozen of [b, c]) await (await staged(house, inputs, tenant, { in: frozen }))[Symbol.asyncDispose]();
   // Verification does not count as use.
@@ -205,10 +207,10 @@ test('eviction takes the least recently used contents, and never those in use', 
   await (await staged(house, inputs, tenant, { in: d }))[Symbol.asyncDispose]();
   const trees = readdirSync(join(inputs.places.tenants, tenant, 'trees')).filter((name) => !name.includes('.'));
   assert.deepEqual(trees.toSorted(), [a, c, d].map(({ snapshot }) => snapshot.slice('sha256:'.length)).toSorted());
-  assert.equal(inputs.bytes, 3000);
+  assert.equal(inputs.bytes, 3 * each);
   assert.deepEqual(filesUnder(inUse.mounts[1]?.source ?? ''), { a: content('a').toString() });
   await inUse[Symbol.asyncDispose]();
-  const tooBig = await freezeTree(house, tenant, { e: Buffer.alloc(3001, 'e') });
+  const tooBig = await freezeTree(house, tenant, { e: Buffer.alloc(3 * each, 'e') });
   await assert.rejects(staged(house, inputs, tenant, { in: tooBig }), failsAs('internal', /HOTCELL_CACHE_BYTES/));
 });
 
