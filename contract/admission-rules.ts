@@ -1,9 +1,10 @@
 import { messages } from './admission-messages.ts';
 import { resolveBlocks } from './blocks.ts';
-import { envCeiling, isNeverVariable } from './job-variables.ts';
+import { isNeverVariable } from './job-variables.ts';
 import type { Issue } from './errors.ts';
 import { findLanguage } from './languages.ts';
 import { forEachLimit, type Limits } from './limits.ts';
+import { ceilings } from './request-ceilings.ts';
 import { matches, type Policy } from './policy.ts';
 import type { Spec } from './spec.ts';
 
@@ -82,9 +83,9 @@ export function judgeEnv(candidate: Candidate, policy: Policy, refuse: Refuse): 
     else if (!policy.env.job.some((pattern) => matches(pattern, name))) refuse('env', path, messages.env(policy, name));
     if (value.includes('\0')) refuse('nul', path, messages.nul);
   }
-  if (entries.length > envCeiling.variables)
-    refuse('env.count', 'env', messages.envCount(entries.length, envCeiling.variables));
-  if (bytes > envCeiling.bytes) refuse('env.bytes', 'env', messages.envBytes(bytes, envCeiling.bytes));
+  if (entries.length > ceilings.variables.most)
+    refuse('env.count', 'env', messages.envCount(entries.length, ceilings.variables.most));
+  if (bytes > ceilings.env.most) refuse('env.bytes', 'env', messages.envBytes(bytes, ceilings.env.most));
 }
 
 export function judgeRest(candidate: Candidate, policy: Policy, refuse: Refuse): void {

@@ -1,6 +1,3 @@
-/** No policy can let a job set more. */
-export const envCeiling = { variables: 128, bytes: 64 * 1024 } as const;
-
 /**
  * The number of the policy's processors, for libraries that otherwise start a thread for each processor of the host. A
  * default: a value that the policy lets the job or the image set counts.

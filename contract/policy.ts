@@ -5,7 +5,7 @@ import { Language } from './languages.ts';
 import { isNeverVariable } from './job-variables.ts';
 import { forEachLimit, type LimitName, type LimitRow, showLimit } from './limits.ts';
 import { PolicyName } from './names.ts';
-import { mostInputs } from './spec.ts';
+import { ceilings } from './request-ceilings.ts';
 
 /** A name, or the beginning of one with a star after it. */
 const EnvPattern = z
@@ -52,7 +52,7 @@ const priority = z.number().int().min(0).max(9);
 const upTo = (max: number) => z.number().int().min(0).max(max, `must be at most ${max}`);
 
 export const inputsRule = {
-  count: upTo(mostInputs),
+  count: upTo(ceilings.inputs.most),
   bytes: upTo(16 * 1024 ** 4),
   files: upTo(10_000_000),
   /** Hash every staged file again for each run: slower, but it notices a host that changes its own disk. */

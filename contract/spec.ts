@@ -3,8 +3,8 @@ import { Digest } from './digest.ts';
 import { AskedLimits } from './limits.ts';
 import { InputName, PolicyName, RunId, SnapshotName, TenantName } from './names.ts';
 import { RetryableOutcome } from './outcomes.ts';
-
-const mib = 1024 * 1024;
+import { ceilings, showCeiling } from './request-ceilings.ts';
+import { exactBytes } from './sizes.ts';
 
 /** The path of a block or bundled file inside /work: relative, plain, at most 16 folders deep. */
 export const WorkPath = z
@@ -23,7 +23,7 @@ export const WorkPath = z
 
 const CodeBlock = z.strictObject({
   language: z.string().min(1).max(32),
-  code: z.string().max(4 * mib, 'Code is limited to 4 MiB. Pass data as an input.'),
+  code: z.string().max(ceilings.code.most, `Code is limited to ${showCeiling(ceilings.code)}. Pass data as an input.`),
   file: WorkPath.optional(),
 });
 const ArgvBlock = z.strictObject({ argv: z.array(z.string().max(4096)).min(1).max(256) });
@@ -32,11 +32,11 @@ export const Block = z.union([CodeBlock, ArgvBlock], {
 });
 export type Block = z.infer<typeof Block>;
 
-const tooLong = 'A bundled file is limited to 16 MiB. Freeze it as a snapshot and use it as an input.';
+const tooLong = `A bundled file is limited to ${showCeiling(ceilings.file)}. Freeze it as a snapshot and use it as an input.`;
 export const BundledFile = z.union(
   [
-    z.strictObject({ path: WorkPath, text: z.string().max(16 * mib, tooLong) }),
-    z.strictObject({ path: WorkPath, base64: z.base64('must be base64').max(22 * mib, tooLong) }),
+    z.strictObject({ path: WorkPath, text: z.string().max(ceilings.file.most, tooLong) }),
+    z.strictObject({ path: WorkPath, base64: z.base64('must be base64').max(ceilings.file.most * 1.375, tooLong) }),
   ],
   { error: 'must be { path, text } or { path, base64 }' },
 );
@@ -47,7 +47,9 @@ export const Labels = z
     z.string().regex(/^[a-z0-9][a-z0-9._/-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, ., _, / and -'),
     z.string().max(256),
   )
-  .refine((labels) => Object.keys(labels).length <= 32, { message: 'must have at most 32 labels' });
+  .refine((labels) => Object.keys(labels).length <= ceilings.labels.most, {
+    message: `must have at most ${ceilings.labels.most} labels`,
+  });
 
 /** Any JSON value; one schema, so that the description of the API can give it a name. */
 export const Json = z.json();
@@ -57,20 +59,28 @@ const Retry = z.strictObject({
   max: z.number().int().min(1).max(5),
 });
 
-/** No policy allows more: what is counted here is judged one by one later. */
-export const mostInputs = 64;
+/** More than any policy allows: what is counted here is judged one by one later. */
 const mostVariables = 1024;
+
+function judgeParams(params: unknown, { addIssue }: z.core.$RefinementCtx): void {
+  const bytes = Buffer.byteLength(JSON.stringify(params));
+  if (bytes <= ceilings.params.most) return;
+  const message = `Params are limited to ${showCeiling(ceilings.params)} as JSON, and these take ${exactBytes(bytes)}. Pass larger data as a file or an input.`;
+  addIssue({ code: 'custom', message });
+}
 
 /** The body of POST /v1/runs. It has no fields for user, runtime, mounts or network. */
 export const RunRequest = z.strictObject({
-  blocks: z.array(Block).min(1, 'must have at least one block').max(64),
-  files: z.array(BundledFile).max(256).optional(),
-  params: Json.optional(),
+  blocks: z.array(Block).min(1, 'must have at least one block').max(ceilings.blocks.most),
+  files: z.array(BundledFile).max(ceilings.files.most).optional(),
+  params: Json.superRefine(judgeParams).optional(),
   policy: PolicyName.optional(),
   image: z.string().min(1).max(256).optional(),
   inputs: z
     .record(InputName, z.string().min(1).max(1024))
-    .refine((inputs) => Object.keys(inputs).length <= mostInputs, { message: `must have at most ${mostInputs} inputs` })
+    .refine((inputs) => Object.keys(inputs).length <= ceilings.inputs.most, {
+      message: `must have at most ${ceilings.inputs.most} inputs`,
+    })
     .optional(),
   limits: AskedLimits.optional(),
   env: z

@@ -71,6 +71,14 @@ describe('a request', () => {
     assert.equal(reason, 'blocks[0].code: Code is limited to 4 MiB. Pass data as an input.');
   });
 
+  test('hears of params that are data how large they are, and where data goes', () => {
+    const paramsOf = (bytes: number) => ({ ...prints, params: { text: 'ä'.repeat((bytes - 11) / 2) } });
+    assert.deepEqual(reasons(paramsOf(1024 ** 2 + 1)), [
+      'params: Params are limited to 1 MiB as JSON, and these take 1048577 bytes. Pass larger data as a file or an input.',
+    ]);
+    assert.ok('request' in readRunRequest(paramsOf(1024 ** 2 - 1)));
+  });
+
   test('hears of a wrong value what would be right', () => {
     assert.deepEqual(
       reasons({ ...prints, priority: 12, limits: { pids: 0, cpus: 'two' }, retry: { on: ['lost'], max: 1 } }),
