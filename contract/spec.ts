@@ -62,11 +62,11 @@ const Retry = z.strictObject({
 /** More than any policy allows: what is counted here is judged one by one later. */
 const mostVariables = 1024;
 
-function judgeParams(params: unknown, { addIssue }: z.core.$RefinementCtx): void {
+function judgeParams(params: unknown, context: z.core.$RefinementCtx): void {
   const bytes = Buffer.byteLength(JSON.stringify(params));
   if (bytes <= ceilings.params.most) return;
   const message = `Params are limited to ${showCeiling(ceilings.params)} as JSON, and these take ${exactBytes(bytes)}. Pass larger data as a file or an input.`;
-  addIssue({ code: 'custom', message });
+  context.addIssue({ code: 'custom', message });
 }
 
 /** The body of POST /v1/runs. It has no fields for user, runtime, mounts or network. */

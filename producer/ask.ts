@@ -53,6 +53,7 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   const { queue } = verdict.effective;
   const spec = specOf(request, caller, policy, verdict, inputs);
   const accepted = await accept(producer, { spec, queue, idempotency });
+  producer.specs.remember(accepted.spec);
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
   producer.model.note(rowAccepted(accepted.spec, queue));
   return { run: accepted.run, warnings: accepted.spec.warnings };

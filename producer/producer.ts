@@ -21,6 +21,7 @@ import { ReadModel } from './readmodel/read-model.ts';
 import { RecordFollower } from './readmodel/record-follower.ts';
 import { Reconciler } from './reconcile.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
+import { Specs } from './specs.ts';
 import type { RunProgress } from './view-run.ts';
 import type { ProducerSettings } from './producer-config.ts';
 
@@ -44,6 +45,8 @@ export async function openProducer(
   const model = stack.use(await ReadModel.open(join(settings.HOTCELL_STATE_DIR, 'runs.sqlite'), notNoted));
   const news = stack.use(await News.open({ live, store, model }));
   const contents = stack.use(new Contents(bucketsFrom(settings), loadSources(settings.HOTCELL_SOURCES)));
+  const doors = openDoors(settings);
+  const patienceMs = settings.HOTCELL_PATIENCE_SECONDS * 1000;
   const imagesLock = settings.HOTCELL_IMAGES_LOCK;
   const quotas = stack.use(await Quotas.open({ store, live, log, file: settings.HOTCELL_QUOTAS }));
   const producer = {
@@ -58,8 +61,9 @@ export async function openProducer(
     contents,
     /** A folder of this process's own, for big objects between reading and putting them. */
     spool: join(settings.HOTCELL_STATE_DIR, 'spool'),
-    doors: openDoors(settings),
-    patienceMs: settings.HOTCELL_PATIENCE_SECONDS * 1000,
+    doors,
+    patienceMs,
+    specs: new Specs({ bulk, doors, patienceMs }),
     bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),
     quotas,
     rates: new RequestRates(),

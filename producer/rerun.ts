@@ -14,7 +14,8 @@ export async function rerun(
   producer: Producer,
   { caller, run, asked }: { caller: Caller; run: RunId; asked: RerunRequest },
 ): Promise<Answered> {
-  const spec = requireSpec(run, await specOf(producer, await viewOf(producer, caller.tenant, run)));
+  using found = requireSpec(run, await specOf(producer, await viewOf(producer, caller.tenant, run)));
+  const { spec } = found;
   const { policy } = await producer.pins.get(spec.policy.digest);
   // It is to run now, whenever the first one was to.
   const { notBefore: _, ...request } = requestOf(spec, policy);

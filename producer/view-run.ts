@@ -1,9 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { readOpenMarker } from '@hotcell/record/run-marks.ts';
-import { readSpec } from '@hotcell/record/run-spec.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { OpenMarker } from '@hotcell/record/schemas.ts';
-import type { Spec } from '@hotcell/contract/spec.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
 import type { RunView } from '@hotcell/contract/api/runs.ts';
 import type { Producer } from './producer.ts';
@@ -31,31 +29,17 @@ export async function viewOf(producer: Producer, tenant: string, run: RunId): Pr
     if (late) return late;
     throw noSuchRun(run);
   }
-  const spec = await readSpec(producer.store, tenant, run, marker.spec);
-  const { acceptedAt, policy, image, runtime, labels, requester, warnings } = spec;
-  return {
-    run,
-    tenant,
-    ...(await progressOf(producer, marker)),
-    acceptedAt,
-    spec: marker.spec,
-    policy,
-    image,
-    runtime,
-    inputs: spec.inputs.map(({ name, snapshot, locations }) => ({ name, snapshot, locations })),
-    labels,
-    requester,
-    warnings,
-  };
+  const shown = await producer.specs.shown(tenant, run, marker.spec);
+  return { run, tenant, ...(await progressOf(producer, marker)), spec: marker.spec, ...shown };
 }
 
-/** What was asked; undefined for a refusal, which has no spec. */
-export async function specOf({ store }: Producer, view: RunView): Promise<Spec | undefined> {
-  return view.spec ? await readSpec(store, view.tenant, view.run, view.spec) : undefined;
+/** What was asked, to be disposed of; undefined for a refusal, which has no spec. */
+export async function specOf(producer: Producer, { tenant, run, spec }: RunView) {
+  return spec ? await producer.specs.whole(tenant, run, spec) : undefined;
 }
 
-export function requireSpec(run: RunId, spec: Spec | undefined): Spec {
-  if (spec) return spec;
+export function requireSpec<T>(run: RunId, found: T | undefined): T {
+  if (found) return found;
   throw new HotcellError('not_found', `Run ${run} was refused, so it has no spec. Its result names the reasons.`);
 }
 

@@ -1,3 +1,4 @@
+import { InTurn } from '@hotcell/contract/in-turn.ts';
 import type { CommonSettings } from '@hotcell/outside/process/settings.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { StoreAccess } from '@hotcell/outside/store/store-client.ts';
@@ -18,6 +19,8 @@ export class Buckets extends Store {
   readonly work: string;
   readonly #report: (error: HotcellError) => void;
   readonly #reported = new Set<string>();
+  /** For what is read of large objects: see `readStored`. */
+  readonly inTurn = new InTurn();
 
   constructor(settings: BucketsSettings, report: (error: HotcellError) => void = () => {}) {
     super(settings);

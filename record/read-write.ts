@@ -15,6 +15,9 @@ export interface Stored<T> extends Pick<FoundObject, 'etag' | 'modified'> {
   digest: Digest;
 }
 
+/** What is larger is read and parsed one after the other: it takes several times its size, and lanes may meet many. */
+const largeBytes = 1024 * 1024;
+
 const json = { contentType: 'application/json' } as const;
 
 export async function readStored<At extends readonly unknown[], S extends z.ZodType>(
@@ -23,11 +26,16 @@ export async function readStored<At extends readonly unknown[], S extends z.ZodT
   ...at: At
 ): Promise<Stored<z.output<S>> | undefined> {
   const [bucket, key] = [store[kind.bucket], kind.key(...at)];
-  const found = await store.getWhole(bucket, key);
-  if (!found) return undefined;
-  const { bytes, etag, modified } = found;
-  const { value, unknown } = parseKept(kind.schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
-  return { value, unknown, digest: sha256(bytes), etag, modified };
+  const parsed = ({ etag, modified }: FoundObject, bytes: Buffer) => {
+    const { value, unknown } = parseKept(kind.schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
+    return { value, unknown, digest: sha256(bytes), etag, modified };
+  };
+  const found = await store.getUpTo(largeBytes, bucket, key);
+  if (!found || found.bytes) return found?.bytes && parsed(found, found.bytes);
+  return await store.inTurn.do(async () => {
+    const whole = await store.getWhole(bucket, key);
+    return whole && parsed(whole, whole.bytes);
+  });
 }
 
 export async function readValue<At extends readonly unknown[], S extends z.ZodType>(
@@ -64,7 +72,15 @@ export function isDamaged(error: unknown): error is HotcellError {
 }
 
 export async function has<At extends readonly unknown[]>(store: Buckets, kind: Kind<At>, ...at: At): Promise<boolean> {
-  return (await store.head(store[kind.bucket], kind.key(...at))) !== undefined;
+  return (await sizeOf(store, kind, ...at)) !== undefined;
+}
+
+export async function sizeOf<At extends readonly unknown[]>(
+  store: Buckets,
+  kind: Kind<At>,
+  ...at: At
+): Promise<number | undefined> {
+  return (await store.head(store[kind.bucket], kind.key(...at)))?.size;
 }
 
 /** The last one stays. */

@@ -4,7 +4,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
-import { putFirst, readStored, type Stored } from './read-write.ts';
+import { putFirst, readStored, sizeOf, type Stored } from './read-write.ts';
 
 export interface PinnedSpec {
   spec: Spec;
@@ -22,6 +22,10 @@ export async function putSpec(store: Buckets, spec: Spec): Promise<PinnedSpec> {
 export async function findSpec(store: Buckets, tenant: string, run: RunId): Promise<FoundSpec | undefined> {
   const found = await readStored(store, objects.spec, tenant, run);
   return found && { ...pinned(found.value, found.digest, tenant, run), unknown: found.unknown };
+}
+
+export async function specBytes(store: Buckets, tenant: string, run: RunId): Promise<number> {
+  return (await sizeOf(store, objects.spec, tenant, run)) ?? 0;
 }
 
 /** Believed only if it has, byte for byte, the digest that the ticket, the marker or the result names. */

@@ -40,8 +40,8 @@ export class FairShare {
   }
 
   tryTake(tenant: string, amount: number): GiveBack | undefined {
-    // Half is the most that a tenant can hold: an amount above it counts as half, or it would never fit.
-    const counted = Math.min(amount, Math.floor(this.#total / 2));
+    // A tenant can hold half at most. What is above a third counts as that: it fits beside the little that the tenant may hold.
+    const counted = Math.min(amount, Math.floor(this.#total / 3));
     if (this.#heldBy(tenant) + counted > this.#free - counted) return undefined;
     this.#move(tenant, counted);
     let isHeld = true;

@@ -32,6 +32,10 @@ function foundOf(answer: GetObjectCommandOutput | HeadObjectCommandOutput): Foun
   return { size: ContentLength, etag: ETag, versionId: VersionId, modified: LastModified };
 }
 
+async function wholeOf({ body, ...about }: FoundObject & { body: Readable }, bucket: string, key: string) {
+  return { ...about, bytes: Buffer.concat(await answered(body.toArray(), 'read', bucket, key)) };
+}
+
 /** The only door to the object store. It knows buckets and keys, and nothing of what lies there. */
 export class Store implements Disposable {
   readonly #client: S3Client;
@@ -102,9 +106,16 @@ export class Store implements Disposable {
 
   async getWhole(bucket: string, key: string): Promise<(FoundObject & { bytes: Buffer }) | undefined> {
     const found = await this.get(bucket, key);
-    if (!found) return undefined;
+    return found && (await wholeOf(found, bucket, key));
+  }
+
+  /** The same, but without the bytes of one that is larger. */
+  async getUpTo(most: number, bucket: string, key: string): Promise<(FoundObject & { bytes?: Buffer }) | undefined> {
+    const found = await this.get(bucket, key);
+    if (!found || found.size <= most) return found && (await wholeOf(found, bucket, key));
     const { body, ...about } = found;
-    return { ...about, bytes: Buffer.concat(await answered(body.toArray(), 'read', bucket, key)) };
+    body.destroy();
+    return about;
   }
 
   async head(bucket: string, key: string): Promise<FoundObject | undefined> {

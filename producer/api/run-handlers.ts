@@ -46,9 +46,11 @@ export function runHandlers(producer: Producer) {
       return result ?? (await viewOf(producer, tenant, run));
     },
 
-    async getSpec({ caller: { tenant }, params }) {
+    async getSpec({ caller: { tenant }, params, reply }) {
       const run = runIdOf(params.run);
-      return requireSpec(run, await specOf(producer, await viewOf(producer, tenant, run)));
+      const found = requireSpec(run, await specOf(producer, await viewOf(producer, tenant, run)));
+      heldFor(reply, () => found[Symbol.dispose]());
+      return found.spec;
     },
 
     async cancelRun({ caller: { tenant, key }, params, body }) {

@@ -55,7 +55,6 @@ export function takeBodies(app: FastifyInstance, { doors, patienceMs }: { doors:
     let received = await take(room);
     const pace = new Pace({ bytesPerSecond: leastSpeed(room), patienceMs });
     const grow = async () => {
-      // First given back: the most alone may be all that this tenant can have.
       received();
       received = await take(bodyLimitBytes);
       pace.raiseTo(leastSpeed(bodyLimitBytes));

@@ -8,12 +8,13 @@ import { specOf, viewOf } from '../view-run.ts';
 /** Why a run was admitted or not, and where each of its limits comes from. */
 export async function explainRun(producer: Producer, tenant: string, run: RunId): Promise<Explanation> {
   const view = await viewOf(producer, tenant, run);
-  const spec = await specOf(producer, view);
-  if (!spec) {
+  using found = await specOf(producer, view);
+  if (!found) {
     const reasons = ('errors' in view ? view.errors : undefined) ?? [];
     const nothing = { revoked: null, warnings: [], runtime: null, queue: null, image: null, env: [], limits: [] };
     return { run, tenant, policy: view.policy, admitted: false, reasons, ...nothing };
   }
+  const { spec } = found;
   const { policy, revoked } = await producer.pins.get(spec.policy.digest);
   const verdict = judgeSpec(spec, policy);
   const effective = verdict.admitted ? verdict.effective : undefined;

@@ -26,8 +26,9 @@ export async function pastUnder(producer: Producer, tenant: string, policy: Poli
   for (;;) {
     const rows = await producer.model.list(tenant, { labels: [], since, before, limit: page });
     for (const { run, policy: name } of rows) {
-      const spec = name === policy.name ? await specOf(producer, await viewOf(producer, tenant, run)) : undefined;
-      if (!spec) continue;
+      using found = name === policy.name ? await specOf(producer, await viewOf(producer, tenant, run)) : undefined;
+      if (!found) continue;
+      const { spec } = found;
       past.looked++;
       const { policy: judgedBy } = await producer.pins.get(spec.policy.digest);
       const verdict = admit(requestOf(spec, judgedBy), policy, spec.requester, []);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import { failsAs } from '../../../support/fails-as.ts';
 
@@ -27,13 +28,14 @@ test('a tenant may hold as much as stays free, so greedy tenants share alike and
   assert.deepEqual(filled(120, 5), [20, 20, 20, 20, 20]);
 });
 
-test('what is more than half counts as half: it is granted when nothing else is held', () => {
-  const share = shareOf(10);
-  const whole = share.take('a', 1_000);
+test('what is more than a third counts as a third: it is granted beside the little that its tenant holds', () => {
+  const share = shareOf(12);
+  assert.ok(share.tryTake('a', 2));
+  const large = share.take('a', 1_000);
   assert.equal(share.tryTake('a', 1), undefined);
-  assert.ok(share.tryTake('b', 2));
-  whole();
-  assert.ok(share.tryTake('a', 4));
+  assert.ok(share.tryTake('b', 3));
+  large();
+  assert.ok(share.tryTake('a', 1));
 });
 
 test('what is given back twice comes back once', () => {
@@ -47,29 +49,32 @@ test('what is given back twice comes back once', () => {
 });
 
 test('a refusal names the limit, and says whether the tenant itself or the others hold it', async () => {
-  const share = shareOf(4);
+  const share = shareOf(6);
   share.take('a', 2);
   assert.throws(
-    () => share.take('a', 1),
+    () => share.take('a', 2),
     failsAs('too_many', /tenant a has as many things in hand as it may.*\(limit things\)/),
   );
-  share.take('b', 1);
-  assert.throws(() => share.take('c', 1), failsAs('overloaded', /no room for more things in hand.*\(limit things\)/));
-  await assert.rejects(share.takeInTurn('c', 1, AbortSignal.abort()), {
+  share.take('b', 2);
+  assert.throws(() => share.take('c', 2), failsAs('overloaded', /no room for more things in hand.*\(limit things\)/));
+  await assert.rejects(share.takeInTurn('c', 2, AbortSignal.abort()), {
     extra: { limit: 'things', retryAfterSeconds: 5 },
   });
 });
 
 test('who waits enters when something is given back: each tenant in its order, and the tenants in turns', async () => {
-  const share = shareOf(4);
+  const share = shareOf(6);
   const entered: string[] = [];
   const hold = share.take('hog', 2);
+  share.take('other hog', 2);
   const enter = async (tenant: string, name: string) => {
     const giveBack = await share.takeInTurn(tenant, 2, never);
     entered.push(name);
     giveBack();
   };
   const all = [enter('a', 'a1'), enter('a', 'a2'), enter('b', 'b1'), enter('b', 'b2')];
+  await setImmediate();
+  assert.deepEqual(entered, []);
   hold();
   await Promise.all(all);
   assert.deepEqual(entered, ['a1', 'b1', 'a2', 'b2']);
