@@ -36,6 +36,12 @@ export const workerSettings = z.object({
     .default(20 * gib),
   /** The operator's list of buckets that inputs may be read from. */
   HOTCELL_SOURCES: z.string().optional(),
+  /** So that one run that reads its inputs, or fills its image's pages again and again, leaves the disks to others. */
+  HOTCELL_CELL_DISK_BYTES_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(200 * 1024 ** 2),
   HOTCELL_UIDS: UidRange.default('10000-49999'),
   HOTCELL_DRAIN_SECONDS: z.coerce.number().int().min(0).default(20),
 });

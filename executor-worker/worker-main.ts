@@ -42,6 +42,7 @@ await using cells = await openCells({
   worker,
   stateDir,
   uids: uidsOf(settings.HOTCELL_UIDS),
+  diskBytesPerSecond: settings.HOTCELL_CELL_DISK_BYTES_PER_SECOND,
   log,
 });
 

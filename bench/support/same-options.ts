@@ -2,11 +2,13 @@ import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cellCpus } from '@hotcell/executor-worker/cell/cell-bounds.ts';
+import { disksIn } from '@hotcell/executor-worker/cell/disk-bounds.ts';
 import { InitFile, makeFolder, noInputs } from '@hotcell/executor-worker/cell/host-files.ts';
 import { containerOptions } from '@hotcell/executor-worker/cell/options.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
-import type { Bed } from '../../test/support/bed.ts';
-import type { TestCells } from '../../test/support/cells.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
+import { type Bed, engineSocket } from '../../test/support/bed.ts';
+import { type TestCells, testDisk } from '../../test/support/cells.ts';
 import { plainContainer } from './cells.ts';
 
 const profiles = join(import.meta.dirname, '../../images/seccomp');
@@ -29,9 +31,11 @@ export async function sameOptions(
     ...makeFolder(stateDir, { id: 'bench', uid: 50_000, cpus: cellCpus(plan.limits), init }),
     noInputs(stateDir, 'bench'),
   ];
+  const bounded = await new Engine(engineSocket).boundsDisks();
+  const disks = { disks: bounded ? await disksIn('/sys/block') : [], bytesPerSecond: testDisk };
   return async (command) => {
     const site = { id: 'bench', uid: randomInt(50_000, 60_000), installation: bed.installation.id, worker: 'bench' };
-    const more = { createdAt: new Date(), imageId: plan.image.digest, imageVariables: [], files, seccomp };
+    const more = { createdAt: new Date(), imageId: plan.image.digest, imageVariables: [], files, disks, seccomp };
     const { NetworkDisabled: _, ...options } = containerOptions(plan, { ...site, ...more });
     await using container = await plainContainer(bed, plan.runtime, command, { ...options, Entrypoint: [...command] });
     let said = '';

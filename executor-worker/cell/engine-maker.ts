@@ -8,6 +8,7 @@ import { cellCpus } from './cell-bounds.ts';
 import { Images } from './cell-image.ts';
 import type { CellMaker, CellOrder, FoundCell, MadeCell } from './cell-maker.ts';
 import { EngineCell, removeContainer } from './engine-cell.ts';
+import { type DiskBounds, disksIn } from './disk-bounds.ts';
 import { folderOfCells, makeFolder, noInputs, removeFolder } from './host-files.ts';
 import { containerName, containerOptions } from './options.ts';
 import { machineOf } from './seccomp.ts';
@@ -27,6 +28,8 @@ export interface EngineSite {
   /** The same path on the host and here. It belongs to one worker alone. */
   stateDir: string;
   uids: Uids;
+  /** Of each disk of the host, for each cell. 0: no bound. */
+  diskBytesPerSecond: number;
 }
 
 /** Cells as containers of the engine. */
@@ -35,11 +38,13 @@ export async function openEngineMaker(engine: Engine, site: EngineSite): Promise
   await mkdir(folderOfCells(site.stateDir), { recursive: true, mode: 0o755 });
   const images = new Images(engine, site.installation);
   const uids = inTurn(site.uids);
+  const bounded = site.diskBytesPerSecond > 0 && (await engine.boundsDisks());
+  const disks = { disks: bounded ? await disksIn('/sys/block') : [], bytesPerSecond: site.diskBytesPerSecond };
   return {
     machine: machineOf(architecture),
     ready: async () => void (await engine.ping()),
     vetted: (image) => images.vetted(image),
-    make: (order) => createContainer(engine, site, uids, order),
+    make: (order) => createContainer(engine, { ...site, disks }, uids, order),
     list: () => listContainers(engine, site.installation),
     tidy: (isThere) => removeFolders(site.stateDir, isThere),
   };
@@ -47,11 +52,11 @@ export async function openEngineMaker(engine: Engine, site: EngineSite): Promise
 
 async function createContainer(
   engine: Engine,
-  site: EngineSite,
+  site: EngineSite & { disks: DiskBounds },
   uids: Generator<number, never>,
   order: CellOrder,
 ): Promise<MadeCell> {
-  const { installation, worker, stateDir } = site;
+  const { installation, worker, stateDir, disks } = site;
   const { id, plan, image, init, seccomp } = order;
   const cpus = Math.min(cellCpus(plan.limits), availableParallelism());
   const ownInputs = plan.mounts.some(({ target }) => target === '/inputs') ? [] : [noInputs(stateDir, id)];
@@ -59,7 +64,7 @@ async function createContainer(
     for (let attempt = 0; attempt < tries; attempt++) {
       const uid = uids.next().value;
       const files = [...makeFolder(stateDir, { id, uid, cpus, init }), ...ownInputs];
-      const from = { imageId: image.id, imageVariables: Object.keys(image.env), seccomp };
+      const from = { imageId: image.id, imageVariables: Object.keys(image.env), disks, seccomp };
       const more = { id, uid, installation, worker, createdAt: new Date(), files };
       const options = containerOptions(plan, { ...more, ...from });
       // The engine gives a name to one container only, whatever installation or worker asks for it.

@@ -50,7 +50,7 @@ function contents(uid: number): Readonly<Record<string, string>> {
 export const folderOfCells = (stateDir: string) => join(stateDir, 'cells');
 
 /** Where programs look for the number of processors: the host's own is hidden with all its devices. */
-const processorLists = ['online', 'possible', 'present'];
+const processorLists = ['online', 'possible'];
 
 /**
  * A cell's own folder on the host, mounted read-only into it. Nothing in it is shared with another cell, not even init: a

@@ -29,10 +29,10 @@ export interface Cells extends AsyncDisposable {
 }
 
 export async function openCells(settings: CellSettings): Promise<Cells> {
-  const { installation, worker, stateDir, uids, log } = settings;
+  const { stateDir, worker, log } = settings;
   const init = new InitFile(stateDir);
   await init.program();
-  const maker = await openEngineMaker(new Engine(settings.dockerHost), { installation, worker, stateDir, uids });
+  const maker = await openEngineMaker(new Engine(settings.dockerHost), settings);
   const deps: CellDeps = {
     maker,
     worker,

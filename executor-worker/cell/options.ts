@@ -1,6 +1,7 @@
 import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan, Mount } from './cell-plan.ts';
 import { deadlineOf, cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
+import { type DiskBounds, diskOptions } from './disk-bounds.ts';
 import { pageBytes } from './page.ts';
 
 /** Where a cell is made, by which worker, and from which image. */
@@ -16,6 +17,7 @@ export interface CellSite {
   imageVariables: readonly string[];
   /** Files of the host that every cell sees, read-only. */
   files: readonly Mount[];
+  disks: DiskBounds;
   /** The text of the profile for this runtime and architecture. */
   seccomp: string;
 }
@@ -139,6 +141,7 @@ export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions 
       CpuPeriod: 100_000,
       CpuQuota: Math.max(1000, Math.round(limits.cpus * 100_000)),
       PidsLimit: cellPids(plan),
+      ...diskOptions(site.disks),
       OomScoreAdj: 500,
       // Init can't raise a limit, only lower it for its children. FSIZE and NPROC are for the job alone.
       Ulimits: rlimitsOf(limits)

@@ -34,6 +34,8 @@ export interface Attached {
 const PathStat = z.looseObject({ mode: z.number(), linkTarget: z.string() });
 type PathStat = z.output<typeof PathStat>;
 
+const Info = z.looseObject({ Warnings: z.array(z.string()).nullish() });
+
 /** The only door to the container engine. Every call is bounded in time: an engine that hangs costs one attempt. */
 export class Engine {
   readonly #docker: Docker;
@@ -52,6 +54,12 @@ export class Engine {
   async version(): Promise<{ engine: string; architecture: string }> {
     const found = await this.#bounded('report its version', boundMs.look, () => this.#docker.version());
     return { engine: found.Version, architecture: found.Arch };
+  }
+
+  /** Whether the kernel bounds the use of disks. If it can't, the engine leaves the bounds out of a container. */
+  async boundsDisks(): Promise<boolean> {
+    const info = Info.parse(await this.#bounded('report on itself', boundMs.look, () => this.#docker.info()));
+    return !(info.Warnings ?? []).some((line) => /blkio throttle|io\.max/i.test(line));
   }
 
   /**

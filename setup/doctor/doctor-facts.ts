@@ -15,6 +15,8 @@ export interface MachineFacts {
   arch: string;
   engine: EngineInfo | undefined;
   runscVersion: string;
+  /** What the kernel does with a core; empty where it is not this machine's kernel that runs cells. */
+  corePattern: string;
   disk: { path: string; freeBytes: number }[];
   memory: { totalBytes: number; availableBytes: number };
   now: string;

@@ -39,10 +39,11 @@ async function availableMemory(): Promise<number> {
 }
 
 export async function gatherMachine(home: string, tools: EngineFacts): Promise<MachineFacts> {
-  const [engine, runscVersion, availableBytes] = await Promise.all([
+  const [engine, runscVersion, availableBytes, corePattern] = await Promise.all([
     askEngine(),
     said('runsc', '--version'),
     availableMemory(),
+    readFile('/proc/sys/kernel/core_pattern', 'utf8').catch(() => ''),
   ]);
   return {
     tools,
@@ -50,6 +51,7 @@ export async function gatherMachine(home: string, tools: EngineFacts): Promise<M
     arch: process.arch,
     engine,
     runscVersion,
+    corePattern: corePattern.trim(),
     disk: await disks(home, engine?.root ?? ''),
     memory: { totalBytes: totalmem(), availableBytes },
     now: new Date().toISOString(),

@@ -4,6 +4,7 @@ import { judgeEngine, judgeKindOfEngine, judgeTools, judgeVersions } from './jud
 import {
   judgeArchitecture,
   judgeClock,
+  judgeCores,
   judgeDisk,
   judgeMemory,
   judgeNode,
@@ -25,6 +26,7 @@ export function judgeMachine(facts: MachineFacts): Check[] {
     ...judgeDisk(facts),
     judgeMemory(facts),
     judgeClock(facts),
+    ...judgeCores(facts),
   ];
 }
 

@@ -70,3 +70,11 @@ export const oldKernel = ({ engine }: MachineFacts): Check[] =>
   engine && !isAtLeast(engine.kernel, [5, 10])
     ? [warn('kernel', `Linux ${engine.kernel} gets no more fixes`, 'upgrade to 5.10 or newer')]
     : [];
+
+/** With a pipe, the kernel runs that program as root of the host and gives it the memory of whatever crashed. */
+export function judgeCores({ corePattern }: MachineFacts): Check[] {
+  if (!corePattern.startsWith('|')) return [];
+  const program = corePattern.slice(1).trim().split(/\s+/)[0] ?? '';
+  const message = `the kernel pipes cores to ${program}, as root. Cells have the limit of cores that keeps theirs from it; containers of others may not`;
+  return [warn('cores', message, '`sysctl -w kernel.core_pattern=core`')];
+}

@@ -11,7 +11,7 @@ import { openLog } from '@hotcell/outside/process/log.ts';
 import { must } from '@hotcell/setup/command.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { openBentEngine } from '../support/bent-engine.ts';
-import { ends, openTestCells, runIn, type TestCells, testUids } from '../support/cells.ts';
+import { ends, openTestCells, runIn, type TestCells, testDisk, testUids } from '../support/cells.ts';
 
 let bed: Bed;
 let made: TestCells;
@@ -45,6 +45,7 @@ test('an engine without gVisor is reported with the command that installs it', a
     worker,
     stateDir,
     uids: testUids,
+    diskBytesPerSecond: testDisk,
     log: openLog(worker, 'silent'),
   });
   await refusesToOpen(cells, made.plan('gvisor'), 'runtime_missing', /gone!.*doctor --fix/s);
@@ -74,13 +75,6 @@ const inits: Record<string, { replace: (path: string) => Promise<void>; said: Re
   'that is not a program': {
     replace: (path) => writeFile(path, 'not a program\n', { mode: 0o555 }),
     said: /exec format error/i,
-  },
-  'that may not be executed': {
-    replace: async (path) => {
-      await copyFile(join(bed.initFolder, 'cell-init'), path);
-      await must(['chmod', '0444', path]);
-    },
-    said: /permission denied/i,
   },
 };
 for (const runtime of ['runc', 'gvisor'] as const)

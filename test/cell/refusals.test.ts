@@ -13,7 +13,7 @@ import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
-import { openTestCells, type TestCells, testUids } from '../support/cells.ts';
+import { openTestCells, type TestCells, testDisk, testUids } from '../support/cells.ts';
 
 let bed: Bed;
 let made: TestCells;
@@ -37,7 +37,13 @@ class StrangeInit extends InitFile {
 async function depsWith(init: InitFile) {
   const { installation, worker, stateDir } = made;
   return {
-    maker: await openEngineMaker(engine, { installation, worker, stateDir, uids: testUids }),
+    maker: await openEngineMaker(engine, {
+      installation,
+      worker,
+      stateDir,
+      uids: testUids,
+      diskBytesPerSecond: testDisk,
+    }),
     worker,
     init,
     ownCells: new Map(),

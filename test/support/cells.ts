@@ -13,6 +13,7 @@ import { testLimits } from './limits.ts';
 
 const mib = 1024 * 1024;
 export const testUids = uidsOf('10000-49999');
+export const testDisk = 200 * 1024 ** 2;
 
 /** Everything a cell reported, from the start of its job to its last event. */
 export interface Told {
@@ -47,6 +48,7 @@ export async function openTestCells(
     worker,
     stateDir,
     uids: testUids,
+    diskBytesPerSecond: testDisk,
     log: openLog(worker, 'warn'),
     ...more,
   });

@@ -181,7 +181,14 @@ export class Init implements AsyncDisposable {
       const uid = randomInt(10_000, 50_000);
       const files = makeFolder(stateDir, { id, uid, cpus: 2, init });
       const site = { id, uid, installation: bed.installation.id, worker: 'init-test', createdAt: new Date() };
-      const options = containerOptions(plan, { ...site, imageId: image.Id, imageVariables: [], files, seccomp });
+      const options = containerOptions(plan, {
+        ...site,
+        imageId: image.Id,
+        imageVariables: [],
+        files,
+        disks: { disks: [], bytesPerSecond: 0 },
+        seccomp,
+      });
       const container = await engine.create(containerName(uid), options);
       if (container === undefined) continue;
       const clean = async () => {

@@ -127,6 +127,7 @@ function assertSealed(effective: Effective): void {
     imageId: image.digest,
     imageVariables: [],
     files: [{ source: '/state/passwd', target: '/etc/passwd' }],
+    disks: { disks: [], bytesPerSecond: 0 },
     seccomp: '{}',
   };
   const options = containerOptions(plan, site);

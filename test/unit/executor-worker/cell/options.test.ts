@@ -44,6 +44,7 @@ const site: CellSite = {
   imageId: `sha256:${'b'.repeat(64)}`,
   imageVariables: ['PATH', 'LD_PRELOAD'],
   files: [{ source: '/srv/hotcell/init/cell-init', target: '/cell-init' }],
+  disks: { disks: ['/dev/sda'], bytesPerSecond: 1_000_000 },
   seccomp: '{}',
 };
 const hostOf = (plan: CellPlan) => {
@@ -95,6 +96,12 @@ describe('a cell’s container', () => {
     assert.equal(host.MemorySwap, host.Memory);
     assert.deepEqual([host.CpuPeriod, host.CpuQuota], [100_000, 150_000]);
     assert.ok((host.PidsLimit ?? 0) > limits.pids, 'init keeps a reserve');
+  });
+  test('uses the host’s disks no faster than its bound', () => {
+    assert.deepEqual(host.BlkioDeviceReadBps, [{ Path: '/dev/sda', Rate: 1_000_000 }]);
+    assert.deepEqual(host.BlkioDeviceWriteBps, host.BlkioDeviceReadBps);
+    assert.deepEqual(host.BlkioDeviceReadIOps, [{ Path: '/dev/sda', Rate: 61 }]);
+    assert.deepEqual(host.BlkioDeviceWriteIOps, host.BlkioDeviceReadIOps);
   });
   test('names its worker and its deadline in labels that no image can override', () => {
     const labels = options.Labels ?? {};

@@ -1,0 +1,35 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
+
+/** How fast a cell may use the host's disks, which all cells share. */
+export interface DiskBounds {
+  /** Their paths on the host. None if the kernel can't bound them, or the operator does not want it. */
+  disks: readonly string[];
+  /** Of each disk: read, and written. */
+  bytesPerSecond: number;
+}
+
+/** Many small operations keep a disk as busy as many bytes do. */
+const bytesPerOperation = 16 * 1024;
+
+export function diskOptions({ disks, bytesPerSecond }: DiskBounds): Partial<NonNullable<CreateOptions['HostConfig']>> {
+  const each = (Rate: number) => disks.map((Path) => ({ Path, Rate }));
+  const operations = each(Math.max(1, Math.floor(bytesPerSecond / bytesPerOperation)));
+  return {
+    BlkioDeviceReadBps: each(bytesPerSecond),
+    BlkioDeviceWriteBps: each(bytesPerSecond),
+    BlkioDeviceReadIOps: operations,
+    BlkioDeviceWriteIOps: operations,
+  };
+}
+
+/** Memory that looks like a disk, and files: what these read from a disk counts there. */
+const notDisks = /^(loop|ram|zram|sr|fd)\d/;
+
+/** Whole disks that have a size: the kernel bounds no partition. */
+export async function disksIn(folder: string): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => !notDisks.test(name)).toSorted();
+  const sizes = await Promise.all(names.map((name) => readFile(join(folder, name, 'size'), 'utf8')));
+  return names.filter((_, i) => Number(sizes[i]) > 0).map((name) => `/dev/${name.replaceAll('!', '/')}`);
+}
