@@ -7,6 +7,7 @@ import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
 import { bulkSockets, openDoors } from './bounds/doors.ts';
 import { Buckets, bucketsFrom, reportUnreadable } from '@hotcell/record/buckets.ts';
+import { OpenRequests } from './auth/open-requests.ts';
 import { KeyRing } from './auth/keyring.ts';
 import { Bounds } from './queue-bounds.ts';
 import { SharedReads } from './follow/shared-reads.ts';
@@ -49,6 +50,7 @@ export async function openProducer(
   const patienceMs = settings.HOTCELL_PATIENCE_SECONDS * 1000;
   const imagesLock = settings.HOTCELL_IMAGES_LOCK;
   const quotas = stack.use(await Quotas.open({ store, live, log, file: settings.HOTCELL_QUOTAS }));
+  const keys = new KeyRing(store);
   const producer = {
     installation,
     log,
@@ -72,7 +74,8 @@ export async function openProducer(
       log.info({ audit: 'policy', ...change }, 'a policy changed'),
     ),
     pins: stack.use(new PolicyPins(store, { imagesLock })),
-    keys: new KeyRing(store),
+    keys,
+    openRequests: stack.use(new OpenRequests(keys, log)),
     model,
     follower: new RecordFollower({ store, model, log }),
     news,

@@ -27,10 +27,39 @@ export function readApiKey(store: Buckets, id: string): Promise<ApiKeyRecord | u
   return readValue(store, objects.apiKey, id);
 }
 
-export async function* apiKeys(store: Buckets): AsyncGenerator<ApiKeyRecord> {
-  const prefix = recordKeys.apiKeys;
-  for await (const { key } of store.list(store.record, prefix)) {
-    const record = await readApiKey(store, key.slice(prefix.length, -'.json'.length));
-    if (record) yield record;
+const readAtOnce = 16;
+/** A page ends after so many keys, whosesoever they are: a tenant's few may be far apart. */
+const mostRead = 1_000;
+
+/** Keys in the order of their ids, from one on. A page may be shorter than asked for; `next` says whether it is the last. */
+export async function pageOfApiKeys(
+  store: Buckets,
+  wanted: (tenant: string) => boolean,
+  { limit, after }: { limit: number; after?: string | undefined },
+): Promise<{ records: ApiKeyRecord[]; next: string | null }> {
+  const records: ApiKeyRecord[] = [];
+  const ids: string[] = [];
+  let read = 0;
+  const take = async () => {
+    read += ids.length;
+    const found = await Promise.all(ids.map((id) => readApiKey(store, id)));
+    records.push(...found.filter((record) => record !== undefined).filter(({ tenant }) => wanted(tenant)));
+    const last = ids.at(-1) ?? null;
+    ids.length = 0;
+    return records.length >= limit || read >= mostRead ? last : null;
+  };
+  for await (const id of apiKeyIds(store, after)) {
+    // Looked at only when there is one more: the page before it was not the last.
+    const last = ids.length >= Math.min(readAtOnce, limit - records.length) ? await take() : null;
+    if (last !== null) return { records, next: last };
+    ids.push(id);
   }
+  await take();
+  return { records, next: null };
+}
+
+export async function* apiKeyIds(store: Buckets, after?: string): AsyncGenerator<string> {
+  const prefix = recordKeys.apiKeys;
+  const from = after === undefined ? {} : { after: recordKeys.apiKey(after) };
+  for await (const { key } of store.list(store.record, prefix, from)) yield key.slice(prefix.length, -'.json'.length);
 }

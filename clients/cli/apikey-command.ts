@@ -30,7 +30,13 @@ export function define(command: Command): void {
 
   const ls = subcommand(command, 'ls', 'list the keys', ['apikey ls', 'apikey ls --json']);
   asksApi(ls, async ({ client, globals }) => {
-    const { keys } = await client.call(routes.listApiKeys, {});
+    const keys: ApiKeyView[] = [];
+    for (let cursor: string | undefined | null; cursor !== null; ) {
+      const page = await client.call(routes.listApiKeys, { query: { limit: 500, ...(cursor && { cursor }) } });
+      keys.push(...page.keys);
+      cursor = page.next;
+    }
+    keys.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
     const heads = ['KEY', 'TENANT', 'ROLE', 'CREATED', 'STATE', 'LABEL'];
     printRows(globals, keys, heads, (key) => [key.id, key.tenant, key.role, key.createdAt, stateOf(key), key.label]);
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TenantName } from '../names.ts';
 import { ApiKeyView as View, Role } from '../apikey.ts';
-import { answerObject, answerSchema, jsonAnswer, jsonBody, requestObject, tagged } from './route.ts';
+import { answerObject, answerSchema, inDigits, jsonAnswer, jsonBody, requestObject, tagged } from './route.ts';
 
 const ApiKeyView = answerSchema('ApiKey', View);
 
@@ -20,8 +20,15 @@ export const apiKeyRoutes = {
     answers: { 201: jsonAnswer('created', answerSchema('NewApiKey', ApiKeyView.extend({ key: z.string() }))) },
   }),
   listApiKeys: route('GET /v1/apikeys', 'admin', 'List API keys, without their secrets', {
+    query: z.strictObject({
+      limit: inDigits(z.number().int().min(1).max(500)).default(100),
+      cursor: View.shape.id.optional().describe('the "next" of the page before'),
+    }),
     answers: {
-      200: jsonAnswer('the keys', answerObject('ApiKeyPage', { keys: z.array(ApiKeyView) })),
+      200: jsonAnswer(
+        'a page of keys, in the order of their ids; it may hold fewer than asked for, or none, and have a "next"',
+        answerObject('ApiKeyPage', { keys: z.array(ApiKeyView), next: View.shape.id.nullable() }),
+      ),
     },
   }),
   revokeApiKey: route('DELETE /v1/apikeys/{id}', 'admin', 'Revoke an API key everywhere, within two seconds', {

@@ -18,7 +18,7 @@ export const healthRoutes = {
       503: jsonAnswer('runs cannot be submitted at the moment', Readiness),
     },
   }),
-  getMetrics: route('GET /metrics', 'reader', 'Give metrics in the text format of Prometheus', {
+  getMetrics: route('GET /metrics', 'operator', 'Give metrics of all tenants in the text format of Prometheus', {
     answers: { 200: { description: 'the metrics', content: { [plainText]: z.string() } } },
   }),
   getOpenApi: route('GET /openapi.json', 'anyone', 'Describe this API', {

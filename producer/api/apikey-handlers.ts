@@ -1,6 +1,6 @@
 import { ApiKeyView } from '@hotcell/contract/apikey.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { apiKeys, newApiKey, putApiKey, readApiKey } from '@hotcell/record/api-keys.ts';
+import { newApiKey, pageOfApiKeys, putApiKey, readApiKey } from '@hotcell/record/api-keys.ts';
 import type { ApiKeyRecord } from '@hotcell/record/schemas.ts';
 import { mayManageKeysOf } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
@@ -22,10 +22,10 @@ export function apiKeyHandlers(producer: Producer) {
       return { ...shown(record), key };
     },
 
-    async listApiKeys({ caller }) {
-      const keys: ApiKeyView[] = [];
-      for await (const record of apiKeys(store)) if (mayManageKeysOf(caller, record.tenant)) keys.push(shown(record));
-      return { keys: keys.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt)) };
+    async listApiKeys({ caller, query: { limit, cursor } }) {
+      const mayShow = (tenant: string) => mayManageKeysOf(caller, tenant);
+      const { records, next } = await pageOfApiKeys(store, mayShow, { limit, after: cursor });
+      return { keys: records.map(shown), next };
     },
 
     async revokeApiKey({ caller, params: { id } }) {
@@ -47,7 +47,8 @@ function shown(record: ApiKeyRecord): ApiKeyView {
   return view;
 }
 
-async function putRecord({ store, keys }: Producer, record: ApiKeyRecord): Promise<void> {
+async function putRecord({ store, keys, openRequests }: Producer, record: ApiKeyRecord): Promise<void> {
   await putApiKey(store, record);
   keys.forget(record.id);
+  await openRequests.look(record.id);
 }

@@ -7,7 +7,7 @@ const callers = new WeakMap<object, Caller>();
 
 /** Before anything of the body is read: who asks, and whether they may ask this. */
 export function authenticate(app: FastifyInstance, producer: Producer): void {
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { route } = request.routeOptions.config;
     if (route?.role === 'anyone') return;
     const record = await producer.keys.recognise(request.headers.authorization);
@@ -18,6 +18,7 @@ export function authenticate(app: FastifyInstance, producer: Producer): void {
     requireRole(caller, route.role);
     // What only the operator may do is never refused for haste: with it, quotas are changed.
     if (route.role !== 'operator') producer.rates.take(record.tenant, producer.quotas.of(record.tenant));
+    producer.openRequests.add(record.id, request.raw, reply.raw);
     callers.set(request.raw, caller);
   });
 }

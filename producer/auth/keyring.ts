@@ -2,15 +2,20 @@ import { timingSafeEqual } from 'node:crypto';
 import { ApiKey, apiKeyIdOf } from '@hotcell/contract/apikey.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { readApiKey } from '@hotcell/record/api-keys.ts';
+import { apiKeyIds, readApiKey } from '@hotcell/record/api-keys.ts';
 import type { ApiKeyRecord } from '@hotcell/record/schemas.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import { TokenBuckets } from '../bounds/token-buckets.ts';
+import { KeyIds } from './key-ids.ts';
 
 /** How long a revoked key may still be accepted; one in use is looked up again earlier, beside the request. */
 const acceptedMs = 2_000;
 const freshMs = 1_000;
-/** A caller that tries keys at random must not fill our memory. */
+/** Keys that exist and keys that do not are remembered apart: no number of guesses drives out a key that is in use. */
 const remembered = 4_096;
+
+/** Of keys that this process does not know. */
+const lookUps = { perSecond: 20, burst: 200 };
 
 interface Known {
   record: Promise<ApiKeyRecord | undefined>;
@@ -26,9 +31,14 @@ function refuse(why: string): HotcellError {
 export class KeyRing {
   readonly #store: Buckets;
   readonly #known = new Map<string, Known>();
+  /** Until when a key that does not exist is not looked up again. */
+  readonly #unknown = new Map<string, number>();
+  readonly #guesses = new TokenBuckets();
+  readonly #ids: KeyIds;
 
   constructor(store: Buckets) {
     this.#store = store;
+    this.#ids = new KeyIds(() => apiKeyIds(store));
   }
 
   async recognise(authorization: string | undefined, now: number = Date.now()): Promise<ApiKeyRecord> {
@@ -39,21 +49,45 @@ export class KeyRing {
     if (!record || !timingSafeEqual(Buffer.from(record.sha256), Buffer.from(sha256(key.data))))
       throw refuse('API key not recognised.');
     if (record.revokedAt !== undefined) throw refuse(`API key ${record.id} is revoked.`);
-    if (record.expiresAt !== undefined && Date.parse(record.expiresAt) <= now)
-      throw refuse(`API key ${record.id} has expired.`);
+    if (!isGood(record, now)) throw refuse(`API key ${record.id} has expired.`);
     return record;
+  }
+
+  /** Whether a key that was recognised before still is one. */
+  async isStillGood(id: string, now: number = Date.now()): Promise<boolean> {
+    const record = await this.#knownOf(id, now);
+    return record !== undefined && isGood(record, now);
   }
 
   /** A change made by this process takes effect in it at once. */
   forget(id: string): void {
-    this.#known.delete(id);
+    const known = this.#known.get(id);
+    if (known) known.until = 0;
+    this.#unknown.delete(id);
   }
 
-  #recordOf(id: string, now: number): Promise<ApiKeyRecord | undefined> {
+  /** A key that this process does not know may be a guess: so many are looked up at once, and more are looked for in a list. */
+  async #recordOf(id: string, now: number): Promise<ApiKeyRecord | undefined> {
+    if (this.#known.has(id)) return await this.#knownOf(id, now);
+    if ((this.#unknown.get(id) ?? 0) > now) return undefined;
+    const isFew = this.#guesses.take('', lookUps, now);
+    const record = isFew || (await this.#ids.has(id)) ? await this.#lookUp(id, now).record : undefined;
+    if (record) {
+      if (isFew) this.#guesses.giveBack('');
+      return record;
+    }
+    this.#known.delete(id);
+    this.#unknown.delete(id);
+    this.#unknown.set(id, now + acceptedMs);
+    forgetOldest(this.#unknown);
+    return undefined;
+  }
+
+  async #knownOf(id: string, now: number): Promise<ApiKeyRecord | undefined> {
     const known = this.#known.get(id);
-    if (!known || known.until <= now) return this.#lookUp(id, now).record;
+    if (!known || known.until <= now) return await this.#lookUp(id, now).record;
     if (known.until - freshMs <= now) this.#renew(id, known, now);
-    return known.record;
+    return await known.record;
   }
 
   #lookUp(id: string, now: number): Known {
@@ -62,11 +96,10 @@ export class KeyRing {
     this.#known.delete(id);
     this.#known.set(id, known);
     // A failure of the store is not an answer to remember.
-    record.catch(() => this.#known.delete(id));
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= remembered) break;
-      this.#known.delete(oldest);
-    }
+    record.catch(() => {
+      known.until = 0;
+    });
+    forgetOldest(this.#known);
     return known;
   }
 
@@ -83,5 +116,16 @@ export class KeyRing {
         // The first request after the old answer expires asks again, and sees the error.
       },
     );
+  }
+}
+
+function isGood({ revokedAt, expiresAt }: ApiKeyRecord, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > now);
+}
+
+function forgetOldest(map: Map<string, unknown>): void {
+  for (const oldest of map.keys()) {
+    if (map.size <= remembered) return;
+    map.delete(oldest);
   }
 }

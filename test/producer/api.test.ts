@@ -239,8 +239,11 @@ test('/openapi.json is OpenAPI 3.1 and lists the routes', async () => {
     assert.ok(path in described.paths, `${path} in ${Object.keys(described.paths).join(' ')}`);
 });
 
-test('/metrics is in Prometheus format', async () => {
-  const text = await (await producer.ask('GET', '/metrics')).text();
+test('/metrics is in Prometheus format, and for the operator only', async () => {
+  const key = await producer.key('admin', 'default');
+  const text = await (await producer.ask('GET', '/metrics', { key })).text();
+  for (const role of ['reader', 'submitter', 'admin'] as const)
+    assert.equal((await producer.ask('GET', '/metrics', { key: await producer.key(role) })).status, 403, role);
   assert.match(text, /^hotcell_runs_accepted_total \d+$/m);
   assert.match(text, /^hotcell_workers\{state="ready"\} 1$/m);
   for (const line of text.trimEnd().split('\n')) assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? [\d.]+)$/);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { Problem } from '@hotcell/contract/api/problem.ts';
+import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import { problemOf } from '@hotcell/producer/api/problem-of.ts';
 
 test('an error of ours is told with its code, its reasons and what belongs to it', () => {
@@ -27,6 +28,27 @@ test('what broke inside is not told to whoever asked', () => {
   assert.equal(problem.status, 500);
   assert.equal(problem.code, 'internal');
   assert.doesNotMatch(JSON.stringify(problem), /hunter2|10\.1\.2\.3/);
+});
+
+test('a part of ours that fails is not named with its buckets, keys and addresses', () => {
+  const s3 = Object.assign(new Error('403'), { $metadata: {} });
+  const inside = [
+    new HotcellError('store_unavailable', 'The store could not get hotcell-record/runs/t/x: 10.1.2.3'),
+    new HotcellError('queue_unavailable', 'Valkey does not answer (connect ECONNREFUSED 10.1.2.3:6379)'),
+    new HotcellError('forbidden', 'The store does not let this process put hotcell-record/x.', { cause: s3 }),
+    new PreconditionFailed('hotcell-record', 'names/t/x.json', s3),
+  ];
+  const problems = inside.map((error) => problemOf(error, 'id'));
+  for (const problem of problems) assert.doesNotMatch(JSON.stringify(problem), /hotcell-record|10\.1\.2\.3/);
+  assert.deepEqual(
+    problems.map(({ code, status }) => [code, status]),
+    [
+      ['store_unavailable', 503],
+      ['queue_unavailable', 503],
+      ['internal', 500],
+      ['conflict', 409],
+    ],
+  );
 });
 
 test('nothing an error carries replaces what a problem says of itself', () => {
