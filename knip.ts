@@ -11,6 +11,7 @@ export default {
       entry: [
         'test/**/*.test.ts',
         'test/{,check/,mutate/,soak/}main.ts',
+        'test/support/stall-watch.ts',
         'test/docs/generate.ts',
         'test/faults/victims/*.ts',
         'test/hostile/attacks/*.ts',

@@ -20,8 +20,16 @@ export const snapshotLimits = { files: 100_000, bytes: 2 ** 40 } as const;
 
 /** By the bytes of their UTF-8 form, like all sorting in the stored formats. */
 export function compareUtf8(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  const end = Math.min(a.length, b.length);
+  for (let at = 0; at < end; at++) {
+    const [one, other] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (one !== other) return rankOf(one) - rankOf(other);
+  }
+  return a.length - b.length;
 }
+
+/** Halves of pairs stand for characters whose bytes come after those of all single ones. */
+const rankOf = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
 function manifestLine(entry: SnapshotEntry): string {
   return `${canonical({ path: entry.path, sha256: entry.sha256, size: entry.size })}\n`;

@@ -1,5 +1,4 @@
 import { type Admission, admit } from '@hotcell/contract/admission.ts';
-import { digestOf } from '@hotcell/contract/digest.ts';
 import { parseRunRequest } from '@hotcell/contract/read-request.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
@@ -12,6 +11,7 @@ import { showIssues } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { commit } from '@hotcell/record/commit.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
+import { hashedForm } from '@hotcell/record/long-work.ts';
 import { rowAccepted, rowFinished } from './readmodel/run-changes.ts';
 import { reasonOf, type ResolvedInput, resolveInputs } from './snapshots/resolve-inputs.ts';
 
@@ -37,7 +37,9 @@ export interface Answered {
 export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   const request = parseRunRequest(asked.body);
   const idempotency =
-    asked.idempotencyKey === undefined ? undefined : { key: asked.idempotencyKey, body: digestOf(request) };
+    asked.idempotencyKey === undefined
+      ? undefined
+      : { key: asked.idempotencyKey, body: (await hashedForm(request)).digest };
   // What was accepted stays accepted, whatever became of its policy and inputs since.
   const before = idempotency && (await earlier(producer, { tenant: asked.caller.tenant, ...idempotency }));
   if (before) return { ...before, warnings: [] };

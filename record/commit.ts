@@ -1,4 +1,3 @@
-import { digestOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
@@ -8,10 +7,11 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
+import { hashedForm } from './long-work.ts';
 import { once, type StepRetry } from './patience.ts';
 import { readSpec } from './run-spec.ts';
 import { publishName } from './snapshot-name.ts';
-import { has, put, putFirst, readStored, type Stored } from './read-write.ts';
+import { has, put, putFirstHashed, readStored, type Stored } from './read-write.ts';
 
 export interface CommitDeps {
   store: Buckets;
@@ -29,19 +29,20 @@ export async function commit(deps: CommitDeps, result: Result, spec?: Spec): Pro
   const { store, log, patience = once } = deps;
   const { tenant, run } = result;
   // Evidence is to be signed and put here: what a result names has to be there before it.
-  const stands = await patience(log, `commit run ${run}`, () => putFirst(store, objects.result, result, tenant, run));
+  const putResult = () => putFirstHashed(store, objects.result, result, tenant, run);
+  const stands = await patience(log, `commit run ${run}`, putResult);
   crashPoint('commit.result');
   await follow(deps, stands, spec);
   // A put whose answer was lost left these very bytes: the result that stands is this one, also when it was there first.
-  return digestOf(stands) === digestOf(result);
+  return stands.value === result || stands.digest === (await hashedForm(result)).digest;
 }
 
 /** What may be missing behind a result whose writer died. Answers the result; undefined if the run has none yet. */
 export async function followCommitted(deps: CommitDeps, tenant: string, run: RunId): Promise<Result | undefined> {
   const { store, log, patience = once } = deps;
-  const result = await patience(log, `read the result of ${run}`, () => readResult(store, tenant, run));
+  const result = await patience(log, `read the result of ${run}`, () => storedResult(store, tenant, run));
   if (result) await follow(deps, result);
-  return result;
+  return result?.value;
 }
 
 export async function readResult(store: Buckets, tenant: string, run: RunId): Promise<Result | undefined> {
@@ -62,16 +63,19 @@ export function isCommitted(store: Buckets, tenant: string, run: RunId): Promise
   return has(store, objects.result, tenant, run);
 }
 
+type Standing = Pick<Stored<Result>, 'value' | 'digest'>;
+
 /**
  * In this order: the outputs' name, the done marker, the news. The marker lets the notary remove all that could bring
  * another worker here, so nothing that has to happen comes after it. Doing it twice is doing it once.
  */
-async function follow({ store, live, log, patience = once }: CommitDeps, result: Result, spec?: Spec): Promise<void> {
+async function follow(deps: CommitDeps, { value: result, digest }: Standing, spec?: Spec): Promise<void> {
+  const { store, live, log, patience = once } = deps;
   const { run, tenant, outcome, timings } = result;
   await patience(log, `publish the outputs of ${run}`, () => publish(store, result, spec));
   crashPoint('commit.published');
   const { finishedAt } = timings;
-  const marker = { version: 1, run, tenant, result: digestOf(result), finishedAt } as const;
+  const marker = { version: 1, run, tenant, result: digest, finishedAt } as const;
   await patience(log, `mark ${run} as done`, () => put(store, objects.done, marker, tenant, run));
   crashPoint('commit.done');
   await live

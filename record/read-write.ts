@@ -1,10 +1,10 @@
-import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { parseKept } from '@hotcell/contract/parse.ts';
 import type { FoundObject } from '@hotcell/outside/store/store-list.ts';
 import type { z } from 'zod';
 import type { Buckets } from './buckets.ts';
-import type { Kind } from './objects.ts';
+import { hashedForm, longWork } from './long-work.ts';
+import { type Kind, objects } from './objects.ts';
 
 /** An object as it was read, with what a later write over exactly this version needs. */
 export interface Stored<T> extends Pick<FoundObject, 'etag' | 'modified'> {
@@ -20,21 +20,26 @@ const largeBytes = 1024 * 1024;
 
 const json = { contentType: 'application/json' } as const;
 
+function nameOf(kind: Kind<never, z.ZodType>): keyof typeof objects {
+  const found = Object.entries(objects).find(([, one]) => one.at === kind.at);
+  return found?.[0] as keyof typeof objects;
+}
+
 export async function readStored<At extends readonly unknown[], S extends z.ZodType>(
   store: Buckets,
   kind: Kind<At, S>,
   ...at: At
 ): Promise<Stored<z.output<S>> | undefined> {
   const [bucket, key] = [store[kind.bucket], kind.key(...at)];
-  const parsed = ({ etag, modified }: FoundObject, bytes: Buffer) => {
-    const { value, unknown } = parseKept(kind.schema, bytes.toString('utf8'), `${bucket}/${key}`, 'record_damaged');
-    return { value, unknown, digest: sha256(bytes), etag, modified };
+  const parsed = async ({ etag, modified }: FoundObject, bytes: Buffer) => {
+    const kept = await longWork(bytes.length, 'parseObject', nameOf(kind), bytes, `${bucket}/${key}`);
+    return { ...kept, value: kept.value as z.output<S>, etag, modified };
   };
   const found = await store.getUpTo(largeBytes, bucket, key);
-  if (!found || found.bytes) return found?.bytes && parsed(found, found.bytes);
+  if (!found || found.bytes) return found?.bytes && (await parsed(found, found.bytes));
   return await store.inTurn.do(async () => {
     const whole = await store.getWhole(bucket, key);
-    return whole && parsed(whole, whole.bytes);
+    return whole && (await parsed(whole, whole.bytes));
   });
 }
 
@@ -90,7 +95,7 @@ export async function put<At extends readonly unknown[], S extends z.ZodType>(
   value: z.output<S>,
   ...at: At
 ): Promise<void> {
-  await store.put(store[kind.bucket], kind.key(...at), canonical(value), json);
+  await store.put(store[kind.bucket], kind.key(...at), (await hashedForm(value)).bytes, json);
 }
 
 /**
@@ -103,10 +108,21 @@ export async function putFirst<At extends readonly unknown[], S extends z.ZodTyp
   value: z.output<S>,
   ...at: At
 ): Promise<z.output<S>> {
+  return (await putFirstHashed(store, kind, value, ...at)).value;
+}
+
+/** The same, with the digest of what stands there. */
+export async function putFirstHashed<At extends readonly unknown[], S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<At, S, 'first'>,
+  value: z.output<S>,
+  ...at: At
+): Promise<Pick<Stored<z.output<S>>, 'value' | 'digest'>> {
   const [bucket, key] = [store[kind.bucket], kind.key(...at)];
+  const { bytes, digest } = await hashedForm(value);
   for (let tries = 0; tries < 3; tries++) {
-    if (await store.putIfAbsent(bucket, key, canonical(value), json)) return value;
-    const first = await readValue(store, kind, ...at);
+    if (await store.putIfAbsent(bucket, key, bytes, json)) return { value, digest };
+    const first = await readStored(store, kind, ...at);
     if (first !== undefined) return first;
   }
   throw new HotcellError('conflict', `${bucket}/${key} is put and removed again and again: try again`);
@@ -121,7 +137,8 @@ export async function swap<At extends readonly unknown[], S extends z.ZodType>(
   ...at: At
 ): Promise<string> {
   const condition = before ? { ifMatch: before.etag } : { ifAbsent: true };
-  return (await store.put(store[kind.bucket], kind.key(...at), canonical(value), { ...json, ...condition })).etag;
+  const { bytes } = await hashedForm(value);
+  return (await store.put(store[kind.bucket], kind.key(...at), bytes, { ...json, ...condition })).etag;
 }
 
 /** Its name is the digest of its bytes, so the same bytes may be there already. */

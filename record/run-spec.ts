@@ -1,10 +1,10 @@
-import { type Digest, digestOf } from '@hotcell/contract/digest.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
-import { putFirst, readStored, sizeOf, type Stored } from './read-write.ts';
+import { putFirstHashed, readStored, sizeOf, type Stored } from './read-write.ts';
 
 export interface PinnedSpec {
   spec: Spec;
@@ -14,8 +14,8 @@ type FoundSpec = PinnedSpec & Pick<Stored<Spec>, 'unknown'>;
 
 /** The first spec that is written for a run is its spec: answers the one that stands. */
 export async function putSpec(store: Buckets, spec: Spec): Promise<PinnedSpec> {
-  const stands = await putFirst(store, objects.spec, spec, spec.tenant, spec.run);
-  return pinned(stands, digestOf(stands), spec.tenant, spec.run);
+  const stands = await putFirstHashed(store, objects.spec, spec, spec.tenant, spec.run);
+  return pinned(stands.value, stands.digest, spec.tenant, spec.run);
 }
 
 /** For a caller without a digest to compare: before there is an open marker. */

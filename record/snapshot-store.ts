@@ -3,16 +3,11 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import { put, readValue, readStored } from './read-write.ts';
-import {
-  type Location,
-  manifestOf,
-  readManifest,
-  refuseNames,
-  type SnapshotEntry,
-  type SnapshotMode,
-} from '@hotcell/contract/snapshot.ts';
-import { casLocation, type LocatedEntry, locationsOf, readLocations } from './snapshot-locations.ts';
-import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
+import { type Location, refuseNames, type SnapshotEntry, type SnapshotMode } from '@hotcell/contract/snapshot.ts';
+import { withObjects } from './long-objects.ts';
+import { bytesOfEntries, longWork } from './long-work.ts';
+import { casLocation, type LocatedEntry } from './snapshot-locations.ts';
+import type { NameProblem } from '@hotcell/contract/snapshot-names.ts';
 import { SnapshotRecord } from './schemas.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, keep, youngEnough } from './keep.ts';
@@ -24,6 +19,17 @@ export interface SnapshotFile extends SnapshotEntry {
 }
 export type KeptSnapshot = Pick<SnapshotRecord, 'snapshot' | 'locations' | 'files' | 'bytes'>;
 
+/** One name that cannot be mounted is enough to refuse all. */
+export async function refuseBadNames(files: readonly { path: string }[]): Promise<void> {
+  refuseNames(await namesJudged(files));
+}
+
+/** Every path that cannot be mounted faithfully, with the reason. */
+export async function namesJudged(files: readonly { path: string }[]): Promise<NameProblem[]> {
+  const paths = files.map((file) => file.path);
+  return await longWork(bytesOfEntries(files.length), 'judgeNames', paths);
+}
+
 /**
  * Write a snapshot whose contents are in place. The map of locations first, then the manifest, then the record: a reader
  * that sees one of them finds what it names, also when we die in between.
@@ -34,22 +40,23 @@ export async function putSnapshot(
   files: readonly SnapshotFile[],
   about: { mode?: SnapshotMode; source?: string; by?: string; at?: Date } = {},
 ): Promise<KeptSnapshot> {
-  refuseNames(nameProblems(files.map((file) => file.path)));
-  const located: LocatedEntry[] = files.map((file) => ({
-    ...file,
-    location: file.location ?? casLocation(store.record, tenant, file.sha256),
+  await refuseBadNames(files);
+  const located: LocatedEntry[] = files.map(({ path, size, sha256, location }) => ({
+    path,
+    size,
+    sha256,
+    location: location ?? casLocation(store.record, tenant, sha256),
   }));
-  const manifest = manifestOf(files);
-  const locations = locationsOf(located);
+  const { manifest, locations } = await longWork(bytesOfEntries(files.length), 'snapshotTexts', located);
   const kept: KeptSnapshot = {
-    snapshot: manifest.id,
+    snapshot: manifest.digest,
     locations: locations.digest,
     files: files.length,
     bytes: files.reduce((sum, file) => sum + file.size, 0),
   };
-  await keep(store, store.record, recordKeys.locations(tenant, locations.digest), locations.text);
+  await keep(store, store.record, recordKeys.locations(tenant, locations.digest), locations.bytes);
   crashPoint('snapshot-locations-put');
-  await keep(store, store.record, recordKeys.manifest(tenant, manifest.id), manifest.text);
+  await keep(store, store.record, recordKeys.manifest(tenant, manifest.digest), manifest.bytes);
   crashPoint('snapshot-manifest-put');
   await putSnapshotRecord(store, tenant, {
     version: 1,
@@ -114,15 +121,38 @@ const gone = (what: string) =>
     `${what} is not in the store: it was collected, or its upload never finished. Freeze the source again.`,
   );
 
-async function textOf(store: Buckets, key: string, what: string): Promise<string> {
-  const bytes = await store.getBytes(store.record, key);
+function there(bytes: Buffer | undefined, what: string): Buffer {
   if (bytes === undefined) throw gone(what);
-  return bytes.toString('utf8');
+  return bytes;
 }
 
 /** The manifest of a snapshot, checked against its id. */
 export async function manifestAt(store: Buckets, tenant: string, id: Digest): Promise<SnapshotEntry[]> {
-  return readManifest(await textOf(store, recordKeys.manifest(tenant, id), `The snapshot ${id}`), id);
+  return await withObjects(store, [recordKeys.manifest(tenant, id)], ([text], bytes) =>
+    longWork(bytes, 'readManifest', there(text, `The snapshot ${id}`), id),
+  );
+}
+
+/** The same as JSON, for an answer. */
+export async function entriesJson(store: Buckets, tenant: string, id: Digest): Promise<Uint8Array> {
+  return await withObjects(store, [recordKeys.manifest(tenant, id)], ([text], bytes) =>
+    longWork(bytes, 'entriesJson', there(text, `The snapshot ${id}`), id),
+  );
+}
+
+/** How one snapshot differs from another, as JSON. */
+export async function diffJson(store: Buckets, tenant: string, before: Digest, after: Digest): Promise<Uint8Array> {
+  const keys = [before, after].map((id) => recordKeys.manifest(tenant, id));
+  return await withObjects(store, keys, ([old, now], bytes) =>
+    longWork(
+      bytes,
+      'diffJson',
+      there(old, `The snapshot ${before}`),
+      before,
+      there(now, `The snapshot ${after}`),
+      after,
+    ),
+  );
 }
 
 /** The manifest and the map of locations, each checked against the digest it was asked by. */
@@ -132,10 +162,15 @@ export async function locatedAt(
   snapshot: Digest,
   locations: Digest,
 ): Promise<LocatedEntry[]> {
-  const what = `The map of locations ${locations} of the snapshot ${snapshot}`;
-  const [entries, map] = await Promise.all([
-    manifestAt(store, tenant, snapshot),
-    textOf(store, recordKeys.locations(tenant, locations), what),
-  ]);
-  return readLocations(map, locations, entries);
+  const keys = [recordKeys.manifest(tenant, snapshot), recordKeys.locations(tenant, locations)];
+  return await withObjects(store, keys, ([manifest, map], bytes) =>
+    longWork(
+      bytes,
+      'readLocated',
+      there(manifest, `The snapshot ${snapshot}`),
+      snapshot,
+      there(map, `The map of locations ${locations} of the snapshot ${snapshot}`),
+      locations,
+    ),
+  );
 }

@@ -1,12 +1,15 @@
 import { lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
+import { setImmediate as breathe } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
-import { readManifest } from '@hotcell/contract/snapshot.ts';
+import { longWork } from '@hotcell/record/long-work.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { fileUse, treeUse } from './disk-use.ts';
 import type { Places } from './places.ts';
 import { contentsOf, type FoundTree } from './scan-cache.ts';
+
+const dropsAtOnce = 250;
 
 /** A tree in the cache. A tree that is held is mounted into a cell, or about to be. */
 export interface Tree extends FoundTree {
@@ -87,7 +90,7 @@ export class CacheAccount {
     const leaving = this.#places.newLeaving();
     renameSync(this.#places.tree(tenant, snapshot), leaving);
     crashPoint('tree-leaving');
-    const text = readFileSync(manifest, 'utf8');
+    const text = readFileSync(manifest);
     rmSync(manifest);
     rmSync(this.#places.treeSize(tenant, snapshot), { force: true });
     // Only a damaged tree goes while a cell still sees it: hidden from other runs, removed at the next start.
@@ -95,7 +98,12 @@ export class CacheAccount {
     await rm(leaving, { recursive: true, force: true });
     this.bytes -= treeUse(tree);
     crashPoint('tree-left');
-    for (const entry of readManifest(text, snapshot)) this.#dropContent(this.#places.content(tenant, entry.sha256));
+    const entries = await longWork(text.length, 'readManifest', text, snapshot);
+    for (const [i, entry] of entries.entries()) {
+      // Removing is quick, but there may be many: the rest of this process gets its turn.
+      if (i % dropsAtOnce === dropsAtOnce - 1) await breathe();
+      this.#dropContent(this.#places.content(tenant, entry.sha256));
+    }
   }
 
   /** Contents that no tree links to: they came for a tree that was never finished. */

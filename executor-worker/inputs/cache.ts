@@ -1,10 +1,12 @@
-import { lstatSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { lstatSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
+import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { Contents } from '@hotcell/record/contents.ts';
+import { bytesOfEntries, longWork } from '@hotcell/record/long-work.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import { Arrivals } from './arrivals.ts';
@@ -17,6 +19,8 @@ import { fileUse, foldersOf, treeUse } from './disk-use.ts';
 import { takeOver, type TreeSize } from './scan-cache.ts';
 import { buildTree } from './tree.ts';
 import { damagedIn } from './verify-tree.ts';
+
+const looksAtOnce = 1_000;
 
 export interface CacheSettings {
   /** The worker's own folder: the same path on the host and in the worker's container. */
@@ -150,7 +154,7 @@ export class InputCache implements AsyncDisposable {
     const size = { files: entries.length, bytes, folders: foldersOf(entries) };
     using _counted = this.#count(unique.map((entry) => this.places.content(tenant, entry.sha256)));
     for (let round = 1; ; round++) {
-      const missing = unique.filter((entry) => !this.#has(tenant, entry));
+      const missing = await this.#missing(tenant, unique, signal);
       const use = missing.reduce((sum, entry) => sum + fileUse(entry.size), treeUse(size));
       using _room = await this.#account.promise(use);
       try {
@@ -182,6 +186,21 @@ export class InputCache implements AsyncDisposable {
     };
   }
 
+  async #missing(
+    tenant: string,
+    entries: readonly LocatedEntry[],
+    signal: AbortSignal,
+  ): Promise<readonly LocatedEntry[]> {
+    const missing: LocatedEntry[] = [];
+    for (const [i, entry] of entries.entries()) {
+      // Looking is quick, but there may be many: the rest of this process gets its turn.
+      if (i % looksAtOnce === looksAtOnce - 1) await breathe();
+      signal.throwIfAborted();
+      if (!this.#has(tenant, entry)) missing.push(entry);
+    }
+    return missing;
+  }
+
   #has(tenant: string, entry: SnapshotEntry): boolean {
     const path = this.places.content(tenant, entry.sha256);
     const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -208,8 +227,10 @@ export class InputCache implements AsyncDisposable {
     const unfinished = this.places.newUnfinished();
     try {
       await buildTree(unfinished, entries, (entry) => this.places.content(tenant, entry.sha256), signal);
-      this.#write(this.places.manifest(tenant, snapshot), manifestOf(entries).text);
-      this.#write(this.places.treeSize(tenant, snapshot), JSON.stringify(size));
+      const files = entries.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
+      const manifest = await longWork(bytesOfEntries(files.length), 'manifestBytes', files);
+      await this.#write(this.places.manifest(tenant, snapshot), manifest);
+      await this.#write(this.places.treeSize(tenant, snapshot), JSON.stringify(size));
       crashPoint('tree-described');
       renameSync(unfinished, this.places.tree(tenant, snapshot));
     } catch (error) {
@@ -224,10 +245,10 @@ export class InputCache implements AsyncDisposable {
     return tree;
   }
 
-  #write(path: string, text: string): void {
+  async #write(path: string, text: string | Uint8Array): Promise<void> {
     const unfinished = this.places.newUnfinished();
     try {
-      writeFileSync(unfinished, text, { flag: 'wx', mode: 0o600, flush: true });
+      await writeFile(unfinished, text, { flag: 'wx', mode: 0o600, flush: true });
       renameSync(unfinished, path);
     } catch (error) {
       rmSync(unfinished, { force: true });
@@ -271,7 +292,7 @@ export class InputCache implements AsyncDisposable {
   }
 
   async #entriesOf(tree: Tree): Promise<SnapshotEntry[]> {
-    const text = await readFile(this.places.manifest(tree.tenant, tree.snapshot), 'utf8');
-    return readManifest(text, tree.snapshot);
+    const text = await readFile(this.places.manifest(tree.tenant, tree.snapshot));
+    return await longWork(text.length, 'readManifest', text, tree.snapshot);
   }
 }

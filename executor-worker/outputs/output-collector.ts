@@ -1,9 +1,9 @@
+import { compareUtf8 } from '@hotcell/contract/snapshot.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import type { OutputFile, RefusedOutput, Result } from '@hotcell/contract/result.ts';
-import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
-import { putSnapshot } from '@hotcell/record/snapshot-store.ts';
+import { namesJudged, putSnapshot } from '@hotcell/record/snapshot-store.ts';
 import { OutputLost } from '../cell/sealed-cell.ts';
 import { ContentSink, type OutputsOf } from '@hotcell/record/output-content.ts';
 import { encodeName, representable } from './output-names.ts';
@@ -62,14 +62,14 @@ export class OutputCollector {
 
   async finish(): Promise<Result['outputs']> {
     await this.#sink.settled();
-    this.#refuseCollisions();
+    await this.#refuseCollisions();
     if (this.#unlisted > 0) this.#refused.push({ path: '…', reason: `${this.#unlisted} more were refused` });
     // A run without outputs has no snapshot, and costs no requests for one.
     const { store, tenant, run } = this.#of;
     const about = { source: `${run}:outputs`, by: `run ${run}` };
     const snapshot = this.#files.length > 0 ? (await putSnapshot(store, tenant, this.#files, about)).snapshot : null;
     return {
-      files: this.#files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path))),
+      files: this.#files.toSorted((a, b) => compareUtf8(a.path, b.path)),
       refused: this.#refused,
       snapshot,
     };
@@ -93,10 +93,8 @@ export class OutputCollector {
   }
 
   /** Names that some file systems take for the same: none of them works everywhere, so none is kept. */
-  #refuseCollisions(): void {
-    const problems = new Map(
-      nameProblems(this.#files.map((file) => file.path)).map(({ path, reason }) => [path, reason]),
-    );
+  async #refuseCollisions(): Promise<void> {
+    const problems = new Map((await namesJudged(this.#files)).map(({ path, reason }) => [path, reason]));
     for (const [path, reason] of problems) this.refuse(Buffer.from(path), reason);
     this.#files = this.#files.filter((file) => !problems.has(file.path));
   }

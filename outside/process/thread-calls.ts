@@ -33,15 +33,16 @@ export function answerCalls(open: (data: unknown) => Calls): void {
   port.on('message', ({ name, args }: Called) => {
     try {
       const value = calls[name]?.(...(args as never[]));
-      port.postMessage({ value } satisfies Told, buffersOf(value));
+      const parts = value instanceof Object && !Array.isArray(value) ? [value, ...Object.values(value)] : [];
+      port.postMessage({ value } satisfies Told, buffersOf(parts));
     } catch (error) {
       port.postMessage({ error: toldOf(error) } satisfies Told);
     }
   });
 }
 
-function buffersOf(value: unknown): ArrayBuffer[] {
-  const parts = value instanceof Object && !Array.isArray(value) ? [value, ...Object.values(value)] : [];
+/** The memory of bytes among these values, to be handed over instead of copied. */
+export function buffersOf(parts: readonly unknown[]): ArrayBuffer[] {
   return parts.flatMap((part) =>
     // One that lies in a larger buffer shares that with others.
     part instanceof Uint8Array && part.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Called, Told, ThreadData } from './thread-calls.ts';
+import { buffersOf, type Called, type ThreadData, type Told } from './thread-calls.ts';
 import { armedCrashPoint } from './crash.ts';
 
 /** The functions of a thread's module, by name. */
@@ -42,6 +42,7 @@ export class Threads<C extends Calls> implements AsyncDisposable {
     this.#settings = settings;
   }
 
+  /** Bytes among the arguments change hands: the caller has them no more. */
   async call<N extends keyof C & string>(name: N, ...args: Parameters<C[N]>): Promise<ReturnType<C[N]>> {
     if (this.#closed) throw new HotcellError('internal', 'This process is ending. Try again.');
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -69,7 +70,7 @@ export class Threads<C extends Calls> implements AsyncDisposable {
       if (!job) return;
       this.#atWork.set(worker, job);
       worker.ref();
-      worker.postMessage(job.call);
+      worker.postMessage(job.call, buffersOf(job.call.args));
     }
     const { idleMs } = this.#settings;
     if (idleMs !== undefined && this.#atWork.size === 0)

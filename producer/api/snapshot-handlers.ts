@@ -2,10 +2,15 @@ import { Readable } from 'node:stream';
 import { ndjson } from '@hotcell/contract/api/route.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { diffOf } from '@hotcell/contract/snapshot-diff.ts';
 import { namesOf, publishName } from '@hotcell/record/snapshot-name.ts';
 import type { SnapshotRecord } from '@hotcell/record/schemas.ts';
-import { type KeptSnapshot, manifestAt, snapshotRecord, useSnapshot } from '@hotcell/record/snapshot-store.ts';
+import {
+  diffJson,
+  entriesJson,
+  type KeptSnapshot,
+  snapshotRecord,
+  useSnapshot,
+} from '@hotcell/record/snapshot-store.ts';
 import { freezeOutputs } from '../freeze/freeze-outputs.ts';
 import { type FreezeOptions, freezePrefix } from '../freeze/prefix.ts';
 import type { ReadDeps } from '../freeze/read-object.ts';
@@ -17,7 +22,7 @@ import { sourceForm } from '../snapshots/source.ts';
 import { verifySnapshot } from '../snapshots/verify-snapshot.ts';
 import { type Freeze, freezeEvents } from './freeze-events.ts';
 import type { Handlers } from './register-routes.ts';
-import { heldFor, jsonLines, streamed } from './streams.ts';
+import { heldFor, jsonLines, sendJson, streamed } from './streams.ts';
 
 export function snapshotHandlers(producer: Producer) {
   const { bulk: store, doors } = producer;
@@ -57,27 +62,25 @@ export function snapshotHandlers(producer: Producer) {
 
     listSnapshots: async ({ caller, query }) => await listSnapshots(store, caller.tenant, query.limit, query.cursor),
 
-    async getSnapshot({ caller: { tenant }, params: { snapshot } }) {
+    async getSnapshot({ caller: { tenant }, params: { snapshot }, reply }) {
       const record = await recordOf(deps, tenant, snapshot);
       const id = record.snapshot;
-      const [entries, names] = await Promise.all([manifestAt(store, tenant, id), namesBySnapshot(store, tenant)]);
-      return { ...snapshotViewOf(record, names.get(id) ?? []), entries };
+      const [entries, names] = await Promise.all([entriesJson(store, tenant, id), namesBySnapshot(store, tenant)]);
+      return sendJson(reply, snapshotViewOf(record, names.get(id) ?? []), ['"entries":', entries]);
     },
 
     async verifySnapshot({ caller: { tenant }, params: { snapshot } }) {
       return await verifySnapshot(deps, tenant, (await recordOf(deps, tenant, snapshot)).snapshot);
     },
 
-    async diffSnapshots({ caller: { tenant }, params }) {
+    async diffSnapshots({ caller: { tenant }, params, reply }) {
       const [before, after] = await Promise.all([
         recordOf(deps, tenant, params.snapshot),
         recordOf(deps, tenant, params.other),
       ]);
-      const manifests = await Promise.all([
-        manifestAt(store, tenant, before.snapshot),
-        manifestAt(store, tenant, after.snapshot),
-      ]);
-      return { before: before.snapshot, after: after.snapshot, ...diffOf(...manifests) };
+      const differences = await diffJson(store, tenant, before.snapshot, after.snapshot);
+      const head = { before: before.snapshot, after: after.snapshot };
+      return sendJson(reply, head, [differences.subarray(1, -1)]);
     },
 
     listSnapshotNames: async ({ caller }) => ({ names: await Array.fromAsync(namesOf(store, caller.tenant)) }),

@@ -20,6 +20,13 @@ export function heldFor(reply: FastifyReply, giveBack: GiveBack): void {
   if (reply.raw.closed) giveBack();
 }
 
+/** An answer whose long parts are JSON already: they come as bytes from a thread, and no object is made of them here. */
+export function sendJson(reply: FastifyReply, head: object, parts: readonly (Uint8Array | string)[]): FastifyReply {
+  const chunks = [`${JSON.stringify(head).slice(0, -1)},`, ...parts, '}'];
+  const bytes = chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
+  return reply.type('application/json; charset=utf-8').send(Buffer.concat(bytes));
+}
+
 /**
  * An answer that is sent as it comes. It begins at once and has a heartbeat, so that neither a proxy nor a reader takes
  * silence for death. When we are drained the connection is broken, not ended: a client that saw a proper end would take

@@ -6,8 +6,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { bodyLimitBytes, type Doors } from '../bounds/doors.ts';
 import { Pace } from '../bounds/pace.ts';
 import { callerOf } from './authenticate.ts';
-import { parseBody } from './body.ts';
 import { HeldBody } from './held-body.ts';
+import { parseAnyBody } from './parse-long.ts';
 import { bodyTooLarge, inWhole, leastSpeed, paced } from './receive-body.ts';
 
 /** The least that a body counts: so many connections are bounded too. Of a body that announces nothing, the first bytes. */
@@ -65,7 +65,7 @@ export function takeBodies(app: FastifyInstance, { doors, patienceMs }: { doors:
     await body.take(doors.work, tenant, bytes, patienceMs);
     const whole = Buffer.concat(chunks.splice(0));
     try {
-      return parseBody(whole);
+      return await parseAnyBody(whole);
     } finally {
       received();
     }

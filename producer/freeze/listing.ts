@@ -1,7 +1,7 @@
 import type { Place } from '@hotcell/record/remembered-listing.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { refuseNames, snapshotLimits, type SnapshotMode } from '@hotcell/contract/snapshot.ts';
-import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
+import { snapshotLimits, type SnapshotMode } from '@hotcell/contract/snapshot.ts';
+import { refuseBadNames } from '@hotcell/record/snapshot-store.ts';
 import type { Store } from '@hotcell/outside/store/store.ts';
 import { tally, type TallyLimits } from './tally.ts';
 
@@ -40,7 +40,7 @@ export async function listPrefix(
     objects.push({ key, path, size, versionId, etag });
   }
   counting.refuseNothing();
-  refuseNames(nameProblems(objects.map((object) => object.path)));
+  await refuseBadNames(objects);
   const unversioned = mode === 'reference' && objects.find((object) => object.versionId === undefined);
   if (unversioned)
     throw new HotcellError(

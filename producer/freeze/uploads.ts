@@ -1,9 +1,8 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { refuseNames, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
-import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
+import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
-import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.ts';
+import { type KeptSnapshot, putSnapshot, refuseBadNames } from '@hotcell/record/snapshot-store.ts';
 import { closeLease, continueLease, openLease } from '@hotcell/record/gc/freeze-lease.ts';
 import { presentContents } from '@hotcell/record/present-contents.ts';
 import { type ContentDeps, putSmall, putStream, smallContentBytes, verified } from '@hotcell/record/put-content.ts';
@@ -16,11 +15,11 @@ interface Body {
   size: number | undefined;
 }
 
-function judge(files: readonly SnapshotEntry[]): void {
+async function judge(files: readonly SnapshotEntry[]): Promise<void> {
   const counting = tally('what is uploaded');
   for (const file of files) counting.add(file.size);
   counting.refuseNothing();
-  refuseNames(nameProblems(files.map((file) => file.path)));
+  await refuseBadNames(files);
 }
 
 /**
@@ -36,7 +35,7 @@ export class Uploads {
   }
 
   async begin(tenant: string, files: readonly SnapshotEntry[]): Promise<{ upload: string; missing: Digest[] }> {
-    judge(files);
+    await judge(files);
     const lease = await openLease(this.#deps.store, tenant);
     const digests = new Set(files.map((file) => file.sha256));
     const seen = await presentContents(this.#deps, tenant, digests, lease.trustsOld);
@@ -62,7 +61,7 @@ export class Uploads {
     tenant: string,
     asked: { upload: string; files: readonly SnapshotEntry[]; name?: string | undefined; by: string },
   ): Promise<KeptSnapshot> {
-    judge(asked.files);
+    await judge(asked.files);
     const { lease, seen } = await this.#underWay(tenant, asked.upload);
     const unseen = asked.files.map((file) => file.sha256).filter((digest) => !seen.has(digest));
     const found = await presentContents(this.#deps, tenant, unseen, lease.trustsOld);
