@@ -5,7 +5,8 @@ import { down } from '@hotcell/setup/down.ts';
 import { inventoryOf } from '@hotcell/setup/inventory.ts';
 import { findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
-import { examples, globalsOf, printJson } from './globals.ts';
+import { examples, type Globals, globalsOf, printJson } from './globals.ts';
+import { askApi } from './status-command.ts';
 import { say } from './voice.ts';
 import { interruptible, progressFor } from './working.ts';
 
@@ -18,11 +19,21 @@ export function define(command: Command): void {
     const globals = globalsOf(command);
     const installation = await findInstallation(process.env);
     if (purge && installation && !yes) await consentToPurge(installation);
+    if (installation && !purge) await tellOfActiveRuns(globals);
     interruptible('./hotcell down');
     const was = await down(process.env, progressFor(globals), { purge: purge === true });
     if (globals.json) printJson({ stopped: was, purged: was && purge === true });
     else if (!was) say('progress', 'Nothing to stop: there is no installation here.');
   });
+}
+
+/** The step that stops the services then shows the seconds that pass. */
+async function tellOfActiveRuns(globals: Globals): Promise<void> {
+  const { known } = await askApi(globals);
+  const runs = known?.workers.flatMap((worker) => worker.runs) ?? [];
+  if (runs.length === 0 || globals.quiet) return;
+  const active = runs.length === 1 ? '1 run is active. It has' : `${runs.length} runs are active. They have`;
+  say('progress', `${active} 20 s to end; what has not ended starts again after ./hotcell up.`);
 }
 
 /** A purge can't be undone, so a person types the id of what goes, and a script says --yes. */

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import project from '../../package.json' with { type: 'json' };
 import type { CommandFile } from './globals.ts';
 import { say } from './voice.ts';
 
@@ -35,6 +36,7 @@ const commands: Readonly<Record<string, Entry>> = {
 export function buildProgram(): Command {
   const program = new Command('hotcell')
     .description('Runs agent-written code as sealed, auditable batch jobs.')
+    .version(project.version, '-V, --version', 'print the version')
     .option('--json', 'print JSON, one object a line')
     .option('--quiet', 'no progress on stderr')
     .option('--url <url>', 'address of the API (default: HOTCELL_URL, or this installation)')

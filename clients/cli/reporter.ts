@@ -41,8 +41,8 @@ export function reporterFor(globals: Globals): Reporter {
       if (lacking) note(howToGet(lacking));
       const { files, refused } = result.outputs;
       if (!globals.quiet) for (const file of refused) say('warning', `refused output ${file.path}: ${file.reason}`);
-      if (files.length > 0)
-        note(`${counted(files.length, 'output file')}. Save with ./hotcell get ${result.run} -o DIR`);
+      const save = files.length > 0 ? `. Save with ./hotcell get ${result.run} -o DIR` : '';
+      if (result.attempts.length > 0) note(`${counted(files.length, 'output file')}${save}`);
     },
     failed: (error) => process.stderr.write(failureOf(error).text),
   };

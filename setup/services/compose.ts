@@ -133,8 +133,10 @@ async function explain(stderr: string, services: readonly string[]): Promise<Hot
 }
 
 export async function composeDown(installation: Installation, say: (line: string) => void): Promise<void> {
-  const argv = composeArgv(installation, 'down', '--volumes', '--remove-orphans');
-  await must(argv, { say, env: await variables(installation, {}) });
+  const env = await variables(installation, {});
+  // While the store and the queue are there: a worker hands back its runs, and a producer answers those who wait.
+  await must(composeArgv(installation, 'stop', 'producer', 'executor-worker', 'notary'), { say, env });
+  await must(composeArgv(installation, 'down', '--volumes', '--remove-orphans'), { say, env });
 }
 
 /** The lines that services logged so far; with `follow`, also those to come, until this process is interrupted. */

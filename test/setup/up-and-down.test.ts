@@ -7,6 +7,7 @@ import { command, must } from '@hotcell/setup/command.ts';
 import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
 import { isFree } from '@hotcell/setup/settings/ports.ts';
 import { z } from 'zod';
+import { until } from '../support/until.ts';
 
 /** An installation of this test's own, made and removed on the command line as a person would. */
 let home: string;
@@ -30,6 +31,11 @@ const Status = z.object({
   installation: z.string(),
   url: z.string(),
   services: z.array(z.object({ name: z.string(), state: z.string(), health: z.string() })),
+});
+
+const Shown = z.looseObject({
+  status: z.string(),
+  attempts: z.array(z.looseObject({ error: z.looseObject({ code: z.string() }).optional() })).optional(),
 });
 
 const Container = z.object({
@@ -179,6 +185,36 @@ describe('the services of an installation', () => {
     for (const { Config, Name } of containers)
       for (const value of values) assert.ok(!Config.Env.some((pair) => pair.includes(value.trim())), Name);
   });
+});
+
+test('down says which runs are active; they are handed back, and begin again after up', async () => {
+  const { stdout, stderr } = await hotcell([
+    'submit',
+    '--lang',
+    'bash',
+    '-e',
+    'echo begun; sleep 600',
+    '--timeout',
+    '600',
+  ]);
+  const run = stdout.trim();
+  assert.notEqual(run, '', stderr);
+  const shown = async () => Shown.parse(JSON.parse((await hotcell(['show', run, '--json'])).stdout));
+  // A worker reports what it runs every two seconds.
+  await until('its worker reports it', async () => (await hotcell(['workers', 'ls', '--json'])).stdout.includes(run));
+  await until('the run is running', async () => (await shown()).status === 'running');
+  const stopped = await hotcell(['down']);
+  assert.equal(stopped.code, 0, stopped.stderr);
+  assert.match(stopped.stderr, /1 run is active\. It has 20 s to end/);
+  assert.equal((await hotcell(['up'])).code, 0);
+  await until('the run is running again', async () => (await shown()).status === 'running');
+  assert.equal((await hotcell(['cancel', run])).code, 0);
+  assert.equal((await hotcell(['wait', run])).code, 130);
+  const { attempts } = await shown();
+  assert.deepEqual(
+    attempts?.map(({ error }) => error?.code),
+    ['draining', undefined],
+  );
 });
 
 test('down --purge asks first: a script must say --yes, and a person types the id', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -50,6 +51,11 @@ describe('the command line', () => {
     assert.equal(code, 1);
     assert.equal(stdout, '');
     assert.match(stderr, /^error: .*HOTCELL_PORTBASE.*Did you mean HOTCELL_PORT_BASE\?\n$/);
+  });
+
+  test('says its version, which is that of the package', async () => {
+    const { version } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as { version: string };
+    for (const flag of ['--version', '-V']) assert.equal((await hotcell([flag])).stdout, `${version}\n`);
   });
 
   test('where nothing is set up, status says what to do', async () => {
