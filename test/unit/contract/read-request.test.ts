@@ -128,3 +128,26 @@ describe('a request', () => {
     assert.deepEqual(parseRunRequest(prints), prints);
   });
 });
+
+test('fifty unknown fields get a hint each, and the others are counted', () => {
+  const unknown = (count: number) => ({
+    ...prints,
+    ...Object.fromEntries(Array.from({ length: count }, (_, i) => [`zz${i}`, 1])),
+  });
+  const all = reasons(unknown(50));
+  assert.equal(all.length, 50);
+  assert.ok(all.every((reason) => reason.includes('Unknown field')));
+  const more = reasons(unknown(52));
+  assert.equal(more.length, 51);
+  assert.match(more.at(-1) ?? '', /2 more unknown fields/);
+});
+
+test('two hundred invalid fields are named, and the others are counted', () => {
+  const labels = (count: number) => ({
+    env: Object.fromEntries(Array.from({ length: count }, (_, i) => [`A${i}`, 1])),
+  });
+  assert.equal(reasons(labels(200)).length, 200);
+  const more = reasons(labels(203));
+  assert.equal(more.length, 201);
+  assert.match(more.at(-1) ?? '', /3 more fields are invalid/);
+});

@@ -75,3 +75,11 @@ test('room that is given back twice comes back once', async () => {
   taken[Symbol.dispose]();
   assert.deepEqual(capacity.used, { cpus: 1, memoryBytes: 40, runs: 1 });
 });
+
+test('a run that was stopped already takes no room and does not wait', async () => {
+  const waits: boolean[] = [];
+  const capacity = open(waits);
+  await assert.rejects(capacity.take({ cpus: 1, memoryBytes: 1 }, AbortSignal.abort(new Error('stopped'))), /stopped/);
+  assert.deepEqual(capacity.used, { cpus: 0, memoryBytes: 0, runs: 0 });
+  assert.deepEqual(waits, []);
+});

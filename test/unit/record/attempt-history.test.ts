@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newRunId } from '@hotcell/contract/names.ts';
 import type { AttemptRecord, Claim } from '@hotcell/record/schemas.ts';
-import { historyOf } from '@hotcell/record/attempt-history.ts';
+import { historyOf, noHistory } from '@hotcell/record/attempt-history.ts';
 
 const run = newRunId();
 const at = '2026-01-01T00:00:00.000Z';
@@ -43,4 +43,9 @@ test('an attempt that the program ended counts for what its submitter asked, not
   const history = historyOf([claim(1)], [record(1, { outcome: 'failed' })]);
   assert.deepEqual([history.failed, history.ended], [0, 1]);
   assert.equal(history.attempts[0]?.outcome, 'failed');
+});
+
+test('a run without claims has no history, and its first attempt is next', () => {
+  assert.deepEqual(historyOf([], []), noHistory);
+  assert.deepEqual(noHistory, { attempts: [], failed: 0, ended: 0, next: 1 });
 });

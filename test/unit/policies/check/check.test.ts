@@ -238,3 +238,8 @@ describe('tests of policies', () => {
     assert.match(checkPolicies(shipped, ['nope']).problems.map(problemLine).join(), /Policy not found: nope/);
   });
 });
+
+test('a test’s inputs are one of no size, unless it says more', () => {
+  const { inputs } = PolicyTest.parse({ name: 'x', inputs: {}, admitted: true });
+  assert.deepEqual(inputs, { count: 1, bytes: 0, files: 0 });
+});
