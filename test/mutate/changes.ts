@@ -3,14 +3,17 @@ import {
   isBinaryExpression,
   isBlock,
   isCallExpression,
+  isConditionalExpression,
   isExpressionStatement,
   isIfStatement,
   isNumericLiteral,
+  isObjectLiteralExpression,
   isPrefixUnaryExpression,
   isPropertyAccessExpression,
   isPropertyAssignment,
   isReturnStatement,
   isTypeNode,
+  isVariableDeclaration,
   isVariableStatement,
   type Node,
   type SourceFile,
@@ -79,7 +82,7 @@ export function changesOf(file: string, source: SourceFile): Change[] {
     if (node.kind === SyntaxKind.FalseKeyword) replace(node, 'true', `${firstLine(textOf(node.parent))}: true`);
     if (isPrefixUnaryExpression(node) && node.operator === SyntaxKind.ExclamationToken)
       replace(node, textOf(node.operand));
-    if (isNumericLiteral(node) && !isName(node))
+    if (isNumericLiteral(node) && !isName(node) && !isSign(node) && !isTuning(node))
       replace(node, otherNumber(textOf(node), startOf(node)), numberWords(node));
     if (isExpressionStatement(node) && !isSilent(awaited(node.expression))) replace(node, ';', drops(node));
     if (isIfStatement(node) && !node.elseStatement && leaves(node.thenStatement)) replace(node, ';', drops(node));
@@ -114,6 +117,19 @@ function otherNumber(text: string, at: number): string {
 
 /** Of a property: the statuses in a table of answers are no numbers that anything is done with. */
 const isName = (node: Node) => isPropertyAssignment(node.parent) && node.parent.name === node;
+
+/** `-1` or `1` of a comparison: only its sign counts. */
+const isSign = ({ parent }: Node): boolean =>
+  isPrefixUnaryExpression(parent)
+    ? isSign(parent)
+    : isConditionalExpression(parent) && parent.getText().endsWith('? -1 : 1');
+
+/** How much is done at once, read at once or remembered: it changes the speed, and benchmarks see that. */
+const isTuning = ({ parent }: Node): boolean =>
+  isVariableDeclaration(parent)
+    ? tuned.test(parent.name.getText())
+    : (isPropertyAssignment(parent) || isObjectLiteralExpression(parent)) && isTuning(parent);
+const tuned = /^(atOnce|\w+AtOnce|\w+PerBatch|\w*[pP]age|pageSize|scan|threads|lanes|keysPerQuestion)$/;
 
 const awaited = (node: Node): Node => (isAwaitExpression(node) ? node.expression : node);
 
