@@ -124,7 +124,7 @@ const isSign = ({ parent }: Node): boolean =>
     ? isSign(parent)
     : isConditionalExpression(parent) && parent.getText().endsWith('? -1 : 1');
 
-/** How much is done at once, read at once or remembered: it changes the speed, and benchmarks see that. */
+/** How much is done or read at once: it changes the speed, and benchmarks see that. */
 const isTuning = ({ parent }: Node): boolean =>
   isVariableDeclaration(parent)
     ? tuned.test(parent.name.getText())

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { CacheAccount, type Tree } from '@hotcell/executor-worker/inputs/cache-account.ts';
+import { fileUse, foldersOf, treeUse } from '@hotcell/executor-worker/inputs/disk-use.ts';
 import { Places } from '@hotcell/executor-worker/inputs/places.ts';
 import { takeOver } from '@hotcell/executor-worker/inputs/scan-cache.ts';
 import { GroupSync } from '@hotcell/executor-worker/inputs/sync.ts';
@@ -31,6 +32,9 @@ const entries: SnapshotEntry[] = Object.entries(texts).map(([path, text]) => ({
   sha256: sha256(text),
 }));
 const snapshot = manifestOf(entries).id;
+const size = { files: 3, bytes: 9, folders: foldersOf(entries) };
+/** What the contents take, and what the tree of links to them takes besides. */
+const contentUse = 2 * fileUse(3);
 
 /** A cache's folder with the contents and one tree of them. */
 async function cacheWith(name: string): Promise<{ places: Places; account: CacheAccount; tree: Tree }> {
@@ -38,11 +42,14 @@ async function cacheWith(name: string): Promise<{ places: Places; account: Cache
   await takeOver(places);
   for (const entry of entries)
     writeFileSync(places.content('t', entry.sha256), texts[entry.path] ?? '', { mode: 0o444, flag: 'w' });
-  const tree: Tree = { tenant: 't', snapshot, files: 3, bytes: 9, usedAt: 0, verifiedAt: 0, held: 0 };
   await buildTree(places.tree('t', snapshot), entries, (entry) => places.content('t', entry.sha256), never);
   writeFileSync(places.manifest('t', snapshot), manifestOf(entries).text);
-  writeFileSync(places.treeSize('t', snapshot), '{"files":3,"bytes":9}');
-  const account = new CacheAccount(places, 100, 6);
+  writeFileSync(places.treeSize('t', snapshot), JSON.stringify(size));
+  const { trees, bytes } = await takeOver(places);
+  const [found] = trees;
+  assert.ok(found);
+  const tree: Tree = { ...found, verifiedAt: 0, held: 0 };
+  const account = new CacheAccount(places, bytes, bytes);
   account.trees.set(`t/${snapshot}`, tree);
   return { places, account, tree };
 }
@@ -74,7 +81,7 @@ test('what a run still sees is hidden from others and removed later; the rest go
   assert.deepEqual(readdirSync(join(held.places.tenant('t'), 'trees')), []);
   const [left = ''] = readdirSync(held.places.leaving);
   assert.equal(readFileSync(join(held.places.leaving, left, 'a.csv'), 'utf8'), 'one');
-  assert.equal(held.account.bytes, 6);
+  assert.equal(held.account.bytes, contentUse + treeUse(size));
 
   const free = await cacheWith('free');
   await free.account.remove(free.tree);
@@ -90,10 +97,10 @@ test('a start takes whole trees over, and removes what is unfinished or has no m
   await buildTree(places.tree('t', other), [], () => '', never);
   const { trees, bytes } = await takeOver(places);
   assert.deepEqual(
-    trees.map(({ tenant, snapshot: id, files, bytes: size }) => [tenant, id, files, size]),
-    [['t', snapshot, 3, 9]],
+    trees.map(({ tenant, snapshot: id, files, bytes: total, folders }) => [tenant, id, files, total, folders]),
+    [['t', snapshot, 3, 9, 3]],
   );
-  assert.equal(bytes, 6);
+  assert.equal(bytes, contentUse + treeUse(size));
   assert.deepEqual(readdirSync(places.unfinished), []);
   assert.ok(!readdirSync(join(places.tenant('t'), 'trees')).includes(hexOf(other)));
 });
