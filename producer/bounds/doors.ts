@@ -20,7 +20,7 @@ export function openDoors(settings: { HOTCELL_BODY_BYTES: number; HOTCELL_STREAM
     /** Bytes that come from clients, at the speed of clients. */
     bodies: new FairShare({ limit: 'bodies', what: 'bytes of request bodies under way', total: bytes }),
     /** Bytes that are parsed and judged, at our own speed: they take several times their size. */
-    work: new FairShare({ limit: 'work', what: 'bytes of requests and specs in work', total: Math.ceil(bytes / 2) }),
+    work: new FairShare({ limit: 'work', what: 'bytes of requests and specs in work', total: Math.ceil(bytes / 3) }),
     /** Answers that last: streams, and waits for a result. */
     streams: new FairShare({ limit: 'streams', what: 'streams and waits open', total: settings.HOTCELL_STREAMS }),
     downloads: new FairShare({ limit: 'downloads', what: 'downloads under way', total: downloadsAtOnce }),
