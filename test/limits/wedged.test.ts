@@ -95,8 +95,12 @@ test('status names a cell that its worker cannot remove, and its run still gets 
   );
   assert.equal(told.state, 'destroying');
   assert.ok(await engine.inspect(told.container), 'it is there');
+  const used = async () => (await house.producer.live.workers.all()).map((one) => one.used.runs);
+  await worker.saying('its run’s inputs and room stay held');
+  assert.deepEqual(await used(), [1]);
   proxy.tears = () => false;
   await until('the cell is gone', async () => (await cells()).length === 0);
+  await until('its room is back', async (note) => note(await used())[0] === 0);
   assert.equal(await engine.inspect(told.container), undefined);
   await settled(house, [run]);
   await worker.stop();
