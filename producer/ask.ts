@@ -49,7 +49,7 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   // All that can be judged without the inputs comes before any work for them.
   const verdict = admit(request, policy.policy, caller, []);
   const { inputs, issues: noInputs } = await resolveInputs(producer, caller.tenant, request, policy.policy, verdict);
-  const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...noInputs];
+  const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...tooLate(request), ...noInputs];
   if (reasons.length === 0) reasons.push(...(await pinned(producer, policy)));
   if (!verdict.admitted || reasons.length > 0) throw await refusal(producer, caller, request, policy, reasons);
   const { queue } = verdict.effective;
@@ -59,6 +59,15 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
   producer.model.note(rowAccepted(accepted.spec, queue));
   return { run: accepted.run, warnings: accepted.spec.warnings };
+}
+
+const mostDelayDays = 30;
+
+/** A run that waits is kept, counted and looked at all that time. */
+function tooLate({ notBefore }: RunRequest): Issue[] {
+  if (notBefore === undefined || Date.parse(notBefore) - Date.now() <= mostDelayDays * 86_400_000) return [];
+  const message = `A run can be delayed by at most ${mostDelayDays} days. Choose an earlier time, or submit it later.`;
+  return [{ path: 'notBefore', message }];
 }
 
 function policyOf(producer: Producer, request: RunRequest): { policy?: LoadedPolicy; issues: Issue[] } {

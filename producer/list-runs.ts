@@ -32,8 +32,8 @@ export async function listRuns(
 }
 
 async function withWaits(producer: Producer, rows: readonly RunRow[]): Promise<ListedRun[]> {
-  const asked = rows.flatMap(({ status, run, queue }) =>
-    status === 'queued' && queue !== null ? [{ run, queue }] : [],
+  const asked = rows.flatMap(({ status, run, tenant, queue }) =>
+    status === 'queued' && queue !== null ? [{ run, tenant, queue }] : [],
   );
   const waits = await waitingsOf(producer, asked).catch((error: unknown) => {
     if (!(error instanceof HotcellError && error.code === 'queue_unavailable')) throw error;

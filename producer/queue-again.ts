@@ -4,7 +4,7 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { followCommitted } from '@hotcell/record/commit.ts';
 import { allShards, cancelMarks, openRuns, readOpenMarker } from '@hotcell/record/run-marks.ts';
-import { type EnqueueDeps, enqueue } from './enqueue.ts';
+import { type EnqueueDeps, enqueue, queuedFrom } from './enqueue.ts';
 
 export interface ReconcileDeps extends EnqueueDeps {
   store: Buckets;
@@ -15,7 +15,7 @@ type Keep = () => Promise<void>;
 
 const page = 500;
 const atOnce = 16;
-/** So many finished runs are remembered, so that each is looked at once while the notary is away. */
+/** So many finished and so many delayed runs are remembered, so that each is looked at once and not on every sweep. */
 const mostRemembered = 100_000;
 
 /** Looks through the open markers and queues the runs that have neither a ticket nor a result. */
@@ -25,6 +25,8 @@ export class OpenRuns {
   /** The queues met so far: only a run's marker tells in which of them its ticket lies. */
   readonly #queues = new Set<string>();
   readonly #finished = new Set<RunId>();
+  /** Delayed runs, and when their tickets are due: until then each is read once. */
+  readonly #later = new Map<RunId, number>();
 
   constructor(deps: ReconcileDeps, ends: AbortSignal) {
     this.#deps = deps;
@@ -65,7 +67,8 @@ export class OpenRuns {
     const asked = new Set(this.#queues);
     for (const queue of asked) missing = await this.#deps.queues.of(queue).missing(missing);
     if (missing.length > 0) crashPoint('reconcile.found');
-    // Only what has a ticket counts as open: a finished run has none, and its marker may stand for long.
+    missing = missing.filter((run) => !((this.#later.get(run) ?? 0) > Date.now()));
+    // Only what has a ticket, or is to have one later, counts as open: a finished run has none, and its marker may stand for long.
     const without = new Set(missing);
     await this.#deps.live.tenants.saw(new Map([...found].filter(([run]) => !without.has(run))));
     for (let from = 0; from < missing.length && !this.#ends.aborted; from += atOnce) {
@@ -95,10 +98,17 @@ export class OpenRuns {
     if (!asked.has(marker.queue) && (await queues.of(marker.queue).missing([run])).length === 0) return;
     // It may have finished, and the notary be away: then all that is missing is what follows from its result.
     if (await followCommitted(this.#deps, tenant, run)) return this.#remember(run);
-    await enqueue(this.#deps, marker, { recovered: true });
     await this.#deps.live.tenants.saw(new Map([[run, tenant]]));
+    if (queuedFrom(marker) > Date.now()) return this.#postpone(run, queuedFrom(marker));
+    this.#later.delete(run);
+    await enqueue(this.#deps, marker, { recovered: true });
     crashPoint('reconcile.queued');
     log.info({ run, queue: marker.queue }, 'queued an open run that had no ticket');
+  }
+
+  #postpone(run: RunId, until: number): void {
+    if (this.#later.size >= mostRemembered) this.#later.clear();
+    this.#later.set(run, until);
   }
 
   #remember(run: RunId): void {

@@ -50,7 +50,7 @@ async function progressOf(producer: Producer, marker: OpenMarker): Promise<RunPr
   try {
     const [beat] = await producer.live.statusesOf([marker.run]);
     if (beat && beat.status !== 'queued') return { status: beat.status };
-    return { status: 'queued', waiting: await waitingOf(producer, { run: marker.run, queue: marker.queue }) };
+    return { status: 'queued', waiting: await waitingOf(producer, marker) };
   } catch (error) {
     if (!(error instanceof HotcellError && error.code === 'queue_unavailable')) throw error;
     return { status: 'queued', waiting: unknown };

@@ -1,14 +1,20 @@
 import type { RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
+import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { Waiting } from '@hotcell/contract/api/runs.ts';
+import { readOpenMarker } from '@hotcell/record/run-marks.ts';
 import type { QueuePlace } from '@hotcell/outside/queue/queue.ts';
+import { queuedFrom } from './enqueue.ts';
 import type { Producer } from './producer.ts';
 
 interface QueuedRun {
   run: string;
+  tenant: string;
   queue: string;
 }
-type Deps = Pick<Producer, 'queues' | 'live'>;
+type Deps = Pick<Producer, 'queues' | 'live' | 'store'>;
+
+const readsAtOnce = 16;
 
 /** Why a run has not begun, how many runs are before it, and what would help. */
 export async function waitingOf(deps: Deps, asked: QueuedRun): Promise<Waiting> {
@@ -17,7 +23,7 @@ export async function waitingOf(deps: Deps, asked: QueuedRun): Promise<Waiting> 
 }
 
 /** The same for many runs, in their order, with one call to each queue. */
-export async function waitingsOf({ queues, live }: Deps, asked: readonly QueuedRun[]): Promise<Waiting[]> {
+export async function waitingsOf({ queues, live, store }: Deps, asked: readonly QueuedRun[]): Promise<Waiting[]> {
   if (asked.length === 0) return [];
   // Heartbeats first: where Valkey does not answer, this fails sooner than the queues.
   const [workers, beats] = await Promise.all([
@@ -33,6 +39,13 @@ export async function waitingsOf({ queues, live }: Deps, asked: readonly QueuedR
       runs.forEach((run, i) => void places.set(run, found[i] ?? { at: 'missing' }));
     }),
   );
+  // A run whose time is far off has no ticket yet.
+  const absent = asked.filter(({ run }) => places.get(run)?.at === 'missing');
+  await inLanes(readsAtOnce, absent, async ({ run, tenant }) => {
+    const marker = await readOpenMarker(store, tenant, RunId.parse(run));
+    if (marker?.notBefore === undefined || queuedFrom(marker) <= Date.now()) return;
+    places.set(run, { at: 'delayed', due: new Date(marker.notBefore) });
+  });
   return asked.map(({ run, queue }, i) => waitingFor(queue, places.get(run) ?? { at: 'missing' }, beats[i], workers));
 }
 

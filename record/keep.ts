@@ -4,6 +4,9 @@ import type { Buckets } from './buckets.ts';
 /** How long garbage is left alone: nothing younger is collected, even if nothing points to it. */
 export const garbageGraceMs = 24 * 60 * 60 * 1000;
 
+/** How long the result of a run that was refused is kept: for a submitter to look it up, and an auditor to count. */
+export const refusalsKeptMs = 90 * 24 * 60 * 60 * 1000;
+
 /** How long the collector waits after it removed a snapshot's record before it looks whether a run put it back. */
 export const collectorWaitsMs = 60_000;
 

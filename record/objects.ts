@@ -30,9 +30,10 @@ export type Condition = 'first' | 'swap' | 'digest' | 'latest';
 
 /**
  * How long an object is kept. `referenced`: until the collector finds that nothing points to it. `sequenced`: until the
- * notary has its run. `held`: until its writer, or the collector in its place, lets go of it.
+ * notary has its run. `held`: until its writer, or the collector in its place, lets go of it. `refusals90`: forever, but
+ * for 90 days if the run was refused before it was accepted.
  */
-type Kept = 'forever' | 'referenced' | 'sequenced' | 'week' | 'held';
+type Kept = 'forever' | 'refusals90' | 'referenced' | 'sequenced' | 'week' | 'held';
 
 export interface Kind<
   At extends readonly unknown[] = readonly never[],
@@ -73,7 +74,7 @@ const run = 'runs/<tenant>/<yyyy>/<mm>/<dd>/<run>';
 /** Every object of ours. A test compares the rights of the accounts in the store with this table. */
 export const objects = {
   spec: record(`${run}/spec.json`, recordKeys.spec, Spec, 'first', producer, 'forever'),
-  result: record(`${run}/result.json`, recordKeys.result, Result, 'first', both, 'forever'),
+  result: record(`${run}/result.json`, recordKeys.result, Result, 'first', both, 'refusals90'),
   attempt: record(
     `${run}/<attempt>-<claim>/attempt.json`,
     recordKeys.attemptRecord,

@@ -29,12 +29,13 @@ export function define(command: Command): void {
     printRows(
       globals,
       rows,
-      ['TENANT', 'SNAPSHOTS', 'CONTENTS', 'OLD VERSIONS', 'SIZE', 'PROTECTED', 'REMARK'],
+      ['TENANT', 'SNAPSHOTS', 'CONTENTS', 'OLD VERSIONS', 'REFUSALS', 'SIZE', 'PROTECTED', 'REMARK'],
       (row) => [
         row.tenant,
         String(row.snapshots),
         String(row.contents),
         String(row.superseded),
+        String(row.refusals),
         formatBytes(row.bytes),
         String(row.protected),
         row.skipped ?? '-',
@@ -44,8 +45,8 @@ export function define(command: Command): void {
   });
 }
 
-function linesOf({ tenant, snapshots, locations, contents, superseded }: Plan): string {
-  const versions = [...locations, ...contents, ...superseded].map(
+function linesOf({ tenant, snapshots, locations, contents, superseded, refusals }: Plan): string {
+  const versions = [...locations, ...contents, ...superseded, ...refusals].map(
     ({ key, versionId }) => `${key} version ${versionId}\n`,
   );
   return [...snapshots.map(({ id }) => `snapshot ${id} of ${tenant}\n`), ...versions].join('');

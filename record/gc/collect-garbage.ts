@@ -4,7 +4,7 @@ import { recordKeys } from '../layout.ts';
 import { removeUnfinished } from '../unfinished-uploads.ts';
 import { isFreezing } from './freeze-lease.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import { collectorWaitsMs, garbageGraceMs } from '../keep.ts';
+import { collectorWaitsMs, garbageGraceMs, refusalsKeptMs } from '../keep.ts';
 import type { Buckets } from '../buckets.ts';
 import { DigestFilter } from './digest-filter.ts';
 import { type DoomedVersion, markSnapshot, type Plan, type PlanDeps, planFor } from './garbage-plan.ts';
@@ -19,6 +19,8 @@ export interface TenantReport {
   contents: number;
   /** Versions that newer ones of the same key took the place of, such as those of a name that moved. */
   superseded: number;
+  /** Results of runs that were refused long ago. */
+  refusals: number;
   bytes: number;
   /** Versions that a lock or a right protects: they stay. */
   protected: number;
@@ -47,6 +49,7 @@ export interface CollectOptions {
 export async function collectGarbage(store: Buckets, options: CollectOptions): Promise<TenantReport[]> {
   const tell = options.tell ?? (() => undefined);
   const before = new Date(Date.now() - (options.graceMs ?? garbageGraceMs));
+  const refusedBefore = new Date(Date.now() - refusalsKeptMs);
   const sweeping = options.dryRun ? undefined : await Sweeping.begin(store, options.clocks);
   const keep = async () => await sweeping?.keep();
   const filter = new DigestFilter();
@@ -55,7 +58,7 @@ export async function collectGarbage(store: Buckets, options: CollectOptions): P
     const plans: Plan[] = [];
     for (const tenant of await tenantsOf(store)) {
       tell(`looking at ${tenant}`);
-      const { plan, report } = await planOrSkip({ store, before, keep }, tenant, filter);
+      const { plan, report } = await planOrSkip({ store, before, refusedBefore, keep }, tenant, filter);
       reports.push(report);
       if (plan) plans.push(plan);
       if (plan) options.listed?.(plan);
@@ -72,7 +75,7 @@ export async function collectGarbage(store: Buckets, options: CollectOptions): P
 
 async function tenantsOf(store: Buckets): Promise<string[]> {
   const tenants = new Set<string>();
-  for (const root of ['cas/', 'snapshots/'] as const)
+  for (const root of ['cas/', 'snapshots/', 'runs/'] as const)
     for await (const tenant of tenantsIn(store, root)) tenants.add(tenant);
   return [...tenants].toSorted();
 }
@@ -84,7 +87,16 @@ async function planOrSkip(
   tenant: string,
   filter: DigestFilter,
 ): Promise<{ plan: Plan | undefined; report: TenantReport }> {
-  const nothing = { tenant, snapshots: 0, locations: 0, contents: 0, superseded: 0, bytes: 0, protected: 0 };
+  const nothing = {
+    tenant,
+    snapshots: 0,
+    locations: 0,
+    contents: 0,
+    superseded: 0,
+    refusals: 0,
+    bytes: 0,
+    protected: 0,
+  };
   const skip = (skipped: string) => ({ plan: undefined, report: { ...nothing, skipped } });
   if (await isFreezing(deps.store, tenant)) return skip(underWay);
   let plan: Plan;
@@ -94,12 +106,13 @@ async function planOrSkip(
     if (error instanceof SweepLost) throw error;
     return skip(`cannot tell what is still needed: ${messageOf(error)}`);
   }
-  const { snapshots, locations, contents, superseded } = plan;
+  const { snapshots, locations, contents, superseded, refusals } = plan;
   const versions = [
     ...snapshots.flatMap((s) => [...s.record, ...s.manifest]),
     ...locations,
     ...contents,
     ...superseded,
+    ...refusals,
   ];
   return {
     plan,
@@ -109,6 +122,7 @@ async function planOrSkip(
       locations: locations.length,
       contents: contents.length,
       superseded: superseded.length,
+      refusals: refusals.length,
       bytes: versions.reduce((sum, { size }) => sum + size, 0),
       protected: 0,
       skipped: null,
@@ -169,6 +183,7 @@ async function removeAll({ store, keep, tell, wait, reports }: RemoveDeps, plans
       ...plan.locations.filter(({ key }) => !marks.locations.has(digestIn(key))),
       ...plan.contents.filter(({ key }) => !marks.contents.has(digestIn(key))),
       ...plan.superseded,
+      ...plan.refusals,
     ]);
     crashPoint('gc-contents-removed');
   }

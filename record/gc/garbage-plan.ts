@@ -1,4 +1,5 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
+import { timeOf } from '@hotcell/contract/names.ts';
 import type { ListedVersion } from '@hotcell/outside/store/store-list.ts';
 import type { Buckets } from '../buckets.ts';
 import { recordKeys } from '../layout.ts';
@@ -25,12 +26,16 @@ export interface Plan {
   contents: DoomedVersion[];
   /** Versions that newer ones of the same key took the place of. */
   superseded: DoomedVersion[];
+  /** Results of runs that were refused long ago. */
+  refusals: DoomedVersion[];
 }
 
 export interface PlanDeps {
   store: Buckets;
   /** Nothing younger is removed. */
   before: Date;
+  /** No refusal that is younger is removed. */
+  refusedBefore: Date;
   /** Called between the steps; throws when the collection has to end. */
   keep: () => Promise<void>;
 }
@@ -44,8 +49,13 @@ const content = /^[0-9a-f]{2}\/([0-9a-f]{64})$/;
  */
 export async function planFor(deps: PlanDeps, tenant: string, marks: Marks): Promise<Plan> {
   const { store, before, keep } = deps;
-  await markUsed(store, tenant, marks, keep);
-  const plan: Plan = { tenant, marks, snapshots: [], locations: [], contents: [], superseded: [] };
+  const refused = await markUsed(store, tenant, marks, keep);
+  const plan: Plan = { tenant, marks, snapshots: [], locations: [], contents: [], superseded: [], refusals: [] };
+  for (const run of refused.filter((one) => timeOf(one) < deps.refusedBefore)) {
+    await keep();
+    const versions = await Array.fromAsync(store.listVersions(store.record, recordKeys.run(tenant, run)));
+    plan.refusals.push(...doomed(versions));
+  }
   const manifests = groupedVersions(store, recordKeys.snapshots(tenant), file);
   const records = groupedVersions(store, recordKeys.snapshotRecords(tenant), file);
   for await (const { name: id, left: manifest, right: record } of sideBySide(manifests, records)) {

@@ -1,5 +1,6 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Buckets } from '../buckets.ts';
 import { readResult } from '../commit.ts';
@@ -31,19 +32,30 @@ export function marksIn(filter: DigestFilter, tenant: string): Marks {
   return { snapshots: of('snapshots'), locations: of('locations'), contents: of('contents') };
 }
 
+/** The run was refused before it was accepted: nothing of it but its result is kept. */
+const isRefusal = ({ outcome, spec }: Result) => outcome === 'rejected' && spec === null;
+
 /**
  * From the tenant's names, and from every run: its result if it has ended, what was asked if it has not. Runs are read as
- * they are listed.
+ * they are listed. Answers those that were refused.
  */
-export async function markUsed(store: Buckets, tenant: string, marks: Marks, keep: () => Promise<void>): Promise<void> {
+export async function markUsed(
+  store: Buckets,
+  tenant: string,
+  marks: Marks,
+  keep: () => Promise<void>,
+): Promise<RunId[]> {
+  const refused: RunId[] = [];
   for await (const { snapshot } of namesOf(store, tenant)) marks.snapshots.add(snapshot);
   await inLanes(readsAtOnce, runsOf(store, tenant), async ({ run, ended }) => {
     await keep();
     const result = ended ? await readResult(store, tenant, run) : undefined;
+    if (result && isRefusal(result)) refused.push(run);
     if (result) return markResult(result, marks);
     const found = await findSpec(store, tenant, run);
     if (found) markInputs(found.spec.inputs, marks);
   });
+  return refused;
 }
 
 function markInputs(inputs: readonly { snapshot: Digest; locations?: Digest | undefined }[], marks: Marks): void {

@@ -78,6 +78,7 @@ test('everything that is young, or that a name, a result or an open run refers t
     locations: 1,
     contents: 2,
     superseded: 0,
+    refusals: 0,
     protected: 0,
     skipped: null,
   };

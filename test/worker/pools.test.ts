@@ -28,7 +28,7 @@ test('a pool’s workers take only runs for the pool, and other workers take non
   const { run: theirs } = await house.submit('print hello', { queue: pool });
   const { run: other } = await house.submit('print hello');
   assert.equal((await resultOf(house, other)).attempts[0]?.worker, 'everybodys');
-  assert.equal((await waitingOf(house.producer, { run: theirs, queue: pool })).code, 'no_worker');
+  assert.equal((await waitingOf(house.producer, { run: theirs, tenant: house.tenant, queue: pool })).code, 'no_worker');
   await house.worker('acmes', { env: { HOTCELL_QUEUES: pool }, steps: echoOn(pool) });
   assert.equal((await resultOf(house, theirs)).attempts[0]?.worker, 'acmes');
   const more = await Promise.all(Array.from({ length: 8 }, () => house.submit('print hello')));
@@ -56,7 +56,7 @@ for (const [what, env, limits] of [
     });
     const third = await submit();
     const waits = await until('the third says why it waits', async () => {
-      const { code } = await waitingOf(house.producer, { run: third, queue: echoQueue });
+      const { code } = await waitingOf(house.producer, { run: third, tenant: house.tenant, queue: echoQueue });
       return code === 'no_room' || code === 'queued' ? code : undefined;
     });
     assert.ok(waits);
