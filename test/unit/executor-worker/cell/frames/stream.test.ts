@@ -188,6 +188,13 @@ describe("the parser of a cell's stream", () => {
     },
     entry,
   ];
+  test('breaks at an output without a name, or with a NUL in it', () => {
+    const named = (path: string): CellFrame => ({ type: 'outputEntry', path: Buffer.from(path), size: 0 });
+    assert.doesNotThrow(() => parse([...collecting.slice(0, -1), named('a')].map(cellBytes)));
+    for (const path of ['', 'a\0b'])
+      assert.throws(() => parse([...collecting.slice(0, -1), named(path)].map(cellBytes)), broken);
+  });
+
   test('breaks at an output that differs from its announced size', () => {
     const data = (text: string): CellFrame => ({ type: 'outputData', bytes: Buffer.from(text) });
     const end: CellFrame = { type: 'outputEnd', ok: true, errno: 0 };
