@@ -63,6 +63,7 @@ export const messages = {
     `The spec names policy ${quote(asked)}, but its digest is that of policy ${policy.name}. Submit the run again.`,
   specRuntime: ({ name, runtime }: Policy, asked: string) =>
     `The spec names the runtime ${quote(asked)}, but policy ${name} uses ${runtime}. Submit the run again.`,
+  specRetention: ({ name }: Policy) => `The spec asks for another retention than policy ${name}. Submit the run again.`,
   specImage: ({ name }: Policy, asked: string) =>
     `The spec pins the image ${quote(asked)}, which policy ${name} doesn't allow. Submit the run again.`,
 } as const;

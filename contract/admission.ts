@@ -109,6 +109,8 @@ export function judgeSpec(spec: Spec, policy: Policy): Admission {
   const { refuse } = refusals;
   if (spec.policy.name !== policy.name) refuse('spec.policy', 'policy', messages.specPolicy(policy, spec.policy.name));
   if (spec.runtime !== policy.runtime) refuse('spec.runtime', 'runtime', messages.specRuntime(policy, spec.runtime));
+  if (spec.retention?.mode !== policy.retention?.mode || spec.retention?.days !== policy.retention?.days)
+    refuse('spec.retention', 'retention', messages.specRetention(policy));
   if (spec.requester.role === 'reader') refuse('caller', '(caller)', messages.reader);
   const candidate = { ...spec, inputs: spec.inputs.map((input) => input.name) };
   return decide(candidate, imageOfSpec(spec, policy, refuse), policy, refusals);

@@ -6,6 +6,7 @@ import { Language } from './languages.ts';
 import { forEachLimit, isBytes, type LimitName, limitNames, type LimitRow } from './limits.ts';
 import { PolicyName } from './names.ts';
 import { Approval, inputsRule, Policy, WorkerLabel } from './policy.ts';
+import { Retention } from './retention.ts';
 import { parseBytes } from './sizes.ts';
 
 const size = z
@@ -85,6 +86,14 @@ export const PolicyFile = z.strictObject({
   retries: z.number().int().optional(),
   screening: z.boolean().optional(),
   approval: Approval.optional(),
+  retention: z
+    .strictObject({
+      mode: z
+        .enum(['none', 'governance', 'compliance'], { error: 'must be none, governance or compliance' })
+        .optional(),
+      days: Retention.shape.days.optional(),
+    })
+    .optional(),
   worker: z.strictObject({ labels: z.array(WorkerLabel).max(3, 'must have at most 3 labels').optional() }).optional(),
 });
 export type PolicyFile = z.output<typeof PolicyFile>;
@@ -99,7 +108,7 @@ const vocabulary: Vocabulary = {
   // A word or a number alone is the short form.
   shapeOf: (value) => (typeof value === 'object' && value !== null ? 1 : 0),
   foreign: new Map([
-    ...fields(notYet, 'tenants tenant retention concurrency gpus gpu quota budget schedules'),
+    ...fields(notYet, 'tenants tenant concurrency gpus gpu quota budget schedules'),
     ...fields(noRights, 'user uid capabilities caps cap_add privileged security_opt devices'),
     ...fields(noMounts, 'binds volumes mounts extra_volumes'),
     ...fields(noNetwork, 'extra_hosts dns ports hosts'),

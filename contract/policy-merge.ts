@@ -6,6 +6,7 @@ import { forEachLimit, type LimitName, limitTable } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { issuesOf } from './parse.ts';
 import { Policy, type LimitRule } from './policy.ts';
+import type { Retention } from './retention.ts';
 import type { PolicyFile } from './policy-file.ts';
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -137,6 +138,26 @@ function resolveLanguages(entries: NonNullable<PolicyFile['languages']>, issues:
   return found;
 }
 
+/** Days alone ask for a lock of a kind that is not said, and a lock without days would end at once. */
+function resolveRetention(
+  { mode, days }: NonNullable<PolicyFile['retention']>,
+  issues: Issue[],
+): Retention | undefined {
+  if (mode === 'none' || (mode === undefined && days === undefined)) return undefined;
+  if (mode === undefined)
+    issues.push({
+      path: 'retention.mode',
+      message: 'is missing. Write governance or compliance, or none for no lock.',
+    });
+  else if (days === undefined)
+    issues.push({
+      path: 'retention.days',
+      message: `is missing. Write for how many days ${mode} locks what a run leaves.`,
+    });
+  else return { mode, days };
+  return undefined;
+}
+
 function noLanguage(name: string): string {
   const known = builtIn.map((language) => language.name);
   const near = nearest(name, known);
@@ -149,10 +170,12 @@ export function resolvePolicy(
   file: PolicyFile,
   here: PolicyContext,
 ): { policy: Policy } | { issues: Issue[] } {
-  const { extends: _base, ...merged } = mergePolicies(ground, file);
+  const { extends: _base, retention: asked, ...merged } = mergePolicies(ground, file);
   const issues: Issue[] = [];
+  const retention = resolveRetention(asked ?? {}, issues);
   const whole = {
     ...merged,
+    ...(retention && { retention }),
     version: 1,
     name,
     images: resolveImages(merged.images ?? [], here.images, issues),

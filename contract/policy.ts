@@ -6,6 +6,7 @@ import { isNeverVariable } from './job-variables.ts';
 import { forEachLimit, type LimitName, type LimitRow, showLimit } from './limits.ts';
 import { PolicyName } from './names.ts';
 import { ceilings } from './request-ceilings.ts';
+import { Retention } from './retention.ts';
 
 /** A name, or the beginning of one with a star after it. */
 const EnvPattern = z
@@ -89,6 +90,8 @@ export const Policy = z.strictObject({
   screening: z.boolean(),
   approval: Approval.optional(),
   worker: z.strictObject({ labels: z.array(WorkerLabel).max(3) }),
+  /** Without it nothing is locked. */
+  retention: Retention.optional(),
   /** The runtime's profiles by name: a cell is made with these or not at all. */
   seccomp: z.record(z.string(), DigestText),
 });

@@ -4,6 +4,7 @@ import { AskedLimits } from './limits.ts';
 import { InputName, PolicyName, RunId, SnapshotName, TenantName } from './names.ts';
 import { RetryableOutcome } from './outcomes.ts';
 import { ceilings, showCeiling } from './request-ceilings.ts';
+import { Retention } from './retention.ts';
 import { exactBytes } from './sizes.ts';
 
 /** The path of a block or bundled file inside /work: relative, plain, at most 16 folders deep. */
@@ -128,6 +129,8 @@ export const Spec = z.strictObject({
   publish: SnapshotName.optional(),
   retry: Retry.optional(),
   notBefore: z.iso.datetime().optional(),
+  /** The policy's, so that every process that writes something of this run locks it, whatever became of the policy. */
+  retention: Retention.optional(),
   warnings: z.array(z.string()),
 });
 export type Spec = z.infer<typeof Spec>;

@@ -101,6 +101,7 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
     tenant,
     attempt: claim.attempt,
     claim: claim.nonce,
+    retention: spec.retention,
     runtime: effective.runtime,
     policy: spec.policy.name,
     limits: effective.limits,

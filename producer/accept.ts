@@ -13,6 +13,7 @@ import type { Bounds } from './queue-bounds.ts';
 import type { Quotas } from './quotas/quota-book.ts';
 import { countWaiting } from './quotas/waiting-runs.ts';
 import { type EnqueueDeps, enqueue } from './enqueue.ts';
+import { proveLock } from '@hotcell/record/prove-lock.ts';
 
 export interface AcceptDeps extends EnqueueDeps {
   store: Buckets;
@@ -43,6 +44,7 @@ export async function accept(deps: AcceptDeps, asked: Acceptable): Promise<Accep
   const asNew = parseAs(Spec, { ...asked.spec, run: mark.run, acceptedAt: mark.at }, 'the spec');
   const pinned = await putSpec(deps.store, asNew);
   const { spec } = pinned;
+  await proveLock(deps.store, spec);
   crashPoint('accept.spec');
   const begun = mark.repeated && (await hasBegun(deps, spec));
   if (!begun) {

@@ -139,6 +139,7 @@ function specOf(
     publish,
     retry,
     notBefore,
+    ...(policy.retention && { retention: policy.retention }),
     warnings,
   };
 }

@@ -53,7 +53,8 @@ async function finishUnbegun(deps: CancelDeps, mark: CancelMark): Promise<boolea
   // A spec that is missing or altered is for the worker to report, which takes the ticket.
   if (!marker || found?.digest !== marker.spec) return false;
   const ending = { outcome: 'cancelled', reason: cancelledBy(mark) } as const;
-  const done = await commit(deps, emptyResult({ run, tenant, spec: found.digest }, found.spec, ending, new Date()));
+  const result = emptyResult({ run, tenant, spec: found.digest }, found.spec, ending, new Date());
+  const done = await commit(deps, result, found.spec);
   await queues
     .of(marker.queue)
     .remove(run)

@@ -4,7 +4,8 @@ import type { Buckets } from './buckets.ts';
 import { type AttemptPlace, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import type { AttemptRecord, Claim } from './schemas.ts';
-import { putFirst, readMark } from './read-write.ts';
+import { putFirstKept, readMark } from './read-write.ts';
+import type { Retention } from '@hotcell/contract/retention.ts';
 
 /** What was tried before, read from the buckets alone. */
 export interface History {
@@ -23,9 +24,10 @@ export async function recordAttempt(
   store: Buckets,
   tenant: string,
   { nonce: claim }: Pick<Claim, 'nonce'>,
+  retention: Retention | undefined,
   record: AttemptRecord,
 ): Promise<void> {
-  await putFirst(store, objects.attempt, record, tenant, record.run, { attempt: record.attempt, claim });
+  await putFirstKept(store, objects.attempt, retention, record, tenant, record.run, { attempt: record.attempt, claim });
 }
 
 /** A worker of the previous version does not place it by its claim. */

@@ -9,9 +9,9 @@ import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
 import { hashedForm } from './long-work.ts';
 import { once, type StepRetry } from './patience.ts';
-import { readSpec } from './run-spec.ts';
+import { findSpec, readSpec } from './run-spec.ts';
 import { publishName } from './snapshot-name.ts';
-import { has, put, putFirstHashed, readStored, type Stored } from './read-write.ts';
+import { has, isDamaged, put, putFirstKept, readStored, type Stored } from './read-write.ts';
 
 export interface CommitDeps {
   store: Buckets;
@@ -29,12 +29,26 @@ export async function commit(deps: CommitDeps, result: Result, spec?: Spec): Pro
   const { store, log, patience = once } = deps;
   const { tenant, run } = result;
   // Evidence is to be signed and put here: what a result names has to be there before it.
-  const putResult = () => putFirstHashed(store, objects.result, result, tenant, run);
-  const stands = await patience(log, `commit run ${run}`, putResult);
+  const stands = await patience(log, `commit run ${run}`, async () => {
+    const retention = await retentionOf(store, result, spec);
+    return await putFirstKept(store, objects.result, retention, result, tenant, run);
+  });
   crashPoint('commit.result');
   await follow(deps, stands, spec);
   // A put whose answer was lost left these very bytes: the result that stands is this one, also when it was there first.
   return stands.value === result || stands.digest === (await hashedForm(result)).digest;
+}
+
+/** As its spec says. A refusal has no spec, and no run was promised: it is not locked. */
+async function retentionOf(store: Buckets, { tenant, run, spec: digest }: Result, spec: Spec | undefined) {
+  if (spec || digest === null) return spec?.retention;
+  try {
+    return (await findSpec(store, tenant, run))?.spec.retention;
+  } catch (error) {
+    // The result says that the spec cannot be read. Nothing else knows of a retention.
+    if (!isDamaged(error)) throw error;
+    return undefined;
+  }
 }
 
 /** What may be missing behind a result whose writer died. Answers the result; undefined if the run has none yet. */

@@ -1,5 +1,6 @@
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from './buckets.ts';
+import type { ObjectLock } from '@hotcell/outside/store/store-put.ts';
 
 /** How long garbage is left alone: nothing younger is collected, even if nothing points to it. */
 export const garbageGraceMs = 24 * 60 * 60 * 1000;
@@ -24,10 +25,16 @@ export function youngEnough(modified: Date | undefined, now = Date.now()): boole
  * So it is when it was changed or deleted in the store (of a deletion that is kept as a version, some say that something
  * is there): a caller who is told to freeze again must find that it helps. Its name is its digest, so writers cannot differ.
  */
-export async function keep(store: Buckets, bucket: string, key: string, bytes: Uint8Array | string): Promise<void> {
+export async function keep(
+  store: Buckets,
+  bucket: string,
+  key: string,
+  bytes: Uint8Array | string,
+  lock?: ObjectLock,
+): Promise<void> {
   let refused: unknown;
   try {
-    await store.put(bucket, key, bytes, { ifAbsent: true });
+    await store.put(bucket, key, bytes, { ifAbsent: true, lock });
     return;
   } catch (error) {
     refused = error;
@@ -36,5 +43,6 @@ export async function keep(store: Buckets, bucket: string, key: string, bytes: U
   // A store may answer that something is there and hang up before it has read a large body: the answer is lost.
   if (!there && !(refused instanceof PreconditionFailed)) throw refused;
   const kept = youngEnough(there?.modified) ? await store.getBytes(bucket, key) : undefined;
-  if (!kept?.equals(Buffer.from(bytes))) await store.put(bucket, key, bytes);
+  const isWhole = kept?.equals(Buffer.from(bytes)) ?? false;
+  if (!isWhole || (lock && !(await store.extendLock(bucket, key, lock)))) await store.put(bucket, key, bytes, { lock });
 }

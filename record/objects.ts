@@ -44,6 +44,8 @@ export interface Kind<
   put: C;
   writers: readonly Writer[];
   kept: Kept;
+  /** Whether the retention of a run's policy locks it, in the put that writes it: what a run was, did and made. */
+  locks: boolean;
   /** The key, with names in the place of what varies. */
   at: string;
   key: (...at: At) => string;
@@ -62,7 +64,8 @@ const kindIn =
     put: C,
     writers: readonly Writer[],
     kept: Kept,
-  ): Kind<At, S, C> => ({ bucket, at, key, schema, put, writers, kept });
+    locks = false,
+  ): Kind<At, S, C> => ({ bucket, at, key, schema, put, writers, kept, locks });
 
 const record = kindIn('record');
 const work = kindIn('work');
@@ -73,8 +76,8 @@ const run = 'runs/<tenant>/<yyyy>/<mm>/<dd>/<run>';
 
 /** Every object of ours. A test compares the rights of the accounts in the store with this table. */
 export const objects = {
-  spec: record(`${run}/spec.json`, recordKeys.spec, Spec, 'first', producer, 'forever'),
-  result: record(`${run}/result.json`, recordKeys.result, Result, 'first', both, 'refusals90'),
+  spec: record(`${run}/spec.json`, recordKeys.spec, Spec, 'first', producer, 'forever', true),
+  result: record(`${run}/result.json`, recordKeys.result, Result, 'first', both, 'refusals90', true),
   attempt: record(
     `${run}/<attempt>-<claim>/attempt.json`,
     recordKeys.attemptRecord,
@@ -82,10 +85,11 @@ export const objects = {
     'first',
     worker,
     'forever',
+    true,
   ),
-  log: record(`${run}/<attempt>-<claim>/log.ndjson.zst`, recordKeys.log, Bytes, 'first', worker, 'forever'),
-  content: record('cas/<tenant>/sha256/<ab>/<digest>', recordKeys.cas, Bytes, 'digest', both, 'referenced'),
-  manifest: record('snapshots/<tenant>/<id>.jsonl', recordKeys.manifest, Bytes, 'digest', both, 'referenced'),
+  log: record(`${run}/<attempt>-<claim>/log.ndjson.zst`, recordKeys.log, Bytes, 'first', worker, 'forever', true),
+  content: record('cas/<tenant>/sha256/<ab>/<digest>', recordKeys.cas, Bytes, 'digest', both, 'referenced', true),
+  manifest: record('snapshots/<tenant>/<id>.jsonl', recordKeys.manifest, Bytes, 'digest', both, 'referenced', true),
   locations: record(
     'snapshots/<tenant>/locations/<digest>.jsonl',
     recordKeys.locations,
@@ -93,6 +97,7 @@ export const objects = {
     'digest',
     both,
     'referenced',
+    true,
   ),
   snapshot: record(
     'snapshots/<tenant>/records/<id>.json',

@@ -5,6 +5,10 @@ import type { FairShare, GiveBack } from '@hotcell/outside/process/fair-share.ts
 import { recordKeys, workKeys } from './layout.ts';
 import { youngEnough } from './keep.ts';
 import type { Buckets } from './buckets.ts';
+import type { Retention } from '@hotcell/contract/retention.ts';
+import type { ObjectLock } from '@hotcell/outside/store/store-put.ts';
+import { objects } from './objects.ts';
+import { lockFor } from './lock-for.ts';
 
 /** A file up to this size is held in memory while it is hashed; a larger one is uploaded meanwhile. */
 const heldBytes = 4 * 1024 * 1024;
@@ -17,6 +21,7 @@ export interface OutputsOf {
   attempt: number;
   /** What outputs on their way may take of this process's memory, by tenant. */
   room: FairShare;
+  retention?: Retention | undefined;
 }
 
 /** One that is uploaded as it comes is held in two parts. Even an empty one costs a request. */
@@ -82,12 +87,15 @@ export class ContentSink {
    */
   async #keep(key: string, body: Buffer, hash: string): Promise<void> {
     const { store } = this.#of;
-    const isNew = await store.bytes.put(store.record, key, body, hash, { ifAbsent: true }).catch((error: unknown) => {
-      if (error instanceof HotcellError && error.code === 'store_unavailable') return false;
-      throw error;
-    });
-    if (isNew || youngEnough((await store.head(store.record, key))?.modified)) return;
-    await store.put(store.record, key, body);
+    const lock = this.#lock();
+    const isNew = await store.bytes
+      .put(store.record, key, body, hash, { ifAbsent: true, lock })
+      .catch((error: unknown) => {
+        if (error instanceof HotcellError && error.code === 'store_unavailable') return false;
+        throw error;
+      });
+    if (isNew || (await this.#isKept(key, lock))) return;
+    await store.put(store.record, key, body, { lock });
   }
 
   async #putStreamed(data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
@@ -117,11 +125,22 @@ export class ContentSink {
   async #moveIn(beside: { bucket: string; key: string }, key: string): Promise<void> {
     const { store } = this.#of;
     try {
-      if (!youngEnough((await store.head(store.record, key))?.modified))
-        await store.copy(beside, { bucket: store.record, key });
+      const lock = this.#lock();
+      if (!(await this.#isKept(key, lock))) await store.copy(beside, { bucket: store.record, key }, lock);
     } finally {
       await store.delete(beside.bucket, beside.key);
     }
+  }
+
+  /** Whether what is there stays: a lock holds it, or it is too young to be collected. */
+  async #isKept(key: string, lock: ObjectLock | undefined): Promise<boolean> {
+    const { store } = this.#of;
+    if (lock) return await store.extendLock(store.record, key, lock);
+    return youngEnough((await store.head(store.record, key))?.modified);
+  }
+
+  #lock(): ObjectLock | undefined {
+    return lockFor(objects.content, this.#of.retention);
   }
 
   /** Goes on while the next output is taken, which throws its failure; at the latest `settled` does. */

@@ -3,6 +3,8 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { FoundObject } from '@hotcell/outside/store/store-list.ts';
 import type { z } from 'zod';
 import type { Buckets } from './buckets.ts';
+import type { Retention } from '@hotcell/contract/retention.ts';
+import { lockFor } from './lock-for.ts';
 import { hashedForm, longWork } from './long-work.ts';
 import { type Kind, objects } from './objects.ts';
 
@@ -108,20 +110,22 @@ export async function putFirst<At extends readonly unknown[], S extends z.ZodTyp
   value: z.output<S>,
   ...at: At
 ): Promise<z.output<S>> {
-  return (await putFirstHashed(store, kind, value, ...at)).value;
+  return (await putFirstKept(store, kind, undefined, value, ...at)).value;
 }
 
-/** The same, with the digest of what stands there. */
-export async function putFirstHashed<At extends readonly unknown[], S extends z.ZodType>(
+/** The same, under the lock that the retention of its run asks for, and with the digest of what stands there. */
+export async function putFirstKept<At extends readonly unknown[], S extends z.ZodType>(
   store: Buckets,
   kind: Kind<At, S, 'first'>,
+  retention: Retention | undefined,
   value: z.output<S>,
   ...at: At
 ): Promise<Pick<Stored<z.output<S>>, 'value' | 'digest'>> {
   const [bucket, key] = [store[kind.bucket], kind.key(...at)];
   const { bytes, digest } = await hashedForm(value);
+  const options = { ...json, lock: lockFor(kind, retention) };
   for (let tries = 0; tries < 3; tries++) {
-    if (await store.putIfAbsent(bucket, key, bytes, json)) return { value, digest };
+    if (await store.putIfAbsent(bucket, key, bytes, options)) return { value, digest };
     const first = await readStored(store, kind, ...at);
     if (first !== undefined) return first;
   }

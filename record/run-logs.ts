@@ -10,6 +10,9 @@ import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from './buckets.ts';
 import { checkedBytes } from './checked-bytes.ts';
 import { type AttemptPlace, recordKeys, workKeys } from './layout.ts';
+import type { Retention } from '@hotcell/contract/retention.ts';
+import { objects } from './objects.ts';
+import { lockFor } from './lock-for.ts';
 
 /** The rows of an NDJSON stream, parsed one by one: a log may be larger than memory. */
 async function* rowsOf(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: string): AsyncGenerator<LogRow> {
@@ -26,11 +29,19 @@ async function* rowsOf(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: st
 /** The whole log of an attempt, compressed, as it comes. Nothing that stands there already is replaced. */
 export async function putLog(
   store: Buckets,
-  { tenant, run, ...place }: { tenant: string; run: RunId } & AttemptPlace,
+  {
+    tenant,
+    run,
+    retention,
+    ...place
+  }: { tenant: string; run: RunId; retention?: Retention | undefined } & AttemptPlace,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   try {
-    await store.upload(store.record, recordKeys.log(tenant, run, place), chunks, { ifAbsent: true });
+    await store.upload(store.record, recordKeys.log(tenant, run, place), chunks, {
+      ifAbsent: true,
+      lock: lockFor(objects.log, retention),
+    });
   } catch (error) {
     // Only the owner of this claim puts here: the answer to its own put was lost. Readers compare the digest in any case.
     if (!(error instanceof PreconditionFailed)) throw error;

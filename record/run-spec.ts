@@ -4,7 +4,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
-import { putFirstHashed, readStored, sizeOf, type Stored } from './read-write.ts';
+import { putFirstKept, readStored, sizeOf, type Stored } from './read-write.ts';
 
 export interface PinnedSpec {
   spec: Spec;
@@ -14,7 +14,7 @@ type FoundSpec = PinnedSpec & Pick<Stored<Spec>, 'unknown'>;
 
 /** The first spec that is written for a run is its spec: answers the one that stands. */
 export async function putSpec(store: Buckets, spec: Spec): Promise<PinnedSpec> {
-  const stands = await putFirstHashed(store, objects.spec, spec, spec.tenant, spec.run);
+  const stands = await putFirstKept(store, objects.spec, spec.retention, spec, spec.tenant, spec.run);
   return pinned(stands.value, stands.digest, spec.tenant, spec.run);
 }
 

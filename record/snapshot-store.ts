@@ -12,6 +12,8 @@ import { SnapshotRecord } from './schemas.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { collectorWaitsMs, keep, youngEnough } from './keep.ts';
 import type { Buckets } from './buckets.ts';
+import type { Retention } from '@hotcell/contract/retention.ts';
+import { lockFor } from './lock-for.ts';
 
 export interface SnapshotFile extends SnapshotEntry {
   /** Where the bytes are, if not in the tenant's content-addressed store. */
@@ -38,7 +40,7 @@ export async function putSnapshot(
   store: Buckets,
   tenant: string,
   files: readonly SnapshotFile[],
-  about: { mode?: SnapshotMode; source?: string; by?: string; at?: Date } = {},
+  about: { mode?: SnapshotMode; source?: string; by?: string; at?: Date; retention?: Retention | undefined } = {},
 ): Promise<KeptSnapshot> {
   await refuseBadNames(files);
   const located: LocatedEntry[] = files.map(({ path, size, sha256, location }) => ({
@@ -54,9 +56,11 @@ export async function putSnapshot(
     files: files.length,
     bytes: files.reduce((sum, file) => sum + file.size, 0),
   };
-  await keep(store, store.record, recordKeys.locations(tenant, locations.digest), locations.bytes);
+  const { retention } = about;
+  const [held, named] = [lockFor(objects.locations, retention), lockFor(objects.manifest, retention)];
+  await keep(store, store.record, recordKeys.locations(tenant, locations.digest), locations.bytes, held);
   crashPoint('snapshot-locations-put');
-  await keep(store, store.record, recordKeys.manifest(tenant, manifest.digest), manifest.bytes);
+  await keep(store, store.record, recordKeys.manifest(tenant, manifest.digest), manifest.bytes, named);
   crashPoint('snapshot-manifest-put');
   await putSnapshotRecord(store, tenant, {
     version: 1,

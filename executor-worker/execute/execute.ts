@@ -15,11 +15,13 @@ import type { CellEvent, SealedCell } from '../cell/sealed-cell.ts';
 import type { Job } from './job.ts';
 import { BlockBook } from './block-book.ts';
 import { LastWords } from './last-words.ts';
+import type { Retention } from '@hotcell/contract/retention.ts';
 
 export interface ExecuteContext {
   run: RunId;
   tenant: string;
   attempt: number;
+  retention?: Retention | undefined;
   /** The nonce of the attempt's claim. */
   claim: string;
   runtime: 'runc' | 'gvisor';
@@ -47,7 +49,7 @@ export interface Execution {
 
 /** Hands the code over and follows what comes out, until all of it is stored. */
 export async function execute(cell: SealedCell, job: Job, context: ExecuteContext): Promise<Execution> {
-  const { store, tenant, run, attempt, claim, limits } = context;
+  const { store, tenant, run, attempt, claim, retention, limits } = context;
   const live = new LogFeed({
     store,
     run,
@@ -56,11 +58,11 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     onError: (what, error) => context.log.warn({ run, err: error }, what),
   });
   const recorder = new LogRecorder({
-    put: (chunks) => putLog(store, { tenant, run, attempt, claim }, chunks),
+    put: (chunks) => putLog(store, { tenant, run, attempt, claim, retention }, chunks),
     limitBytes: limits.logBytes,
     live,
   });
-  const collector = new OutputCollector({ store, tenant, run, attempt, room: context.room }, limits);
+  const collector = new OutputCollector({ store, tenant, run, attempt, retention, room: context.room }, limits);
   const following = new Following(job, recorder, collector);
   const onStop = () => following.stopFor(context.stop.reason as Stop, cell);
   context.stop.addEventListener('abort', onStop);

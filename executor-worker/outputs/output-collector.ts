@@ -65,8 +65,8 @@ export class OutputCollector {
     await this.#refuseCollisions();
     if (this.#unlisted > 0) this.#refused.push({ path: '…', reason: `${this.#unlisted} more were refused` });
     // A run without outputs has no snapshot, and costs no requests for one.
-    const { store, tenant, run } = this.#of;
-    const about = { source: `${run}:outputs`, by: `run ${run}` };
+    const { store, tenant, run, retention } = this.#of;
+    const about = { source: `${run}:outputs`, by: `run ${run}`, retention };
     const snapshot = this.#files.length > 0 ? (await putSnapshot(store, tenant, this.#files, about)).snapshot : null;
     return {
       files: this.#files.toSorted((a, b) => compareUtf8(a.path, b.path)),

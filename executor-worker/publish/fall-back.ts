@@ -105,7 +105,7 @@ export async function recordOwnAttempt(
   const finishedAt = noEarlierThan(new Date(), startedAt);
   const record: AttemptRecord = { version: 1, run, attempt, worker, startedAt, finishedAt, ...how };
   await patiently(log, `record attempt ${attempt} of ${run}`, () =>
-    recordAttempt(store, stage.ticket.tenant, stage.claim, record),
+    recordAttempt(store, stage.ticket.tenant, stage.claim, specOf(stage)?.retention, record),
   );
 }
 

@@ -1,6 +1,7 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { emptySha256, encodePath, encodeQuery, Signer } from './sigv4.ts';
 import type { StoreAccess } from './store-client.ts';
+import type { ObjectLock, PutOptions } from './store-put.ts';
 import type { FoundObject } from './store-list.ts';
 import { isOfTheWire, type Sink, Wire, type WireAnswer, type WireRequest, type WireSettings } from './wire.ts';
 
@@ -61,9 +62,13 @@ export class StoreBytes implements AsyncDisposable {
     key: string,
     body: Uint8Array,
     bodySha256: string,
-    { ifAbsent = false, signal }: { ifAbsent?: boolean; signal?: AbortSignal | undefined } = {},
+    {
+      ifAbsent = false,
+      lock,
+      signal,
+    }: Pick<PutOptions, 'ifAbsent' | 'lock'> & { signal?: AbortSignal | undefined } = {},
   ): Promise<boolean> {
-    const headers: Record<string, string> = ifAbsent ? { 'if-none-match': '*' } : {};
+    const headers = { ...(ifAbsent && { 'if-none-match': '*' }), ...(lock && lockHeaders(lock, bodySha256)) };
     let answer: WireAnswer;
     try {
       answer = await this.#ask({ method: 'PUT', bucket, key, body, bodySha256, headers, signal });
@@ -76,7 +81,7 @@ export class StoreBytes implements AsyncDisposable {
     if (ifAbsent && answer.status === 412) {
       if (await this.head(bucket, key)) return false;
       // Some stores say so of a key whose object was deleted and whose versions are kept, though there is no object.
-      return this.put(bucket, key, body, bodySha256, { signal });
+      return this.put(bucket, key, body, bodySha256, { signal, lock });
     }
     found(answer, 'put', bucket, key);
     return true;
@@ -134,6 +139,13 @@ function found(
   if (status === 400 && verb !== 'put' && /InvalidVersionId|NoSuchVersion|InvalidArgument/.test(text)) return undefined;
   throw new HotcellError('store_unavailable', `The store could not ${verb} ${bucket}/${key}: ${said}.`);
 }
+
+/** A store takes a lock only with a sum of the body. */
+const lockHeaders = ({ mode, until }: ObjectLock, bodySha256: string): Record<string, string> => ({
+  'x-amz-object-lock-mode': mode,
+  'x-amz-object-lock-retain-until-date': until.toISOString(),
+  'x-amz-checksum-sha256': Buffer.from(bodySha256, 'hex').toString('base64'),
+});
 
 const textOf = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
 const dateOf = (value: string | string[] | undefined) => (typeof value === 'string' ? new Date(value) : undefined);

@@ -14,6 +14,12 @@ export function explained(error: unknown, verb: string, bucket: string, key: str
     return new HotcellError('forbidden', `The store does not let this process ${verb} ${bucket}/${key}.`, {
       cause: error,
     });
+  if (nameOf(error) === 'InvalidRequest' && /object ?lock/i.test(messageOf(error)))
+    return new HotcellError(
+      'store_unavailable',
+      `The bucket ${bucket} has no Object Lock, so the store can't lock ${key} as the retention of the policy asks. Create the bucket with Object Lock, or take the retention out of the policy.`,
+      { cause: error },
+    );
   if (nameOf(error) === 'AbortError') return error instanceof Error ? error : new Error(messageOf(error));
   return unavailable(error, verb, bucket, key);
 }

@@ -1,12 +1,21 @@
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { explained, httpStatusOf, unavailable } from './store-errors.ts';
 
+/** Until then the version can't be removed: by no one, or only with a special right. */
+export interface ObjectLock {
+  mode: 'GOVERNANCE' | 'COMPLIANCE';
+  until: Date;
+}
+
+export const lockFields = (lock: ObjectLock | undefined) =>
+  lock ? { ObjectLockMode: lock.mode, ObjectLockRetainUntilDate: lock.until } : {};
+
 export interface PutOptions {
   /** PutResult only if there is no such object: the store decides the race. */
   ifAbsent?: boolean;
   ifMatch?: string;
   contentType?: string;
-  retainUntil?: Date;
+  lock?: ObjectLock | undefined;
 }
 
 export interface PutResult {
@@ -22,7 +31,7 @@ export async function putObject(
   bucket: string,
   key: string,
   body: Uint8Array | string,
-  { ifAbsent, ifMatch, contentType, retainUntil }: PutOptions,
+  { ifAbsent, ifMatch, contentType, lock }: PutOptions,
 ): Promise<PutResult> {
   const command = new PutObjectCommand({
     Bucket: bucket,
@@ -31,7 +40,9 @@ export async function putObject(
     ...(ifAbsent && { IfNoneMatch: '*' }),
     ...(ifMatch && { IfMatch: ifMatch }),
     ...(contentType && { ContentType: contentType }),
-    ...(retainUntil && { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate: retainUntil }),
+    ...lockFields(lock),
+    // A store takes a lock only with a sum of the body.
+    ...(lock && { ChecksumAlgorithm: 'CRC32' }),
   });
   for (let attempt = 1; ; attempt++) {
     try {

@@ -8,7 +8,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { explained } from './store-errors.ts';
-import { type PutResult, putObject } from './store-put.ts';
+import { lockFields, type PutOptions, type PutResult, putObject } from './store-put.ts';
 import type { BodyPart } from './upload-parts.ts';
 
 /** In one request if it fits into one part. */
@@ -17,7 +17,7 @@ export async function uploadBody(
   bucket: string,
   key: string,
   parts: AsyncGenerator<BodyPart>,
-  options: { ifAbsent?: boolean },
+  options: Pick<PutOptions, 'ifAbsent' | 'lock'>,
 ): Promise<PutResult> {
   const first = await parts.next();
   const second = first.done ? first : await parts.next();
@@ -42,9 +42,11 @@ async function uploadParts(
   target: { Bucket: string; Key: string },
   [first, second]: readonly [BodyPart, BodyPart],
   rest: AsyncIterator<BodyPart>,
-  options: { ifAbsent?: boolean },
+  options: Pick<PutOptions, 'ifAbsent' | 'lock'>,
 ): Promise<PutResult> {
-  const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...target, ChecksumAlgorithm: 'CRC32' }));
+  const { UploadId } = await client.send(
+    new CreateMultipartUploadCommand({ ...target, ChecksumAlgorithm: 'CRC32', ...lockFields(options.lock) }),
+  );
   try {
     const done: CompletedPart[] = [];
     const send = async ({ bytes, letGo }: BodyPart) => {

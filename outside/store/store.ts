@@ -23,7 +23,8 @@ import {
   listObjects,
   listVersions,
 } from './store-list.ts';
-import { type PutResult, putObject, type PutOptions } from './store-put.ts';
+import { extendLock, lockedVersion } from './store-lock.ts';
+import { lockFields, type ObjectLock, type PutResult, putObject, type PutOptions } from './store-put.ts';
 import { uploadBody } from './store-upload.ts';
 import { inParts, PartBuffers } from './upload-parts.ts';
 
@@ -124,6 +125,16 @@ export class Store implements Disposable {
     return answer && foundOf(answer);
   }
 
+  /** Locks what is there for at least so long. False if nothing is there, or the store refuses: then put it again. */
+  async extendLock(bucket: string, key: string, lock: ObjectLock): Promise<boolean> {
+    return await extendLock(this.#client, bucket, key, lock);
+  }
+
+  /** The lock on what is there, as the store tells it. */
+  async lockOn(bucket: string, key: string): Promise<ObjectLock | undefined> {
+    return (await lockedVersion(this.#client, bucket, key))?.lock;
+  }
+
   /** In the order of keys. */
   list(bucket: string, prefix: string, options: { after?: string; pageSize?: number } = {}): AsyncGenerator<ListedKey> {
     return listObjects(this.#client, bucket, prefix, options);
@@ -163,15 +174,21 @@ export class Store implements Disposable {
     bucket: string,
     key: string,
     chunks: AsyncIterable<Uint8Array>,
-    options: { ifAbsent?: boolean } = {},
+    options: Pick<PutOptions, 'ifAbsent' | 'lock'> = {},
   ): Promise<PutResult> {
     return await uploadBody(this.#client, bucket, key, inParts(chunks, this.#buffers), options);
   }
 
   /** Within the store: the bytes do not travel. */
-  async copy(from: { bucket: string; key: string }, to: { bucket: string; key: string }): Promise<void> {
+  async copy(
+    from: { bucket: string; key: string },
+    to: { bucket: string; key: string },
+    lock?: ObjectLock,
+  ): Promise<void> {
     const CopySource = `${from.bucket}/${from.key.split('/').map(encodeURIComponent).join('/')}`;
-    const copied = this.#client.send(new CopyObjectCommand({ Bucket: to.bucket, Key: to.key, CopySource }));
+    const copied = this.#client.send(
+      new CopyObjectCommand({ Bucket: to.bucket, Key: to.key, CopySource, ...lockFields(lock) }),
+    );
     await answered(copied, `copy ${CopySource} to`, to.bucket, to.key);
   }
 

@@ -89,7 +89,7 @@ export function bucketPolicy(bucket: string, kind: 'record' | 'work', accessKeys
     const own = rights[account][kind];
     allow(['s3:GetObject', 's3:GetObjectVersion'], own.get);
     // Large objects are uploaded in parts, and records are put with their retention.
-    const lock = kind === 'record' ? ['s3:PutObjectRetention'] : [];
+    const lock = kind === 'record' ? ['s3:PutObjectRetention', 's3:GetObjectRetention'] : [];
     allow(['s3:PutObject', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts', ...lock], own.put);
     if ('delete' in own) allow(['s3:DeleteObject'], own.delete);
   }

@@ -218,7 +218,9 @@ test('content with one young version stays, whichever version it is', async () =
 test('locked content stays and is reported', async () => {
   const tenant = bed.tenant();
   const key = recordKeys.cas(tenant, sha256('locked'));
-  await store.put(store.record, key, 'locked', { retainUntil: new Date(Date.now() + 5 * 60_000) });
+  await store.put(store.record, key, 'locked', {
+    lock: { mode: 'GOVERNANCE', until: new Date(Date.now() + 5 * 60_000) },
+  });
   await age(bed, store.record, `cas/${tenant}`);
   const report = await collect(tenant);
   assert.equal(report.protected, 1);

@@ -240,6 +240,18 @@ describe('the worker’s own judgement', () => {
     ]);
   });
 
+  test('refuses a spec with another retention than its policy, also with none', () => {
+    const retention = { mode: 'compliance', days: 30 } as const;
+    const kept = { ...policy, retention };
+    const judged = (of: Spec['retention']) => judgeSpec({ ...specUnder(kept), ...(of && { retention: of }) }, kept);
+    assert.ok(judged(retention).admitted);
+    for (const other of [undefined, { ...retention, days: 29 }, { ...retention, mode: 'governance' as const }]) {
+      const verdict = judged(other);
+      assert.ok(!verdict.admitted);
+      assert.deepEqual(verdict.rules, ['spec.retention']);
+    }
+  });
+
   test('checks the sizes of the inputs once their manifests are read', () => {
     assert.deepEqual(judgeInputs(policy, [{ name: 'a', bytes: 1048576, files: 10 }]), []);
     assert.equal(

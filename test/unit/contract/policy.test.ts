@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { policyDigest, queueOf } from '@hotcell/contract/policy.ts';
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
-import { resolvePolicy } from '@hotcell/contract/policy-merge.ts';
+import { mergePolicies, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
 import { admitted, builtHere, policyOf, refused } from '../../support/policies.ts';
 
 function problems(said: unknown, name = 'tried'): string[] {
@@ -49,8 +49,50 @@ describe('an empty policy', () => {
   });
 });
 
+describe('the retention of a policy', () => {
+  const retention = { mode: 'governance', days: 30 } as const;
+
+  test('is none unless it is asked for, and then the policy has the digest that it had before there were retentions', () => {
+    for (const said of [{}, { retention: {} }, { retention: { mode: 'none' } }])
+      assert.equal(policyDigest(policyOf(said)), policyDigest(policyOf({})));
+    assert.ok(!('retention' in policyOf({})));
+  });
+
+  test('is pinned with the policy, and another one is another policy', () => {
+    assert.deepEqual(policyOf({ retention }).retention, retention);
+    assert.notEqual(
+      policyDigest(policyOf({ retention })),
+      policyDigest(policyOf({ retention: { ...retention, days: 31 } })),
+    );
+  });
+
+  test('of a base can be taken back or changed in part', () => {
+    const merged = (more: object) => {
+      const resolved = resolvePolicy('tried', mergePolicies({ retention }, { retention: more }), builtHere);
+      assert.ok('policy' in resolved);
+      return resolved.policy.retention;
+    };
+    assert.equal(merged({ mode: 'none' }), undefined);
+    assert.deepEqual(merged({ mode: 'compliance' }), { mode: 'compliance', days: 30 });
+  });
+
+  test('names both its mode and its days', () => {
+    assert.match(
+      problems({ retention: { days: 30 } }).join(),
+      /retention\.mode: is missing\. Write governance or compliance/,
+    );
+    assert.match(problems({ retention: { mode: 'compliance' } }).join(), /retention\.days: is missing/);
+    for (const days of [0, 36_501, 1.5])
+      assert.match(problems({ retention: { mode: 'compliance', days } }).join(), /retention\.days/);
+    assert.match(
+      problems({ retention: { mode: 'forever', days: 1 } }).join(),
+      /must be none, governance or compliance/,
+    );
+  });
+});
+
 describe('a policy cannot say', () => {
-  for (const field of ['tenants', 'retention', 'concurrency', 'gpus', 'approval'])
+  for (const field of ['tenants', 'concurrency', 'gpus', 'approval'])
     test(`${field}, which nothing enforces yet`, () => {
       assert.match(
         problems({ [field]: field === 'approval' ? { count: 1, by: ['admin'] } : 1 }).join(),

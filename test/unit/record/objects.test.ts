@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
+import { lockFor } from '@hotcell/record/lock-for.ts';
 import { objects } from '@hotcell/record/objects.ts';
 import { bucketPolicy } from '@hotcell/setup/store/rights.ts';
 
@@ -63,4 +64,17 @@ test('an account may put exactly the objects of which the table says that it wri
       name,
     );
   }
+});
+
+test('what a run was, did and made is locked by the retention of its policy, and nothing else is', () => {
+  const locked = names.filter((name) => lockFor(objects[name], { mode: 'governance', days: 1 }));
+  assert.deepEqual(locked, ['spec', 'result', 'attempt', 'log', 'content', 'manifest', 'locations']);
+  for (const name of names) assert.equal(lockFor(objects[name], undefined), undefined);
+});
+
+test('a lock lasts for all its days from the moment of the put', () => {
+  const now = Date.UTC(2026, 0, 1, 0, 0, 0, 1);
+  const lock = lockFor(objects.spec, { mode: 'compliance', days: 2 }, now);
+  assert.equal(lock?.mode, 'COMPLIANCE');
+  assert.equal(lock.until.toISOString(), '2026-01-03T00:00:02.000Z');
 });
