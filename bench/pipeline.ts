@@ -48,6 +48,7 @@ async function bareRequests({ store, tenant }: House, count: number): Promise<vo
     await store.putIfAbsent(store.work, workKeys.open(tenant, run), small);
     await store.getBytes(store.record, recordKeys.spec(tenant, run));
     await store.putIfAbsent(store.work, workKeys.claim(run, 1), small);
+    await store.head(store.record, recordKeys.result(tenant, run));
     await store.put(store.record, recordKeys.log(tenant, run, { attempt: 1 }), small);
     await store.putIfAbsent(store.record, recordKeys.result(tenant, run), result);
     await store.put(store.work, workKeys.done(tenant, run), small);

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { command, must } from '@hotcell/setup/command.ts';
-import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
+import { checkout, findInstallation, placesIn } from '@hotcell/setup/settings/installation.ts';
 import { isFree } from '@hotcell/setup/settings/ports.ts';
 import { z } from 'zod';
 import { until } from '../support/until.ts';
@@ -235,8 +236,19 @@ test('down --purge asks first: a script must say --yes, and a person types the i
   assert.equal((await status()).installation, installation);
 });
 
-test('down --purge leaves nothing and removes no image that another installation uses', async () => {
+/** In the record, for a day and against everyone. */
+async function lockSomething(): Promise<void> {
+  const found = await findInstallation({ HOTCELL_HOME: home });
+  assert.ok(found);
+  using store = new Buckets(found.store);
+  const lock = { mode: 'COMPLIANCE', until: new Date(Date.now() + 24 * 3600_000) } as const;
+  const { versionId } = await store.put(store.record, 'runs/locked', 'locked', { lock });
+  await assert.rejects(store.delete(store.record, 'runs/locked', versionId), { code: 'forbidden' });
+}
+
+test('down --purge leaves nothing, locked or not, and removes no image that another installation uses', async () => {
   const { installation } = await status();
+  await lockSomething();
   const held = await must(['docker', 'image', 'ls', '--quiet', 'hotcell/store']);
   const { code, stderr } = await hotcell(['down', '--purge', '--yes']);
   assert.equal(code, 0, stderr);
