@@ -48,6 +48,8 @@ export function readYaml(text: string, file: string): Yaml | { problems: PlacedP
       schema: 'core',
       prettyErrors: false,
       logLevel: 'error',
+      // The library compares every key with every other one.
+      uniqueKeys: false,
     });
   } catch (error) {
     // The parser recurses: thousands of nested brackets end here.
@@ -59,6 +61,14 @@ export function readYaml(text: string, file: string): Yaml | { problems: PlacedP
   const refuse = (offset: number | undefined, message: string) => problems.push({ file, ...at(offset ?? 0), message });
   if (problems.length > 0) return { problems };
   visit(doc, {
+    Map: (_key, map) => {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(String(key.value))) refuse(key.range?.[0], 'The key appears twice. Keep one of the two.');
+        seen.add(String(key.value));
+      }
+    },
     Pair: (_key, pair) => {
       if (isCollection(pair.key)) refuse(pair.key.range?.[0], 'A key must be a word, not a list or a map.');
     },
@@ -80,7 +90,6 @@ export function readYaml(text: string, file: string): Yaml | { problems: PlacedP
 }
 
 function said(code: string, message: string): string {
-  if (code === 'DUPLICATE_KEY') return 'The key appears twice. Keep one of the two.';
   if (code === 'MULTIPLE_DOCS') return 'The file has several documents. Remove the --- and what follows.';
   if (code === 'TAB_AS_INDENT') return 'Tabs can’t indent. Use spaces.';
   if (message.includes('call stack')) return 'Lists and maps are nested too deeply. Make the file flatter.';

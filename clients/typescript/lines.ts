@@ -10,8 +10,13 @@ export async function* linesOf(answer: Response): AsyncGenerator<string> {
   let rest = '';
   try {
     for await (const chunk of answer.body) {
-      rest += decoder.decode(chunk, { stream: true });
-      const lines = rest.split('\n');
+      // Only what is new is searched: a line may be as long as a result with a hundred thousand outputs.
+      const [end = '', ...lines] = decoder.decode(chunk, { stream: true }).split('\n');
+      if (lines.length === 0) {
+        rest += end;
+        continue;
+      }
+      lines.unshift(rest + end);
       rest = lines.pop() ?? '';
       for (const line of lines) if (line !== '') yield line;
     }
