@@ -29,6 +29,13 @@ const rows = {
     retryAfterSeconds: 10,
     help: 'runs that workers have at once; more wait, and hold up no other tenant',
   },
+  openStreams: {
+    unit: 'count',
+    value: count(0),
+    shipped: 'unlimited',
+    retryAfterSeconds: 5,
+    help: 'streams and waits for a result that one producer holds open at once',
+  },
   requestsPerSecond: {
     unit: 'count',
     value: count(1),

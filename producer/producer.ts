@@ -16,6 +16,7 @@ import { Metrics } from './metrics.ts';
 import { News } from './news.ts';
 import { PolicyPins } from './policies/pin.ts';
 import { PolicyShelf } from './policies/shelf.ts';
+import { OpenStreams } from './quotas/open-streams.ts';
 import { Quotas } from './quotas/quota-book.ts';
 import { RequestRates } from './quotas/request-rates.ts';
 import { ReadModel } from './readmodel/read-model.ts';
@@ -64,6 +65,7 @@ export async function openProducer(
     /** A folder of this process's own, for big objects between reading and putting them. */
     spool: join(settings.HOTCELL_STATE_DIR, 'spool'),
     doors,
+    streams: new OpenStreams(doors.streams, quotas),
     patienceMs,
     specs: new Specs({ bulk, doors, patienceMs }),
     bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),

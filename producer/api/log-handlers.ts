@@ -9,12 +9,12 @@ import type { Handlers } from './register-routes.ts';
 import { endsWith, heldFor, jsonLines, streamed } from './streams.ts';
 
 export function logHandlers(producer: Producer) {
-  const { doors } = producer;
+  const { streams } = producer;
   return {
     async readLog({ caller: { tenant }, params, query, headers, request, reply }) {
       const run = runIdOf(params.run);
       await viewOf(producer, tenant, run);
-      heldFor(reply, doors.streams.take(tenant, 1));
+      heldFor(reply, streams.take(tenant));
       const asEvents = String(request.headers.accept ?? '').includes(eventStream);
       const { follow, tail } = query;
       const signal = endsWith(reply, producer);
@@ -27,7 +27,7 @@ export function logHandlers(producer: Producer) {
     async followRun({ caller: { tenant }, params, query: { after }, reply }) {
       const run = runIdOf(params.run);
       await viewOf(producer, tenant, run);
-      heldFor(reply, doors.streams.take(tenant, 1));
+      heldFor(reply, streams.take(tenant));
       const followed = { tenant, run, after, signal: endsWith(reply, producer) };
       return streamed(reply, producer, ndjson, '\n', jsonLines(eventsOf(producer, followed)));
     },

@@ -31,11 +31,12 @@ export function quotaHandlers(producer: Producer) {
   } satisfies Partial<Handlers>;
 }
 
-async function useOf({ quotas, live }: Producer, tenant: string): Promise<TenantQuotas> {
+async function useOf({ quotas, live, streams }: Producer, tenant: string): Promise<TenantQuotas> {
   const runs = await live.tenants.use(tenant).catch(() => undefined);
   const used: Record<QuotaName, number | null> = {
     waitingRuns: runs?.waiting ?? null,
     runningRuns: runs?.running ?? null,
+    openStreams: streams.of(tenant),
     requestsPerSecond: null,
   };
   const quota = quotas.of(tenant);

@@ -15,7 +15,7 @@ import { releaseBody } from './take-bodies.ts';
 const longestWaitSeconds = 600;
 
 export function runHandlers(producer: Producer) {
-  const { doors } = producer;
+  const { streams } = producer;
   return {
     async submitRun({ caller, headers, request, reply }) {
       const { tenant } = caller;
@@ -25,7 +25,7 @@ export function runHandlers(producer: Producer) {
       reply.header('location', `/v1/runs/${run}`);
       const seconds = secondsOf(headers.prefer);
       // What is accepted is answered: where there is no room for a wait, at once.
-      const place = seconds > 0 ? doors.streams.tryTake(tenant, 1) : undefined;
+      const place = seconds > 0 ? streams.tryTake(tenant) : undefined;
       const result = place && (await resultWithin(producer, reply, { tenant, run, seconds, place }));
       if (result) return result;
       reply.code(202);
@@ -41,7 +41,7 @@ export function runHandlers(producer: Producer) {
       if (isFinished(view)) return view;
       const seconds = secondsOf(headers.prefer);
       if (seconds === 0) return view;
-      const place = doors.streams.take(tenant, 1);
+      const place = streams.take(tenant);
       const result = await resultWithin(producer, reply, { tenant, run, seconds, place });
       return result ?? (await viewOf(producer, tenant, run));
     },

@@ -25,7 +25,7 @@ import type { Handlers } from './register-routes.ts';
 import { heldFor, jsonLines, sendJson, streamed } from './streams.ts';
 
 export function snapshotHandlers(producer: Producer) {
-  const { bulk: store, doors } = producer;
+  const { bulk: store, streams } = producer;
   const deps = { ...producer, store };
   const uploads = new Uploads(deps);
   return {
@@ -52,7 +52,7 @@ export function snapshotHandlers(producer: Producer) {
         return { id: snapshot, name: body.name, files, bytes, locations };
       };
       if (!('upload' in body) && request.headers.accept?.includes(ndjson)) {
-        heldFor(reply, doors.streams.take(tenant, 1));
+        heldFor(reply, streams.take(tenant));
         return streamed(reply, producer, ndjson, '\n', jsonLines(freezeEvents(freeze, request.id)));
       }
       const created = await freeze();

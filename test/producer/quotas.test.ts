@@ -70,6 +70,34 @@ test('a repeated Idempotency-Key is answered at the quota as before', async () =
   assert.equal(Submitted.parse(await again.json()).run, first.run);
 });
 
+test('a tenant at its quota of open streams gets 429, also for a wait, and has room again when one ends', async () => {
+  const tenant = bed.tenant();
+  const key = await producer.key('submitter', tenant);
+  await producer.ask('PUT', `/v1/quotas/${tenant}`, { key: operator, body: '{"openStreams":1}' });
+  const { run } = Submitted.parse(await (await producer.ask('POST', '/v1/runs', { body, key })).json());
+  const ends = new AbortController();
+  const stream = await producer.ask('GET', `/v1/runs/${run}/events`, { key, signal: ends.signal });
+  assert.equal(stream.status, 200);
+  const wait = { key, headers: { prefer: 'wait=1' } };
+  for (const refused of [
+    await producer.ask('GET', `/v1/runs/${run}/logs?follow=true`, { key }),
+    await producer.ask('GET', `/v1/runs/${run}`, wait),
+  ]) {
+    assert.equal(refused.headers.get('retry-after'), '5');
+    const { status, quota, limit, used } = await problemOf(refused);
+    assert.deepEqual([status, quota, limit, used], [429, 'openStreams', 1, 1]);
+  }
+  // What is accepted is answered: without the wait.
+  assert.equal((await producer.ask('POST', '/v1/runs', { ...wait, body })).status, 202);
+  ends.abort();
+  await stream.text().catch(() => undefined);
+  await until('there is room again', async () => {
+    const answer = await producer.ask('GET', `/v1/runs/${run}`, wait);
+    await answer.text();
+    return answer.status === 200;
+  });
+});
+
 test('requests faster than the quota get 429, and neither another tenant nor the operator does', async () => {
   const key = await producer.key('reader', hasty);
   const answers = await Promise.all(Array.from({ length: 40 }, () => producer.ask('GET', '/v1/runs', { key })));
@@ -121,8 +149,11 @@ test('the command line sets one quota without touching the others, shows its use
   const cli = cliWith(env);
   await cli.run(['quota', 'set', tenant, '--waiting-runs', '5']);
   const { stdout } = await cli.run(['quota', 'set', tenant, '--running-runs', 'unlimited']);
-  assert.match(stdout, /waitingRuns +5 +0 +api\nrunningRuns +unlimited +0 +api\nrequestsPerSecond +1000 +- +shipped/);
-  assert.match((await cli.run(['quota', 'ls'])).stdout, new RegExp(`${tenant} +5 +unlimited +1000`));
+  assert.match(
+    stdout,
+    /waitingRuns +5 +0 +api\nrunningRuns +unlimited +0 +api\nopenStreams +unlimited +0 +shipped\nrequestsPerSecond +1000 +- +shipped/,
+  );
+  assert.match((await cli.run(['quota', 'ls'])).stdout, new RegExp(`${tenant} +5 +unlimited +unlimited +1000`));
   assert.match((await cli.run(['quota', 'unset', tenant])).stdout, /waitingRuns +3 +0 +defaults/);
 });
 
