@@ -56,6 +56,18 @@ export function resolveBlocks(
   return { resolved, issues };
 }
 
+/** The name that a block without one gets. */
+const unnamed = /^block_\d+(?:\.[A-Za-z0-9]{1,15})?$/;
+
+/** What its author called a block, as a request or a result has it. */
+export function authorsName(
+  block: { file?: string | null | undefined; code?: string } | { argv: readonly string[] } | undefined,
+): string | null {
+  if (block === undefined || 'argv' in block) return null;
+  const named = block.file ?? (block.code === undefined ? undefined : filenameIn(block.code));
+  return named === undefined || unnamed.test(named) ? null : named;
+}
+
 const commentSigns = ['#', '//', '--', '<!--', '/*'];
 const commentEnds = ['-->', '*/'];
 const filenameKey = 'filename:';

@@ -24,8 +24,12 @@ export async function listRuns(
   const progress = await producer.follower.progressOf(tenant);
   const page = await producer.model.list(tenant, wanted);
   const told = page.filter((row) => row.status === 'finished' && row.reason === '');
-  await inLanes(readsAtOnce, told, (row) => completeRow(producer, row));
-  const runs = told.length === 0 ? page : await producer.model.list(tenant, wanted);
+  const whole = new Map<string, RunRow>();
+  await inLanes(readsAtOnce, told, async (row) => {
+    whole.set(row.run, await completeRow(producer, row));
+  });
+  // Not listed again: another run could have ended meanwhile, of which a message alone is known.
+  const runs = page.map((row) => whole.get(row.run) ?? row);
   const next = runs.length < limit ? null : (runs.at(-1)?.run ?? null);
   const incomplete = missingIn(progress, next ?? undefined);
   return { runs: await withWaits(producer, runs), next, ...(incomplete !== undefined && { incomplete }) };
@@ -46,7 +50,10 @@ async function withWaits(producer: Producer, rows: readonly RunRow[]): Promise<L
   });
 }
 
-async function completeRow(producer: Producer, row: RunRow): Promise<void> {
+async function completeRow(producer: Producer, row: RunRow): Promise<RunRow> {
   const result = await producer.news.resultOf(row.tenant, row.run);
-  if (result) producer.model.note(rowFinished(result));
+  if (!result) return row;
+  const change = rowFinished(result);
+  producer.model.note(change);
+  return { ...change.row, name: row.name ?? change.row.name };
 }

@@ -53,7 +53,8 @@ async function rowOf({ store }: RowDeps, tenant: string, run: RunId, ended: bool
   const marker = ended ? undefined : await readOpenMarker(store, tenant, run);
   if (!marker) {
     const result = await readResult(store, tenant, run);
-    return result && rowFinished(result);
+    const begun = !result || result.blocks.length > 0 || result.spec === null;
+    return result && rowFinished(result, begun ? undefined : (await findSpec(store, tenant, run))?.spec.blocks);
   }
   const found = await findSpec(store, tenant, run);
   return found && rowAccepted(found.spec, marker.queue);

@@ -1,4 +1,5 @@
 import type { RunRow } from '@hotcell/contract/api/runs.ts';
+import { authorsName } from '@hotcell/contract/blocks.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Outcome } from '@hotcell/contract/outcomes.ts';
 import type { Result, RunStatus } from '@hotcell/contract/result.ts';
@@ -26,17 +27,15 @@ export type Change =
   | { kind: 'forgotten'; run: RunId }
   | { kind: 'place'; place: Place };
 
+type Blocks = readonly Parameters<typeof authorsName>[0][];
+
 type Listed = Pick<Spec, 'run' | 'tenant' | 'policy' | 'requester' | 'labels' | 'acceptedAt'> & {
   inputs: readonly { name: string }[];
-  blocks: readonly object[];
+  blocks: Blocks;
 };
 
 /** What people call a run: the label that `--name` sets, else the file of its first block. */
-function nameOf({ labels, blocks }: { labels: Spec['labels']; blocks: readonly object[] }): string | null {
-  const [first] = blocks;
-  const file = first && 'file' in first && typeof first.file === 'string' ? first.file : null;
-  return labels['name'] ?? file;
-}
+const nameOf = (labels: Spec['labels'], [first]: Blocks) => labels['name'] ?? authorsName(first);
 
 const inputNames = (inputs: readonly { name: string }[]) => inputs.map(({ name }) => name);
 
@@ -47,7 +46,7 @@ export function rowAccepted(spec: Listed, queue: string | null): Change {
   const asked = {
     run,
     tenant,
-    name: nameOf(spec),
+    name: nameOf(labels, spec.blocks),
     policy,
     requester,
     labels,
@@ -57,10 +56,11 @@ export function rowAccepted(spec: Listed, queue: string | null): Change {
   return { kind: 'row', row: { ...asked, queue, ...begun } };
 }
 
-export function rowFinished(result: Result): Change {
+/** A run that never began has its blocks in its spec alone. */
+export function rowFinished(result: Result, blocks: Blocks = result.blocks): Change & { kind: 'row' } {
   const { run, tenant, status, outcome, reason, exitCode, labels } = result;
   const { acceptedAt, finishedAt } = result.timings;
-  const asked = { run, tenant, name: nameOf(result), labels, inputs: inputNames(result.inputs), acceptedAt };
+  const asked = { run, tenant, name: nameOf(labels, blocks), labels, inputs: inputNames(result.inputs), acceptedAt };
   const ended = { ...asked, status, outcome, reason, exitCode, finishedAt };
   const policy = result.policy?.name ?? null;
   return { kind: 'row', row: { ...ended, policy, queue: null, requester: result.requester.key } };

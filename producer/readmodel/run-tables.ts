@@ -10,7 +10,7 @@ const insertRun = `insert into runs (run, tenant, name, status, outcome, reason,
   values (:run, :tenant, :name, :status, :outcome, :reason, :exitCode, :policy, :queue, :requester, :labels, :inputs, :acceptedAt, :finishedAt)`;
 const begins = 'on conflict (run) do nothing';
 const ends = `on conflict (run) do update set status = excluded.status, outcome = excluded.outcome,
-  reason = excluded.reason, exit_code = excluded.exit_code, finished_at = excluded.finished_at, queue = null`;
+  name = coalesce(runs.name, excluded.name), reason = excluded.reason, exit_code = excluded.exit_code, finished_at = excluded.finished_at, queue = null`;
 /** In the order of the open markers' keys, so that both can be read side by side. */
 const unfinishedAfter = `select tenant || '/' || run as place from runs
   where status <> 'finished' and substr(run, -1) = ? and tenant || '/' || run > ?

@@ -21,16 +21,20 @@ after(async () => {
 });
 
 /** Every run as listed, without its position: a new queue orders its tickets anew. */
-async function listed(producer: RunningProducer): Promise<unknown[]> {
-  const Row = z.looseObject({ run: z.string(), waiting: z.looseObject({ code: z.string() }).optional() });
+async function listed(producer: RunningProducer) {
+  const Row = z.looseObject({
+    run: z.string(),
+    name: z.string().nullable(),
+    waiting: z.looseObject({ code: z.string() }).optional(),
+  });
   const answer = await producer.ask('GET', '/v1/runs?limit=100');
   const { runs } = z.object({ runs: z.array(Row) }).parse(await answer.json());
   return runs.map(({ waiting, ...row }) => ({ ...row, waits: waiting?.code }));
 }
 
 test('`rebuild` restores every list after Valkey and the read model are lost', async () => {
-  const submit = async (from: RunningProducer, code: string) => {
-    const body = JSON.stringify({ blocks: [{ language: 'bash', code }], labels: { said: code.split(' ')[0] } });
+  const submit = async (from: RunningProducer, code: string, file?: string) => {
+    const body = JSON.stringify({ blocks: [{ language: 'bash', code, file }], labels: { said: code.split(' ')[0] } });
     const answer = await from.ask('POST', '/v1/runs', { body });
     assert.equal(answer.status, 202);
     return z.object({ run: z.string() }).parse(await answer.json()).run;
@@ -38,14 +42,19 @@ test('`rebuild` restores every list after Valkey and the read model are lost', a
   const echo = { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') };
   await using before = await startProducer(bed, house);
   const worker = await house.worker('one', echo);
-  const finished = [await submit(before, 'print a'), await submit(before, 'exit 3'), await submit(before, 'output b')];
+  const finished = [
+    await submit(before, 'print a'),
+    await submit(before, 'exit 3', 'three.sh'),
+    await submit(before, 'output b'),
+  ];
   for (const run of finished) await resultOf(house, run);
   await worker.stop();
   const open = [await submit(before, 'print c'), await submit(before, 'output d')];
-  const cancelled = await submit(before, 'print e');
+  const cancelled = await submit(before, 'print e', 'never-began.sh');
   assert.equal((await before.ask('POST', `/v1/runs/${cancelled}/cancel`)).status, 200);
   const was = await listed(before);
   assert.equal(was.length, 6);
+  assert.deepEqual(was.flatMap(({ name }) => name ?? []).toSorted(), ['never-began.sh', 'three.sh']);
   await before.child.stop();
   await house.emptyValkey();
 
