@@ -1,7 +1,18 @@
 import { defineConfig, type OxlintOverride } from 'oxlint';
 
 const rooms = [
-  ...['contract', 'outside', 'record', 'policies', 'setup', 'producer', 'executor-worker', 'notary', 'clients'],
+  ...[
+    'contract',
+    'outside',
+    'record',
+    'policies',
+    'setup',
+    'producer',
+    'executor-worker',
+    'keeper',
+    'notary',
+    'clients',
+  ],
   ...['test', 'bench'],
 ];
 

@@ -1,10 +1,17 @@
 import { openBed } from '../test/support/bed.ts';
-import { openTestCells, runIn } from '../test/support/cells.ts';
-import { jobOf, runtimes, took } from './support/cells.ts';
+import { openTestCells, runIn, type TestCells } from '../test/support/cells.ts';
+import { openKeptCells } from '../test/support/own-keeper.ts';
+import { jobOf, type Runtime, runtimes, took } from './support/cells.ts';
 import { type Bench, median } from './support/row.ts';
 import { sameOptions } from './support/same-options.ts';
 
 const command = ['sh', '-c', 'echo hello'];
+
+/** What a cell may cost beside the engine calls alone. */
+const targets: Readonly<Record<'engine' | 'keeper', Readonly<Record<Runtime, number>>>> = {
+  engine: { runc: 1, gvisor: 1 },
+  keeper: { runc: 0.2, gvisor: 0.5 },
+};
 
 class LostOutput extends Error {
   constructor(said: string) {
@@ -26,38 +33,45 @@ async function again<T>(round: () => Promise<T>): Promise<T> {
     }
 }
 
-/** The whole life of a cell. Baseline: engine calls alone, for a container with the same options except the network. */
+async function life({ cells, plan }: TestCells, runtime: Runtime): Promise<void> {
+  const told = await runIn(cells, plan(runtime), jobOf({ argv: command }));
+  if (told.logs[0] !== 'hello\n') throw new Error(`the cell said ${JSON.stringify(told.logs)}`);
+}
+
+/**
+ * The whole life of a cell, from the engine and from the keeper. Baseline: engine calls alone, for a container with the
+ * same options except the network.
+ */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
-  await using made = await openTestCells(bed, 'cold-cell');
+  await using engine = await openTestCells(bed, 'cold-cell');
+  await using keeper = await openKeptCells(bed, 'cold-cell-kept');
+  const ways = { engine, keeper };
+  const names = ['engine', 'keeper'] as const;
   for (const runtime of runtimes) {
-    const plan = () => made.plan(runtime);
-    const ours = async () => {
-      const told = await runIn(made.cells, plan(), jobOf({ argv: command }));
-      if (told.logs[0] !== 'hello\n') throw new Error(`the cell said ${JSON.stringify(told.logs)}`);
-    };
-    const plain = await sameOptions(bed, made, plan());
+    const plain = await sameOptions(bed, engine, engine.plan(runtime));
     const bare = async () => {
       const said = await plain(command);
       if (said !== 'hello\n') throw new LostOutput(said);
     };
-    await ours();
+    for (const way of names) await life(ways[way], runtime);
     await again(bare);
     for (const parallel of [1, 4]) {
       const together = (work: () => Promise<void>) =>
         took(() => Promise.all(Array.from({ length: parallel }, work))).then((ms) => ms / parallel);
-      const figures = { ours: [] as number[], bare: [] as number[] };
+      const figures = { engine: [] as number[], keeper: [] as number[], bare: [] as number[] };
       for (let i = 0; i < (quick ? 3 : 20); i++) {
-        figures.ours.push(await together(ours));
+        for (const way of names) figures[way].push(await together(() => life(ways[way], runtime)));
         figures.bare.push(await again(() => together(bare)));
       }
-      target({
-        name: `cold-cell/${runtime}-${parallel}`,
-        value: median(figures.ours),
-        unit: 'ms',
-        baseline: median(figures.bare),
-        target: 1,
-      });
+      for (const way of names)
+        target({
+          name: `cold-cell/${way === 'keeper' ? 'kept-' : ''}${runtime}-${parallel}`,
+          value: median(figures[way]),
+          unit: 'ms',
+          baseline: median(figures.bare),
+          target: targets[way][runtime],
+        });
     }
   }
 }

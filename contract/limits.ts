@@ -17,7 +17,8 @@ export interface LimitRow {
   option?: 'timeout' | 'memory' | 'cpus';
 }
 
-const bounds = 'executor-worker/cell/cell-bounds.ts';
+const bounds = 'contract/cell-bounds.ts';
+const times = 'executor-worker/cell/cell-times.ts';
 const collector = 'executor-worker/outputs/output-collector.ts';
 
 const row = (
@@ -35,18 +36,11 @@ const row = (
  * set it in policies/ (run policies/policy-schema.ts and test/docs/generate.ts) and cover it with a test in test/limits.
  */
 const rows = {
-  timeoutSeconds: row(
-    'seconds',
-    1,
-    week,
-    bounds,
-    'time limit of the run, from the start of the first block',
-    'timeout',
-  ),
+  timeoutSeconds: row('seconds', 1, week, times, 'time limit of the run, from the start of the first block', 'timeout'),
   blockTimeoutSeconds: row('seconds', 1, week, 'executor-worker/execute/job.ts', 'time limit of one block'),
-  graceSeconds: row('seconds', 0, 300, bounds, 'time between SIGTERM and SIGKILL when a run is stopped'),
+  graceSeconds: row('seconds', 0, 300, times, 'time between SIGTERM and SIGKILL when a run is stopped'),
   memoryBytes: row('bytes', 32 * mib, 1024 * gib, bounds, 'memory limit, without swap', 'memory'),
-  cpus: row('cpus', 0.05, 256, 'executor-worker/cell/options.ts', 'CPU limit, for example 1.5', 'cpus'),
+  cpus: row('cpus', 0.05, 256, bounds, 'CPU limit, for example 1.5', 'cpus'),
   pids: row('count', 8, 32_768, bounds, 'processes and threads at once'),
   // Hosts without CAP_SYS_RESOURCE cap the number of open files at 20,000.
   openFiles: row('count', 32, 16_384, bounds, 'open files of one process'),

@@ -17,6 +17,9 @@ export const workerSettings = z.object({
   ...commonSettings,
   HOTCELL_WORKER_NAME: WorkerName.default(hostname()),
   HOTCELL_DOCKER_HOST: z.string().min(1).default('unix:///var/run/docker.sock'),
+  /** What makes cells: containers of the engine, or the keeper of this host. */
+  HOTCELL_CELLS: z.enum(['engine', 'keeper']).default('engine'),
+  HOTCELL_KEEPER_SOCKET: z.string().startsWith('/', 'must be the path of a socket').default('/run/hotcell/keeper.sock'),
   HOTCELL_STATE_DIR: z.string().startsWith('/', 'must be a folder of this worker’s own, at the same path on its host'),
   HOTCELL_TICKET_PUBLIC_KEY: z.string().min(1, 'must be the public key that verifies tickets: Ed25519, SPKI, PEM'),
   HOTCELL_QUEUES: names.default(['runc']),

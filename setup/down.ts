@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { must } from './command.ts';
+import { clearKeptCells } from './keeper/clear-cells.ts';
 import { lockedImages } from './images/images-lock-file.ts';
 import type { SetupProgress } from './progress.ts';
 import { removeFlaggedView } from './services/flagged-view.ts';
@@ -21,6 +22,7 @@ export async function down(
   await withLock(placesIn(installation.home).lock, progress, async () => {
     await stopParts(installation, progress);
     await removeCells(installation, progress);
+    await clearKeptCells(installation, progress);
     if (!options.purge) return;
     await progress.step(`removing ${installation.home}`, async () => await removeHome(installation));
     await removeImages(installation, progress);
@@ -56,7 +58,7 @@ async function removeHome(installation: Installation): Promise<void> {
   await rm(home, { recursive: true, force: true });
 }
 
-/** The worker is root in its container and owns what it staged, so a user who is not root removes that in a container too. */
+/** The worker and the keeper are root in their containers and own what they made, so a user who is not root removes that in a container too. */
 async function removeAsRoot(home: string): Promise<void> {
   const image = (await lockedImages(home))['service']?.digest;
   if (image === undefined)
@@ -75,6 +77,8 @@ async function removeAsRoot(home: string): Promise<void> {
     '--label',
     'hotcell.role=service',
   ];
-  await must(['docker', 'run', '--rm', ...sealed, '--volume', `${home}/worker:/home`, image, '--eval', program]);
-  await rm(join(home, 'worker'), { recursive: true, force: true });
+  for (const name of ['worker', 'keeper', 'keeper-run']) {
+    await must(['docker', 'run', '--rm', ...sealed, '--volume', `${home}/${name}:/home`, image, '--eval', program]);
+    await rm(join(home, name), { recursive: true, force: true });
+  }
 }

@@ -1,5 +1,8 @@
 import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { ensureEngine } from './engine/ensure-engine.ts';
+import type { ShippedImage } from './images/catalogue.ts';
+import type { EnsuredImage } from './images/ensure-images.ts';
+import { prepareKeeper } from './keeper/prepare-keeper.ts';
 import { preflight } from './preflight.ts';
 import type { SetupProgress } from './progress.ts';
 import { ensureFlaggedView } from './services/flagged-view.ts';
@@ -11,7 +14,10 @@ import { withLock } from './settings/installation-lock.ts';
 import { prepareInstallation } from './settings/prepare-installation.ts';
 
 /** The images of a running installation: services, cell-init, and the shipped languages. */
-export const neededImages = ['valkey', 'store', 'service', 'cell-init', 'python', 'node'] as const;
+const alwaysNeeded = ['valkey', 'store', 'service', 'cell-init', 'python', 'node'] as const;
+
+export const neededImages = ({ cells }: Pick<Installation, 'cells'>): ShippedImage[] =>
+  cells === 'keeper' ? [...alwaysNeeded, 'keeper'] : [...alwaysNeeded];
 
 const isPart = (name: ServiceName) => name === 'valkey' || name === 'store';
 
@@ -32,14 +38,23 @@ export async function up(
     const running = await runningServices(installation);
     // Before minutes of building: a port that is taken now will be taken then.
     await refuseTakenPorts(installation, all, running);
-    const images = await haveImages(installation, neededImages, progress);
-    const ids = { valkey: images.valkey.id, store: images.store.id, service: images.service.id };
+    const images: Partial<Record<ShippedImage, EnsuredImage>> = await haveImages(
+      installation,
+      neededImages(installation),
+      progress,
+    );
+    const ids = Object.fromEntries(
+      (['valkey', 'store', 'service', 'keeper'] as const).flatMap((name) =>
+        images[name] ? [[name, images[name].id]] : [],
+      ),
+    );
     const start = (services: readonly ServiceName[]) => startServices(installation, ids, services, progress);
     // If all of them run, one pass is enough; otherwise start first what the others depend on.
     const first = all.every((name) => running.has(name)) ? all : all.filter(isPart);
     await start(first);
     await furnishStore(installation);
     await ensureFlaggedView(installation);
+    if (images.keeper) await prepareKeeper(installation, images.keeper.id, progress);
     await probeAtStart({ store: installation.store, redisUrl: installation.redisUrl }, 10_000);
     await start(all.filter((name) => !first.includes(name)));
     return installation;

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cellCpus } from '@hotcell/executor-worker/cell/cell-bounds.ts';
+import { cellCpus } from '@hotcell/contract/cell-bounds.ts';
 import { disksIn } from '@hotcell/executor-worker/cell/disk-bounds.ts';
 import { InitFile, makeFolder, noInputs } from '@hotcell/executor-worker/cell/host-files.ts';
 import { containerOptions } from '@hotcell/executor-worker/cell/options.ts';

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { cellCpus } from '@hotcell/contract/cell-bounds.ts';
+import { initPath, mountFiles, mountFolders } from '@hotcell/contract/cell-shape.ts';
 import { isNeverVariable, threadVariables } from '@hotcell/contract/job-variables.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { matches } from '@hotcell/contract/policy.ts';
 import type { Engine, InspectedImage } from '@hotcell/outside/engine/engine.ts';
-import { cellCpus } from './cell-bounds.ts';
 import type { CellPlan } from './cell-plan.ts';
-import { cellLabels, initPath } from './options.ts';
+import { cellLabels } from './options.ts';
 
 /** An image that was inspected: nothing in it is in the way of a cell's mounts. */
 export interface VettedImage {
@@ -15,8 +16,6 @@ export interface VettedImage {
 }
 
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-const folders = ['/work', '/outputs', '/inputs', '/tmp', '/dev', '/dev/shm', '/etc', '/proc', '/sys'];
-const files = ['/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/etc/passwd', '/etc/group', initPath];
 /** Go's os.ModeDir, as the engine sends it. */
 const isFolder = (mode: number) => (mode & 0x80000000) !== 0;
 
@@ -82,7 +81,7 @@ export class Images {
     });
     if (id === undefined) throw new HotcellError('cell_failed', `The engine already has a container named ${name}.`);
     try {
-      for (const path of [...folders, ...files]) await this.#lookAt(ref, id, path);
+      for (const path of [...mountFolders, ...mountFiles]) await this.#lookAt(ref, id, path);
     } finally {
       await this.#engine.remove(id);
     }
@@ -93,7 +92,7 @@ export class Images {
     if (!found) return;
     if (found.linkTarget !== '')
       throw refused(ref, `${path} is a link to ${JSON.stringify(found.linkTarget)}, but a cell mounts there`);
-    if (isFolder(found.mode) !== folders.includes(path))
+    if (isFolder(found.mode) !== mountFolders.some((one) => one === path))
       throw refused(ref, `${path} is ${isFolder(found.mode) ? '' : 'not '}a folder, but a cell mounts there`);
   }
 }

@@ -3,6 +3,7 @@ import type { Attached } from '@hotcell/outside/engine/engine.ts';
 import type { VettedImage } from './cell-image.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { InitProgram } from './host-files.ts';
+import type { Profile } from './seccomp.ts';
 
 /** What a cell is made from, once the worker has looked at all of it. */
 export interface CellOrder {
@@ -12,8 +13,8 @@ export interface CellOrder {
   image: VettedImage;
   /** The program that is PID 1. Each cell has a copy of its own: on a file that cells share, a lock would carry bits. */
   init: InitProgram;
-  /** The text of the seccomp profile that the policy pins. */
-  seccomp: string;
+  /** The seccomp profile that the policy pins. */
+  seccomp: Profile;
 }
 
 /** What the maker says of a cell that has started. */
@@ -36,8 +37,8 @@ export interface MadeCell {
   /** Before the start, so that nothing is lost in either direction. */
   connect(): Promise<Attached>;
   start(): Promise<void>;
-  /** Once it has started. */
-  lookFromOutside(): Promise<OutsideView>;
+  /** Once it has started. `isUp` resolves when its init has answered. */
+  lookFromOutside(isUp: Promise<unknown>): Promise<OutsideView>;
   /** The exit code once it has ended; undefined if it has not ended in time. */
   ended(withinMs: number): Promise<number | undefined>;
   /** Whether the kernel killed in it for memory, as far as the host knows by now. */
@@ -65,6 +66,8 @@ export interface FoundCell {
 export interface CellMaker {
   /** The kernel's name for the machine of the cells. */
   readonly machine: string;
+  /** Whose word the view from outside is, for a sentence about what it is worth. */
+  readonly witness: string;
   /** `engine_unavailable` if no cell can be made now. */
   ready(): Promise<void>;
   /** The image, once nothing in it is in the way of a cell's mounts. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { cellCpus } from '@hotcell/contract/cell-bounds.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Uids } from '@hotcell/contract/uid-range.ts';
 import type { Engine } from '@hotcell/outside/engine/engine.ts';
-import { cellCpus } from './cell-bounds.ts';
 import { Images } from './cell-image.ts';
 import type { CellMaker, CellOrder, FoundCell, MadeCell } from './cell-maker.ts';
 import { EngineCell, removeContainer } from './engine-cell.ts';
@@ -42,6 +42,7 @@ export async function openEngineMaker(engine: Engine, site: EngineSite): Promise
   const disks = { disks: bounded ? await disksIn('/sys/block') : [], bytesPerSecond: site.diskBytesPerSecond };
   return {
     machine: machineOf(architecture),
+    witness: 'the engine’s inspection of the container',
     ready: async () => void (await engine.ping()),
     vetted: (image) => images.vetted(image),
     make: (order) => createContainer(engine, { ...site, disks }, uids, order),
@@ -64,7 +65,7 @@ async function createContainer(
     for (let attempt = 0; attempt < tries; attempt++) {
       const uid = uids.next().value;
       const files = [...makeFolder(stateDir, { id, uid, cpus, init }), ...ownInputs];
-      const from = { imageId: image.id, imageVariables: Object.keys(image.env), disks, seccomp };
+      const from = { imageId: image.id, imageVariables: Object.keys(image.env), disks, seccomp: seccomp.line };
       const more = { id, uid, installation, worker, createdAt: new Date(), files };
       const options = containerOptions(plan, { ...more, ...from });
       // The engine gives a name to one container only, whatever installation or worker asks for it.

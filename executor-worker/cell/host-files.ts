@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { etcFiles, initPath, processorFiles } from '@hotcell/contract/cell-shape.ts';
 import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Mount } from './cell-plan.ts';
-import { hostname, initPath } from './options.ts';
 
 /** A program's bytes and their digest. */
 export interface InitProgram {
@@ -36,21 +36,7 @@ export class InitFile {
   }
 }
 
-/** Files in place of the image's: they name no host and no resolver, and the job's user. */
-function contents(uid: number): Readonly<Record<string, string>> {
-  return {
-    hosts: '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n',
-    hostname: `${hostname}\n`,
-    'resolv.conf': '# This cell has no network: nothing is resolved.\n',
-    passwd: `root:x:0:0:root:/root:/usr/sbin/nologin\njob:x:${uid}:${uid}:job:/work:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
-    group: `root:x:0:\njob:x:${uid}:\nnogroup:x:65534:\n`,
-  };
-}
-
 export const folderOfCells = (stateDir: string) => join(stateDir, 'cells');
-
-/** Where programs look for the number of processors: the host's own is hidden with all its devices. */
-const processorLists = ['online', 'possible'];
 
 /**
  * A cell's own folder on the host, mounted read-only into it. Nothing in it is shared with another cell, not even init: a
@@ -65,10 +51,10 @@ export function makeFolder(
   const [program, devices] = [join(folder, 'cell-init'), join(folder, 'devices')];
   mkdirSync(join(folder, 'inputs'), { recursive: true, mode: 0o755 });
   mkdirSync(join(devices, 'system/cpu'), { recursive: true, mode: 0o755 });
-  const range = cpus === 1 ? '0' : `0-${cpus - 1}`;
-  for (const name of processorLists) writeFileSync(join(devices, 'system/cpu', name), `${range}\n`, { mode: 0o444 });
+  for (const [name, text] of Object.entries(processorFiles(cpus)))
+    writeFileSync(join(devices, 'system/cpu', name), text, { mode: 0o444 });
   writeFileSync(program, init.bytes, { mode: 0o555 });
-  const files = Object.entries(contents(uid));
+  const files = Object.entries(etcFiles(uid));
   for (const [name, text] of files) writeFileSync(join(folder, name), text, { mode: 0o444 });
   return [
     { source: program, target: initPath },

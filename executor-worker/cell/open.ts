@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
+import { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
+import type { CellMaker } from './cell-maker.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { CellDeps } from './deps.ts';
@@ -7,6 +10,7 @@ import { Cores } from './cores.ts';
 import type { Left } from './destroy.ts';
 import { type EngineSite, openEngineMaker } from './engine-maker.ts';
 import { InitFile } from './host-files.ts';
+import { openKeeperMaker } from './keeper-maker.ts';
 import { StuckCells } from './stuck-cells.ts';
 import { type PatrolTimes, usualPatience } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
@@ -14,6 +18,8 @@ import { openCell } from './seal.ts';
 
 export interface CellSettings extends EngineSite, Pick<CellDeps, 'log'> {
   dockerHost: string;
+  /** Where the keeper listens; without it the engine makes the cells. */
+  keeper?: string | undefined;
   /** With a cell that does not end. Tests set shorter times. */
   patience?: PatrolTimes;
 }
@@ -29,10 +35,10 @@ export interface Cells extends AsyncDisposable {
 }
 
 export async function openCells(settings: CellSettings): Promise<Cells> {
-  const { stateDir, worker, log } = settings;
+  const { worker, stateDir, log } = settings;
   const init = new InitFile(stateDir);
   await init.program();
-  const maker = await openEngineMaker(new Engine(settings.dockerHost), settings);
+  const maker = await openMaker(settings);
   const deps: CellDeps = {
     maker,
     worker,
@@ -52,4 +58,12 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
       await Promise.all([...deps.ownCells.values()].map(async (cell) => cell?.destroy()));
     },
   };
+}
+
+/** The one place that knows of both ways. */
+async function openMaker({ keeper, dockerHost, ...site }: CellSettings): Promise<CellMaker> {
+  const { worker, stateDir } = site;
+  if (keeper !== undefined)
+    return await openKeeperMaker(new KeeperDoor(keeper), { worker, staging: join(stateDir, 'cache') });
+  return await openEngineMaker(new Engine(dockerHost), site);
 }

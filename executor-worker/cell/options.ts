@@ -1,8 +1,24 @@
+import {
+  cellMemory,
+  cellPids,
+  cpuPeriodUs,
+  cpuQuotaUs,
+  initRlimits,
+  tmpfsOf,
+  tmpfsOptions,
+} from '@hotcell/contract/cell-bounds.ts';
+import {
+  hostname,
+  initCapabilities,
+  initPath,
+  maskedPaths,
+  readonlyPaths,
+  sysctlsOf,
+} from '@hotcell/contract/cell-shape.ts';
 import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
 import type { CellPlan, Mount } from './cell-plan.ts';
-import { deadlineOf, cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
+import { deadlineOf } from './cell-times.ts';
 import { type DiskBounds, diskOptions } from './disk-bounds.ts';
-import { pageBytes } from './page.ts';
 
 /** Where a cell is made, by which worker, and from which image. */
 export interface CellSite {
@@ -22,53 +38,10 @@ export interface CellSite {
   seccomp: string;
 }
 
-export const hostname = 'cell';
-export const initPath = '/cell-init';
-export const initCapabilities = ['KILL', 'SETGID', 'SETPCAP', 'SETUID'] as const;
-
 export const containerName = (uid: number) => `hotcell-cell-${uid}`;
 
 /** Docker's names of the runtimes. */
 const runtimeNames = { runc: 'runc', gvisor: 'runsc' } as const;
-
-/** Docker's own list, which this one replaces, and other paths that show the host rather than the cell. */
-export const maskedPaths = [
-  '/proc/acpi',
-  '/proc/asound',
-  '/proc/kcore',
-  '/proc/keys',
-  '/proc/key-users',
-  '/proc/latency_stats',
-  '/proc/timer_list',
-  '/proc/timer_stats',
-  '/proc/sched_debug',
-  '/proc/scsi',
-  '/proc/interrupts',
-  '/proc/cmdline',
-  '/proc/config.gz',
-  '/proc/kallsyms',
-  '/proc/modules',
-  '/proc/diskstats',
-  '/proc/partitions',
-  '/proc/swaps',
-  '/proc/sys/kernel/random/boot_id',
-  '/sys/firmware',
-  '/sys/block',
-  '/sys/class',
-  '/sys/bus',
-  '/sys/module',
-  '/sys/kernel',
-  '/sys/fs/ext4',
-  '/dev/mqueue',
-  // The host has so many terminals for all, and each loads what its job asks for.
-  '/dev/pts',
-];
-export const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
-
-function tmpfsOptions(one: Tmpfs): string {
-  const flags = one.exec ? 'rw,exec,nosuid,nodev' : 'rw,noexec,nosuid,nodev';
-  return `${flags},size=${one.bytes},nr_inodes=${one.inodes},mode=${one.mode}`;
-}
 
 /** By these the reaper finds what is left of a cell, or of a look into an image (which no worker owns). */
 export const cellLabels = (installation: string, worker: string, deadline: Date) => ({
@@ -126,9 +99,11 @@ export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions 
       CapDrop: ['ALL'],
       CapAdd: [...initCapabilities],
       SecurityOpt: ['no-new-privileges', `seccomp=${site.seccomp}`],
-      MaskedPaths: maskedPaths,
-      ReadonlyPaths: readonlyPaths,
-      Tmpfs: Object.fromEntries(Object.entries(tmpfsOf(limits)).map(([path, one]) => [path, tmpfsOptions(one)])),
+      MaskedPaths: [...maskedPaths],
+      ReadonlyPaths: [...readonlyPaths],
+      Tmpfs: Object.fromEntries(
+        Object.entries(tmpfsOf(limits)).map(([path, one]) => [path, `rw,${tmpfsOptions(one).join(',')}`]),
+      ),
       Mounts: [...site.files, ...plan.mounts].map(({ source, target }) => ({
         Type: 'bind' as const,
         Source: source,
@@ -138,22 +113,13 @@ export function containerOptions(plan: CellPlan, site: CellSite): CreateOptions 
       })),
       Memory: memory,
       MemorySwap: memory,
-      CpuPeriod: 100_000,
-      CpuQuota: Math.max(1000, Math.round(limits.cpus * 100_000)),
+      CpuPeriod: cpuPeriodUs,
+      CpuQuota: cpuQuotaUs(limits.cpus),
       PidsLimit: cellPids(plan),
       ...diskOptions(site.disks),
       OomScoreAdj: 500,
-      // Init can't raise a limit, only lower it for its children. FSIZE and NPROC are for the job alone.
-      Ulimits: rlimitsOf(limits)
-        .filter(({ name }) => name !== 'fsize' && name !== 'nproc')
-        .map(({ name, value }) => ({ Name: name, Soft: value, Hard: value })),
-      Sysctls: {
-        'kernel.shmmax': String(limits.scratchBytes),
-        'kernel.shmall': String(Math.ceil(limits.scratchBytes / pageBytes)),
-        // A segment goes with its last user, so that no job leaves memory behind that init can't free.
-        'kernel.shm_rmid_forced': '1',
-        'fs.mqueue.queues_max': '0',
-      },
+      Ulimits: initRlimits(limits).map(({ name, value }) => ({ Name: name, Soft: value, Hard: value })),
+      Sysctls: { ...sysctlsOf(limits.scratchBytes) },
       LogConfig: { Type: 'none', Config: {} },
       RestartPolicy: { Name: 'no' },
       AutoRemove: false,

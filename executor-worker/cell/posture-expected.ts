@@ -1,7 +1,7 @@
+import { cellCpus, cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from '@hotcell/contract/cell-bounds.ts';
+import { hostname, maskedPaths, readonlyPaths } from '@hotcell/contract/cell-shape.ts';
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
-import { cellCpus, cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from './cell-bounds.ts';
 import type { MadeCell } from './cell-maker.ts';
-import { hostname, maskedPaths, readonlyPaths } from './options.ts';
 
 /** What the kernel must report inside a cell of this plan. */
 export type ExpectedPosture = ReturnType<typeof expectedPosture>;

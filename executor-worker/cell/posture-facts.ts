@@ -1,4 +1,5 @@
 import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
+import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
 import type { PostureFacts } from '@hotcell/contract/posture.ts';
 
 /** The records as facts for the run's result: for each kind of record a list of lines, `field=value …`. */
@@ -13,9 +14,9 @@ export function insideFacts(records: readonly PostureRecord[]): PostureFacts {
   return facts;
 }
 
-/** What the testimony is worth on each runtime. */
-export const postureWorth = {
-  runc: 'Our static program inside the cell asked the host’s kernel, by system calls and /proc; the engine’s view from outside was compared with it. This is worth as much as that kernel: code that takes the kernel over can make it say anything.',
-  gvisor:
-    'Our static program inside the cell asked gVisor’s kernel, not the host’s: this is the sentry’s word about itself. Only the engine says what confines the sentry on the host.',
-} as const;
+/** What the testimony is worth on each runtime; `witness` is whose word the view from outside is. */
+export const postureWorth = (runtime: CellRuntime, witness: string) =>
+  ({
+    runc: `Our static program inside the cell asked the host’s kernel, by system calls and /proc; ${witness} was compared with it. This is worth as much as that kernel: code that takes the kernel over can make it say anything.`,
+    gvisor: `Our static program inside the cell asked gVisor’s kernel, not the host’s: this is the sentry’s word about itself. Only ${witness} tells what confines the sentry on the host.`,
+  })[runtime];

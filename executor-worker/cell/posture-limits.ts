@@ -1,3 +1,4 @@
+import { cpuPeriodUs, cpuQuotaUs } from '@hotcell/contract/cell-bounds.ts';
 import type { ExpectedPosture } from './posture-expected.ts';
 import type { Records } from './posture-inside.ts';
 
@@ -19,13 +20,11 @@ interface Wanted {
   optional?: true;
 }
 
-const quota = (cpus: number) => Math.max(1000, Math.round(cpus * 100_000));
-
 function unified({ memoryBytes, pids, cpus }: ExpectedPosture): Record<string, Wanted> {
   return {
     'memory.max': { value: String(memoryBytes) },
     'memory.swap.max': { value: '0', optional: true },
-    'cpu.max': { value: `${quota(cpus)} 100000` },
+    'cpu.max': { value: `${cpuQuotaUs(cpus)} ${cpuPeriodUs}` },
     'pids.max': { value: String(pids) },
   };
 }
@@ -34,8 +33,8 @@ function hierarchies({ memoryBytes, pids, cpus }: ExpectedPosture): Record<strin
   return {
     'memory/memory.limit_in_bytes': { value: String(memoryBytes) },
     'memory/memory.memsw.limit_in_bytes': { value: String(memoryBytes), optional: true },
-    'cpu/cpu.cfs_quota_us': { value: String(quota(cpus)) },
-    'cpu/cpu.cfs_period_us': { value: '100000' },
+    'cpu/cpu.cfs_quota_us': { value: String(cpuQuotaUs(cpus)) },
+    'cpu/cpu.cfs_period_us': { value: String(cpuPeriodUs) },
     'pids/pids.max': { value: String(pids) },
   };
 }

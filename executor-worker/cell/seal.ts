@@ -8,7 +8,8 @@ import { within } from '@hotcell/contract/waits.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
-import { cellCpus, settableRlimits, waitingMs } from './cell-bounds.ts';
+import { cellCpus, settableRlimits } from '@hotcell/contract/cell-bounds.ts';
+import { waitingMs } from './cell-times.ts';
 import { Cell } from './cell.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell, type Left } from './destroy.ts';
@@ -72,12 +73,11 @@ async function proven(
 ): Promise<Posture> {
   const nonce = randomBytes(frameLimits.nonceBytes);
   const env = environmentOf(made.plan, made.image);
-  const [records, outside] = await Promise.all([
-    within(sealMs, tooLate, () => takePosture(talk, { uid: made.uid, plan: made.plan, firstCpu }, env, nonce)).catch(
-      (error: unknown) => explained(error, made, talk),
-    ),
-    started.then(() => made.lookFromOutside()),
-  ]);
+  const asked = { uid: made.uid, plan: made.plan, firstCpu };
+  const inside = within(sealMs, tooLate, () => takePosture(talk, asked, env, nonce)).catch((error: unknown) =>
+    explained(error, made, talk),
+  );
+  const [records, outside] = await Promise.all([inside, started.then(() => made.lookFromOutside(inside))]);
   const expected = expectedPosture(made, env, maker.machine, init);
   const differences = [...outside.differences, ...insideDifferences(records, expected)];
   if (differences.length > 0)
@@ -86,7 +86,11 @@ async function proven(
       `The cell is not what the policy requires, so it got no code: ${differences.join('; ')}.`,
       { issues: differences.map((message) => ({ path: 'posture', message })) },
     );
-  return { inside: insideFacts(records), outside: outside.facts, worth: postureWorth[made.plan.runtime] };
+  return {
+    inside: insideFacts(records),
+    outside: outside.facts,
+    worth: postureWorth(made.plan.runtime, maker.witness),
+  };
 }
 
 type Made = Pick<MadeCell, 'uid' | 'plan'> & { firstCpu: number };

@@ -5,7 +5,7 @@ import { frameLimits, type HostFrame } from '@hotcell/contract/frames.ts';
 import type { Language } from '@hotcell/contract/languages.ts';
 import type { Block, Spec } from '@hotcell/contract/spec.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
-import { jobLimitsOf } from '../cell/cell-bounds.ts';
+import { jobLimitsOf } from '../cell/cell-times.ts';
 import type { CellPlan } from '../cell/cell-plan.ts';
 
 /** A block ready to be handed over: where its file lies in /work, its bytes, and what runs it. */

@@ -2,7 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
-import { cellTakes } from '../cell/cell-bounds.ts';
+import { cellTakes } from '@hotcell/contract/cell-bounds.ts';
 import type { Holdings } from '../holdings.ts';
 import type { Judged } from '../stages.ts';
 import type { Worker } from '../worker.ts';

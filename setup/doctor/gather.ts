@@ -34,10 +34,10 @@ async function ports(base: number, running: readonly string[]): Promise<PortFact
   );
 }
 
-async function missingImages(home: string): Promise<string[]> {
+async function missingImages(home: string, cells: Installation['cells']): Promise<string[]> {
   const [lock, present] = await Promise.all([lockedImages(home), presentImages()]);
   const there = new Set<string>(present.values());
-  return neededImages.filter((name) => !there.has(lock[name]?.digest ?? ''));
+  return neededImages({ cells }).filter((name) => !there.has(lock[name]?.digest ?? ''));
 }
 
 async function complaint(probe: Promise<void>): Promise<string> {
@@ -86,7 +86,7 @@ export async function gatherFacts(env: NodeJS.ProcessEnv): Promise<Facts> {
   return {
     ...machine,
     ports: await ports(settings.HOTCELL_PORT_BASE ?? defaultPortBase, about.installation?.running ?? []),
-    imagesMissing: machine.engine ? await missingImages(home) : [],
+    imagesMissing: machine.engine ? await missingImages(home, settings.HOTCELL_CELLS ?? 'engine') : [],
     ...about,
   };
 }

@@ -9,6 +9,7 @@ export const imageNames = [
   'minimal',
   'node',
   'service',
+  'keeper',
   'python',
 ] as const;
 export type ShippedImage = (typeof imageNames)[number];
@@ -35,6 +36,7 @@ const servicePaths = [
   'policies',
   'producer',
   'executor-worker',
+  'keeper',
   'notary',
   // npm installs for the whole lock file; the services run nothing from these rooms.
   'setup/package.json',
@@ -60,6 +62,7 @@ export const catalogue: Readonly<Record<ShippedImage, ShippedRecipe>> = {
   minimal: { kind: 'cell', parents: onBase, context: ownFolder('minimal') },
   node: { kind: 'cell', parents: onBase, context: ownFolder('node') },
   service: { kind: 'service', parents: { BASE: 'base', NODE: 'node' }, context: { root: '.', paths: servicePaths } },
+  keeper: { kind: 'service', parents: { BASE: 'base', SERVICE: 'service' }, context: ownFolder('keeper') },
   python: { kind: 'cell', parents: { TOOLS: 'tools' }, context: ownFolder('python') },
 };
 

@@ -12,16 +12,21 @@ import { checkout, type Installation, placesIn } from '../settings/installation.
 import { serviceUser } from './files.ts';
 import { memoryForCells } from './service-memory.ts';
 
-const serviceNames = ['valkey', 'store', 'producer', 'executor-worker', 'notary'] as const;
+const serviceNames = ['valkey', 'store', 'producer', 'keeper', 'executor-worker', 'notary'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 /** The services that should run: an external store or queue is not ours to start. */
-export function expectedServices({ own }: Pick<Installation, 'own'>): ServiceName[] {
-  return serviceNames.filter((name) => (name !== 'valkey' || own.valkey) && (name !== 'store' || own.store));
+export function expectedServices({ own, cells }: Pick<Installation, 'own' | 'cells'>): ServiceName[] {
+  const runs: Partial<Record<ServiceName, boolean>> = {
+    valkey: own.valkey,
+    store: own.store,
+    keeper: cells === 'keeper',
+  };
+  return serviceNames.filter((name) => runs[name] ?? true);
 }
 
 /** The image of each service, by id: a service runs what was built, wherever a tag points later. */
-export type ServiceImages = Readonly<Partial<Record<'valkey' | 'store' | 'service', string>>>;
+export type ServiceImages = Readonly<Partial<Record<'valkey' | 'store' | 'service' | 'keeper', string>>>;
 
 const projectOf = (installation: Pick<Installation, 'id'>) => `hotcell-${installation.id}`;
 
@@ -59,6 +64,9 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     HOTCELL_IMAGE_VALKEY: images.valkey ?? noImage,
     HOTCELL_IMAGE_STORE: images.store ?? noImage,
     HOTCELL_IMAGE_SERVICE: images.service ?? noImage,
+    HOTCELL_IMAGE_KEEPER: images.keeper ?? noImage,
+    HOTCELL_CELLS: installation.cells,
+    HOTCELL_RUNSC: await runscHere(),
     HOTCELL_FILES_DIGEST: sha256(lock + sources),
     HOTCELL_PORT_API: String(ports.api),
     HOTCELL_PORT_S3: String(ports.s3),
@@ -74,10 +82,16 @@ async function variables(installation: Installation, images: ServiceImages): Pro
         .slice(0, 48) || 'worker',
     ...workerShare(engine, expectedServices(installation)),
     ...worker,
-    HOTCELL_ENGINE_SOCKET: '/var/run/docker.sock',
+    HOTCELL_ENGINE_SOCKET: installation.cells === 'keeper' ? '/dev/null' : '/var/run/docker.sock',
     COMPOSE_PROFILES: '',
     COMPOSE_ANSI: 'never',
   };
+}
+
+/** The runsc of this machine, which the engine uses as well; an empty file's place if there is none. */
+async function runscHere(): Promise<string> {
+  const { code, stdout } = await command(['sh', '-c', 'readlink -f "$(command -v runsc)"']);
+  return code === 0 && stdout.trim() !== '' ? stdout.trim() : '/dev/null';
 }
 
 const composeArgv = (installation: Installation, ...words: string[]): Argv => [

@@ -59,6 +59,9 @@ export async function writeServiceFiles(installation: Installation): Promise<voi
   await folder(places.producerState, owner);
   await mkdir(places.workerState, { recursive: true, mode: 0o711 });
   await mkdir(places.logs, { recursive: true });
+  await mkdir(places.keeperFolder, { recursive: true, mode: 0o711 });
+  // The keeper's socket: only the worker, which has this folder mounted, comes through the home.
+  await mkdir(places.keeperRun, { recursive: true, mode: 0o700 });
   await writeAccounts(installation);
   const users = join(places.storeData, 'iam', 'users.json');
   if ((await lstat(users)).uid !== owner.uid) await chown(users, owner.uid, owner.gid);

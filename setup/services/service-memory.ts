@@ -7,6 +7,7 @@ export const serviceMemory: Readonly<Record<ServiceName, number>> = {
   valkey: 768 * mib,
   store: 1024 * mib,
   producer: 1024 * mib,
+  keeper: 512 * mib,
   'executor-worker': 2048 * mib,
   notary: 512 * mib,
 };

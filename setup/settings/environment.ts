@@ -37,6 +37,7 @@ export const installationSettings = z.object({
   HOTCELL_MEMORY_BYTES: number.optional(),
   HOTCELL_RUNS: number.optional(),
   HOTCELL_UIDS: UidRange.optional(),
+  HOTCELL_CELLS: z.enum(['engine', 'keeper']).optional(),
 });
 
 /** Settings that only the environment can give: where the installation is, and the CLI's API key. */

@@ -28,6 +28,8 @@ export interface Installation {
   /** Whether the store and the queue are our own or external. */
   own: { store: boolean; valkey: boolean };
   logLevel: string;
+  /** What makes cells on this machine. */
+  cells: 'engine' | 'keeper';
   /** What the operator set instead of what follows from the machine. */
   worker: Readonly<Record<string, string>>;
 }
@@ -54,6 +56,11 @@ export const placesIn = (home: string) => ({
   valkeyData: join(home, 'data', 'valkey'),
   producerState: join(home, 'producer'),
   workerState: join(home, 'worker'),
+  /** Images unpacked for cells, cell-init, and the keeper's living cells. */
+  keeperFolder: join(home, 'keeper'),
+  keeperRoots: join(home, 'keeper', 'roots'),
+  /** The folder of the socket, which the keeper and the worker share. */
+  keeperRun: join(home, 'keeper-run'),
   logs: join(home, 'logs'),
   /** The digests of files that the CLI froze, so that it need not read them again. */
   hashes: join(home, 'client', 'hashes'),
@@ -143,6 +150,7 @@ export function installationOf(home: string, settings: InstallationSettings, gen
     redisUrl: own.valkey ? ownRedisUrl : (settings.HOTCELL_REDIS_URL ?? ownRedisUrl),
     own,
     logLevel: settings.HOTCELL_LOG_LEVEL ?? 'info',
+    cells: settings.HOTCELL_CELLS ?? 'engine',
     worker: Object.fromEntries(workerSettingNames.flatMap((name) => (settings[name] ? [[name, settings[name]]] : []))),
   };
 }

@@ -85,6 +85,7 @@ async function keepConfig(installation: Installation, settings: Awaited<ReturnTy
     HOTCELL_S3_SECRET_KEY: store.secretKey,
     HOTCELL_REDIS_URL: installation.redisUrl,
     HOTCELL_LOG_LEVEL: settings.HOTCELL_LOG_LEVEL,
+    HOTCELL_CELLS: settings.HOTCELL_CELLS,
     ...installation.worker,
   });
   if ((await textIfThere(config)) !== content) await writeWhole(config, content, privateMode);

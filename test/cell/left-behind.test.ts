@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { openTestCells, type TestCells } from '../support/cells.ts';
+import { spawnDyingWorker } from '../support/dying-worker.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
@@ -22,32 +21,10 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-/** A worker process of its own, with a job running in a cell. */
-async function workerAtWork(dead: TestCells, runtime: 'runc' | 'gvisor') {
-  const told = {
-    dockerHost: engineSocket,
-    installation: dead.installation,
-    worker: dead.worker,
-    stateDir: dead.stateDir,
-    plan: dead.plan(runtime),
-  };
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'worker-that-dies.ts'), JSON.stringify(told)],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  assert.ok(child.stdout);
-  for await (const line of createInterface({ input: child.stdout }))
-    return { child, cell: JSON.parse(line) as { container: string; id: string } };
-  throw new Error('the worker ended before its job ran');
-}
-
 for (const runtime of ['runc', 'gvisor'] as const)
   test(`on ${runtime} a killed worker leaves no running cell, and the next worker removes the rest`, async () => {
     const dead = await openTestCells(bed, `dead-${runtime}`, made.installation);
-    const { child, cell } = await workerAtWork(dead, runtime);
+    const { child, cell } = await spawnDyingWorker(dead, dead.plan(runtime));
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
     await gone;
@@ -70,7 +47,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
 
 test('a restarted worker removes its own earlier cell, although the cell is alive', async () => {
   const back = await openTestCells(bed, 'back', made.installation);
-  const { child, cell } = await workerAtWork(back, 'runc');
+  const { child, cell } = await spawnDyingWorker(back, back.plan('runc'));
   try {
     await back.cells.reap(() => true);
     assert.equal(await engine.inspect(cell.container), undefined);

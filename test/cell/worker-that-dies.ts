@@ -8,6 +8,7 @@ import { testDisk, testUids } from '../support/cells.ts';
 /** Makes a cell, prints its name once the job is running, and goes on until it is killed. */
 const told = JSON.parse(process.argv[2] ?? '{}') as {
   dockerHost: string;
+  keeper?: string;
   installation: string;
   worker: string;
   stateDir: string;

@@ -1,4 +1,4 @@
-import { client, installation, notary, producer, worker } from './settings.ts';
+import { client, installation, keeper, notary, producer, worker } from './settings.ts';
 
 const parts = [
   [
@@ -9,6 +9,7 @@ const parts = [
   ['The command line', 'Read from the environment only.', client],
   ['The producer', '`docker-compose.yml` sets these. You need them only to start a producer by other means.', producer],
   ['A worker', '`docker-compose.yml` sets these. You need them for worker hosts of your own.', worker],
+  ['The keeper', '`docker-compose.yml` sets these. It has no secret and no network.', keeper],
   ['The notary', '`docker-compose.yml` sets these.', notary],
 ] as const;
 

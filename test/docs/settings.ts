@@ -1,3 +1,4 @@
+import type { keeperSettings } from '@hotcell/keeper/keeper-config.ts';
 import type { notarySettings } from '@hotcell/notary/notary-config.ts';
 import type { workerSettings } from '@hotcell/executor-worker/worker-config.ts';
 import type { producerSettings } from '@hotcell/producer/producer-config.ts';
@@ -58,6 +59,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
   HOTCELL_MEMORY_BYTES: ['what the services and the engine leave, at least half', 'Memory for all cells together.'],
   HOTCELL_RUNS: ['`64`', 'Maximum number of runs at once.'],
   HOTCELL_UIDS: uids,
+  HOTCELL_CELLS: ['`engine`', 'What makes cells on this machine: `engine`, or `keeper` (Linux, root).'],
 };
 
 export const client: Rows<Names<typeof clientSettings>> = {
@@ -94,7 +96,9 @@ export const producer: Rows<Names<typeof producerSettings>> = {
 export const worker: Rows<Names<typeof workerSettings>> = {
   ...common,
   HOTCELL_WORKER_NAME: ['the host’s name', 'The name of this worker in lists. No two workers may share one.'],
-  HOTCELL_DOCKER_HOST: ['`unix:///var/run/docker.sock`', 'The engine.'],
+  HOTCELL_CELLS: ['`engine`', 'What makes cells: `engine` or `keeper`.'],
+  HOTCELL_DOCKER_HOST: ['`unix:///var/run/docker.sock`', 'The engine, which makes cells if HOTCELL_CELLS is `engine`.'],
+  HOTCELL_KEEPER_SOCKET: ['`/run/hotcell/keeper.sock`', 'The keeper, which makes cells if HOTCELL_CELLS is `keeper`.'],
   HOTCELL_STATE_DIR: ['required', 'A folder for this worker alone, at the same path on its host and in its container.'],
   HOTCELL_TICKET_PUBLIC_KEY: [
     'required',
@@ -115,6 +119,18 @@ export const worker: Rows<Names<typeof workerSettings>> = {
     '`20`',
     'How long a worker that is asked to stop lets its runs go on before it hands them back.',
   ],
+};
+
+export const keeper: Rows<Names<typeof keeperSettings>> = {
+  HOTCELL_INSTALLATION: ['required', 'The installation whose cells it makes.'],
+  HOTCELL_KEEPER_FOLDER: ['`/keeper`', 'Its own folder: unpacked images, `init/cell-init`, and the cells that live.'],
+  HOTCELL_KEEPER_SOCKET: ['`/run/hotcell/keeper.sock`', 'Where it listens. Give the folder to the worker alone.'],
+  HOTCELL_KEEPER_STAGING: ['`/staging`', 'Where the worker stages inputs. Cells mount nothing else of the host.'],
+  HOTCELL_KEEPER_MEMORY_BYTES: ['required', 'Memory for all cells together.'],
+  HOTCELL_KEEPER_PIDS: ['`200000`', 'Processes of all cells together.'],
+  HOTCELL_KEEPER_CELLS: ['`1024`', 'Maximum number of cells at once.'],
+  HOTCELL_KEEPER_RUNTIME: ['crun where it works', 'What runs the cells of policies that say runc: `crun` or `runc`.'],
+  HOTCELL_KEEPER_USER_NAMESPACES: ['`on` where the kernel has them', 'A user namespace for each cell: `on` or `off`.'],
 };
 
 export const notary: Rows<Names<typeof notarySettings>> = { ...common };

@@ -2,7 +2,17 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 /** Rooms whose sources are changed. `setup` is left out: what installs a machine shows on a fresh one alone. */
-export const rooms = ['contract', 'outside', 'record', 'policies', 'producer', 'executor-worker', 'notary', 'clients'];
+export const rooms = [
+  'contract',
+  'outside',
+  'record',
+  'policies',
+  'producer',
+  'executor-worker',
+  'keeper',
+  'notary',
+  'clients',
+];
 
 /** Those that build images, start whole installations, or take minutes: too much for one mutant. */
 const tooLong = /^test\/(unit|images|soak)\/|^test\/faults\/(engine|valkey|store|disk|mixed-load)|up-and-down/;

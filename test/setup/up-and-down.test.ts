@@ -6,9 +6,9 @@ import { after, before, describe, test } from 'node:test';
 import { command, must } from '@hotcell/setup/command.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { checkout, findInstallation, placesIn } from '@hotcell/setup/settings/installation.ts';
-import { isFree } from '@hotcell/setup/settings/ports.ts';
 import { z } from 'zod';
 import { until } from '../support/until.ts';
+import { freePortBase } from '../support/free-port-base.ts';
 
 /** An installation of this test's own, made and removed on the command line as a person would. */
 let home: string;
@@ -17,15 +17,6 @@ let portBase: number;
 async function hotcell(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const own = { HOTCELL_HOME: home, HOTCELL_PORT_BASE: String(portBase) };
   return await command([join(checkout, 'hotcell'), ...words], { env: { ...own, ...env } });
-}
-
-/** Below the ephemeral ports, and away from the usual installations. */
-async function freePortBase(): Promise<number> {
-  for (;;) {
-    const base = 12_000 + Math.floor(Math.random() * 1_500) * 10;
-    const free = await Promise.all([base, base + 1, base + 2].map(isFree));
-    if (free.every(Boolean)) return base;
-  }
 }
 
 const Status = z.object({

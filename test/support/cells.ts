@@ -29,6 +29,8 @@ export interface TestCells extends AsyncDisposable {
   installation: string;
   stateDir: string;
   worker: string;
+  /** The socket of the keeper that makes them; without it the engine does. */
+  keeper?: string | undefined;
   plan: (runtime: CellPlan['runtime'], more?: Partial<CellPlan>) => CellPlan;
 }
 
@@ -38,8 +40,8 @@ export async function openTestCells(
   installation: string = bed.id(),
   more: Partial<CellSettings> = {},
 ): Promise<TestCells> {
-  const stateDir = await bed.folder(name);
-  await mkdir(join(stateDir, 'init'));
+  const stateDir = more.stateDir ?? (await bed.folder(name));
+  await mkdir(join(stateDir, 'init'), { recursive: true });
   await copyFile(join(bed.initFolder, 'cell-init'), join(stateDir, 'init', 'cell-init'));
   const worker = `test-${name}`;
   const cells = await openCells({
@@ -58,6 +60,7 @@ export async function openTestCells(
     installation,
     stateDir,
     worker,
+    keeper: more.keeper,
     plan: (runtime, more = {}) => ({
       run: newRunId(),
       attempt: 1,

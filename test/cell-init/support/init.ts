@@ -7,7 +7,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { makeFolder, removeFolder } from '@hotcell/executor-worker/cell/host-files.ts';
 import { containerName, containerOptions } from '@hotcell/executor-worker/cell/options.ts';
-import { settableRlimits } from '@hotcell/executor-worker/cell/cell-bounds.ts';
+import { settableRlimits } from '@hotcell/contract/cell-bounds.ts';
 import { Talk } from '@hotcell/executor-worker/cell/talk.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { type Attached, Engine } from '@hotcell/outside/engine/engine.ts';

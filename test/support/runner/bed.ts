@@ -64,7 +64,7 @@ export async function withBed(
   const places = placesIn(installation.home);
   const images = await haveImages(
     installation,
-    [...services, 'cell-init', 'minimal', 'node', 'python', 'service'],
+    [...services, 'cell-init', 'minimal', 'node', 'python', 'service', 'keeper'],
     progress,
   );
   // Leftovers of an earlier run that was killed are not this run's fault.

@@ -16,6 +16,8 @@ const againstManifest = [
   ['producer/a.ts', '@hotcell/executor-worker/run.ts'],
   ['executor-worker/a.ts', '@hotcell/producer/accept.ts'],
   ['executor-worker/b.ts', '@hotcell/setup/up.ts'],
+  ['keeper/a.ts', '@hotcell/outside/keeper/keeper-door.ts'],
+  ['keeper/b.ts', '@hotcell/record/objects.ts'],
   ['notary/b.ts', '@hotcell/producer/accept.ts'],
   ['contract/a.ts', '@hotcell/outside/store/store.ts'],
   ['clients/typescript/a.ts', '@hotcell/producer/accept.ts'],

@@ -9,7 +9,8 @@ import { matches, type Policy, policyDigest } from '@hotcell/contract/policy.ts'
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
 import { resolvePolicy } from '@hotcell/contract/policy-merge.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
-import { containerOptions, initCapabilities } from '@hotcell/executor-worker/cell/options.ts';
+import { initCapabilities } from '@hotcell/contract/cell-shape.ts';
+import { containerOptions } from '@hotcell/executor-worker/cell/options.ts';
 import fc from 'fast-check';
 import { builtHere, submitter } from '../../support/policies.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as frames from '@hotcell/contract/frames.ts';
 import { postureFields } from '@hotcell/contract/frames-posture.ts';
-import { maskedPaths, readonlyPaths } from '@hotcell/executor-worker/cell/options.ts';
+import { maskedPaths, readonlyPaths } from '@hotcell/contract/cell-shape.ts';
 import { answers } from '@hotcell/executor-worker/cell/posture-tried.ts';
 
 const source = (name: string) => readFileSync(join(import.meta.dirname, '../../../images/cell-init/src', name), 'utf8');

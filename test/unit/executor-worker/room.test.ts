@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellTakes } from '@hotcell/executor-worker/cell/cell-bounds.ts';
+import { cellTakes } from '@hotcell/contract/cell-bounds.ts';
 import { Capacity } from '@hotcell/executor-worker/pull/capacity.ts';
 import { whyItWaits } from '@hotcell/executor-worker/pull/room.ts';
 import { testLimits } from '../../support/limits.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cellMemory } from '@hotcell/executor-worker/cell/cell-bounds.ts';
-import { pageBytesIn } from '@hotcell/executor-worker/cell/page.ts';
-import { testLimits } from '../../../support/limits.ts';
+import { cellMemory } from '@hotcell/contract/cell-bounds.ts';
+import { pageBytesIn } from '@hotcell/contract/page.ts';
+import { testLimits } from '../../support/limits.ts';
 
 const auxv = (...pairs: [tag: number, value: number][]) =>
   Buffer.concat(pairs.map((pair) => Buffer.from(BigUint64Array.from(pair, BigInt).buffer)));

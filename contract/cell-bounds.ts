@@ -1,14 +1,15 @@
-import { type JobLimits, type Rlimit, type RlimitName, frameLimits } from '@hotcell/contract/frames.ts';
-import type { Limits } from '@hotcell/contract/limits.ts';
-import type { CellPlan } from './cell-plan.ts';
+import type { CellRuntime } from './cell-shape.ts';
+import type { Rlimit, RlimitName } from './frames.ts';
+import type { Limits } from './limits.ts';
 import { pageBytes } from './page.ts';
 
-/** From a run's limits to the numbers for the kernel, the engine and init. */
+/** From a run's limits to the numbers for the kernel and for what makes cells. */
+interface Bounded {
+  runtime: CellRuntime;
+  limits: Limits;
+}
 
 const mib = 1024 * 1024;
-
-/** How long a cell may wait for its job before it ends itself. */
-export const waitingMs = 10 * 60_000;
 
 /** gVisor's own kernel lives in the cell's memory as well: the job does not pay for it. */
 const runtimeMemory = { runc: 0, gvisor: 64 * mib } as const;
@@ -17,7 +18,7 @@ const runtimeMemory = { runc: 0, gvisor: 64 * mib } as const;
 const initProcesses = 16;
 
 /** In whole pages, and never more than the limit: so the kernel rounds it. */
-export function cellMemory(plan: Pick<CellPlan, 'runtime' | 'limits'>, page = pageBytes): number {
+export function cellMemory(plan: Bounded, page = pageBytes): number {
   const bytes = plan.limits.memoryBytes + runtimeMemory[plan.runtime];
   return Math.max(page, bytes - (bytes % page));
 }
@@ -26,7 +27,7 @@ export function cellMemory(plan: Pick<CellPlan, 'runtime' | 'limits'>, page = pa
 const besideCell = 16 * mib;
 
 /** What a cell takes of its host, and so of a worker's capacity: more than its job may use. */
-export function cellTakes(plan: Pick<CellPlan, 'runtime' | 'limits'>): { cpus: number; memoryBytes: number } {
+export function cellTakes(plan: Bounded): { cpus: number; memoryBytes: number } {
   return { cpus: plan.limits.cpus, memoryBytes: cellMemory(plan) + besideCell };
 }
 
@@ -37,7 +38,7 @@ export const cellCpus = ({ cpus }: Pick<Limits, 'cpus'>) => Math.ceil(cpus);
  * On runc the cgroup's bound lies just above NPROC. Under gVisor each task of the job is one or two of the host's, and a
  * sandbox that can't have them dies: there the cgroup is only a backstop.
  */
-export function cellPids(plan: Pick<CellPlan, 'runtime' | 'limits'>): number {
+export function cellPids(plan: Bounded): number {
   return plan.runtime === 'runc' ? plan.limits.pids + initProcesses : plan.limits.pids * 4 + 1024;
 }
 
@@ -71,7 +72,7 @@ export function tmpfsOf(limits: Limits): Readonly<Record<'/work' | '/outputs' | 
 const settableInGvisor: readonly RlimitName[] = ['nproc', 'nofile', 'fsize', 'memlock'];
 
 /** What init sets on its children. */
-export function settableRlimits(plan: Pick<CellPlan, 'runtime' | 'limits'>): Rlimit[] {
+export function settableRlimits(plan: Bounded): Rlimit[] {
   // The filter lets no process set CORE, so that is set from outside, too.
   const all = rlimitsOf(plan.limits).filter(({ name }) => name !== 'core');
   return plan.runtime === 'runc' ? all : all.filter(({ name }) => settableInGvisor.includes(name));
@@ -93,33 +94,16 @@ export function rlimitsOf(limits: Limits): Rlimit[] {
   ];
 }
 
-/** Time for collecting outputs: a slow store must not cost a finished run its outputs. */
-function collectMs(limits: Limits): number {
-  return 120_000 + Math.ceil(limits.outputBytes / 1024);
+/** Of a period of 100 ms, in microseconds: the shortest that the kernel takes is 1 ms. */
+export const cpuPeriodUs = 100_000;
+export const cpuQuotaUs = (cpus: number) => Math.max(1000, Math.round(cpus * cpuPeriodUs));
+
+/** As mount options. */
+export function tmpfsOptions({ exec, bytes, inodes, mode }: Tmpfs): string[] {
+  return [exec ? 'exec' : 'noexec', 'nosuid', 'nodev', `size=${bytes}`, `nr_inodes=${inodes}`, `mode=${mode}`];
 }
 
-/** From START to init's own deadline, when it kills everything, whatever the host does. */
-function lifetimeMs(limits: Limits): number {
-  return limits.timeoutSeconds * 1000 + limits.graceSeconds * 1000 + collectMs(limits);
-}
-
-/** From then on no run can use the cell: the reaper removes it, whatever init does. */
-export function deadlineOf(limits: Limits, createdAt: Date): Date {
-  return new Date(createdAt.getTime() + waitingMs + lifetimeMs(limits) + 60_000);
-}
-
-export function jobLimitsOf(plan: Pick<CellPlan, 'limits' | 'log'>): JobLimits {
-  const { limits, log } = plan;
-  return {
-    runMs: limits.timeoutSeconds * 1000,
-    lifetimeMs: lifetimeMs(limits),
-    graceMs: limits.graceSeconds * 1000,
-    logHeadBytes: log.headBytes,
-    logTailBytes: log.tailBytes,
-    logLimitEnds: log.pastLimit === 'stop',
-    outputBytes: limits.outputBytes,
-    outputFiles: limits.outputFiles,
-    outputDepth: 32,
-    outputPathBytes: frameLimits.pathBytes,
-  };
+/** Init can't raise a limit, only lower it for its children. FSIZE and NPROC are for the job alone. */
+export function initRlimits(limits: Limits): Rlimit[] {
+  return rlimitsOf(limits).filter(({ name }) => name !== 'fsize' && name !== 'nproc');
 }

@@ -1,0 +1,39 @@
+import { frameLimits, type JobLimits } from '@hotcell/contract/frames.ts';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import type { CellPlan } from './cell-plan.ts';
+
+/** From a run's limits to what init keeps by itself, and until when a cell can be of use. */
+
+/** How long a cell may wait for its job before it ends itself. */
+export const waitingMs = 10 * 60_000;
+
+/** Time for collecting outputs: a slow store must not cost a finished run its outputs. */
+function collectMs(limits: Limits): number {
+  return 120_000 + Math.ceil(limits.outputBytes / 1024);
+}
+
+/** From START to init's own deadline, when it kills everything, whatever the host does. */
+function lifetimeMs(limits: Limits): number {
+  return limits.timeoutSeconds * 1000 + limits.graceSeconds * 1000 + collectMs(limits);
+}
+
+/** From then on no run can use the cell: the reaper removes it, whatever init does. */
+export function deadlineOf(limits: Limits, createdAt: Date): Date {
+  return new Date(createdAt.getTime() + waitingMs + lifetimeMs(limits) + 60_000);
+}
+
+export function jobLimitsOf(plan: Pick<CellPlan, 'limits' | 'log'>): JobLimits {
+  const { limits, log } = plan;
+  return {
+    runMs: limits.timeoutSeconds * 1000,
+    lifetimeMs: lifetimeMs(limits),
+    graceMs: limits.graceSeconds * 1000,
+    logHeadBytes: log.headBytes,
+    logTailBytes: log.tailBytes,
+    logLimitEnds: log.pastLimit === 'stop',
+    outputBytes: limits.outputBytes,
+    outputFiles: limits.outputFiles,
+    outputDepth: 32,
+    outputPathBytes: frameLimits.pathBytes,
+  };
+}

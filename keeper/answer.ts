@@ -1,0 +1,76 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import type { KeeperRequest } from '@hotcell/contract/keeper-protocol.ts';
+import type { Keeper } from './keeper.ts';
+import { lookFromOutside } from './outside.ts';
+import { readRequest } from './request-line.ts';
+
+/** How many connections may wait for an answer at once. */
+const mostConnections = 512;
+
+/** Answers at a unix socket. It trusts no caller: the folder of the socket alone says which users may connect. */
+export async function serve(keeper: Keeper, path: string): Promise<Server> {
+  // Of an earlier keeper: only one at a time has this folder.
+  rmSync(path, { force: true });
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    void answer(keeper, socket);
+  });
+  server.maxConnections = mostConnections;
+  server.listen(path);
+  await once(server, 'listening');
+  chmodSync(path, 0o666);
+  return server;
+}
+
+async function answer(keeper: Keeper, socket: Socket): Promise<void> {
+  try {
+    const request = await readRequest(socket);
+    if (request.ask !== 'make') return void socket.end(line({ ok: await answerTo(keeper, request) }));
+    await keeper.make(request, (uid) => {
+      goAhead(socket, uid);
+      return socket;
+    });
+  } catch (error) {
+    const known = error instanceof HotcellError;
+    const code = known ? error.code : 'internal';
+    if (!known) process.stderr.write(`${JSON.stringify({ msg: 'a request failed', error: messageOf(error) })}\n`);
+    if (!socket.destroyed) socket.end(line({ error: { code, message: messageOf(error) } }));
+  }
+}
+
+const line = (value: unknown) => `${JSON.stringify(value)}\n`;
+
+/**
+ * Written at once, because the connection is given over in the same turn of the event loop: in a later one this process
+ * could read what the worker sends to the cell.
+ */
+function goAhead(socket: Socket, uid: number): void {
+  socket.write(line({ ok: { uid } }));
+  if (socket.writableLength > 0) throw new HotcellError('cell_failed', 'The worker does not read the answer.');
+}
+
+async function answerTo(keeper: Keeper, request: Exclude<KeeperRequest, { ask: 'make' }>): Promise<unknown> {
+  const { machine, installed } = keeper.parts;
+  switch (request.ask) {
+    case 'about':
+      return { machine };
+    case 'image':
+      return { env: installed.root(request.image).note.env };
+    case 'list':
+      return keeper.list();
+    case 'outside':
+      return await lookFromOutside(keeper.get(request.cell), keeper.parts.cgroups);
+    case 'end':
+      return await keeper.get(request.cell).end(request.withinMs);
+    case 'memory':
+      return { kills: keeper.get(request.cell).memoryKills() };
+    case 'kill':
+      await keeper.get(request.cell).kill();
+      return {};
+    case 'remove':
+      return { isGone: await keeper.remove(request.cell) };
+  }
+}

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { openBelow } from './below.ts';
+
+const withinMs = 10_000;
+const inputPlace = (folder: string, index: number) => join(folder, `input-${index}`);
+const rootPlace = (folder: string) => join(folder, 'root');
+
+async function run(words: readonly [string, ...string[]], stdio: 'ignore' | ('ignore' | 'pipe' | number)[]) {
+  const [program, ...args] = words;
+  const child = spawn(program, args, { stdio, timeout: withinMs });
+  let said = '';
+  child.stderr?.on('data', (bytes: Buffer) => (said += bytes.toString('utf8').slice(0, 1000)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, said: said.trim() };
+}
+
+async function mount(what: string, words: readonly string[], ...fds: number[]): Promise<void> {
+  const { code, said } = await run(['mount', '--no-canonicalize', ...words], ['ignore', 'ignore', 'pipe', ...fds]);
+  if (code !== 0) throw new HotcellError('cell_failed', `${what} could not be mounted: ${said || `exit ${code}`}.`);
+}
+
+/**
+ * The image's root as a mount of the cell's own: a lock or a watch on a file of it is then on this mount's file, and not
+ * on one that all cells of the image share.
+ */
+export async function mountRoot(root: string, folder: string): Promise<string> {
+  const [place, nothing] = [rootPlace(folder), join(folder, 'inputs')];
+  mkdirSync(place, { mode: 0o755 });
+  // Two layers, because one alone can't be mounted without a writable one.
+  const options = `ro,nosuid,nodev,lowerdir=${nothing}:${root}`;
+  await mount('The root', ['-t', 'overlay', '-o', options, 'overlay', place]);
+  return place;
+}
+
+/**
+ * Mounts the folders at these steps below the staging folder into the cell's own folder, by their open descriptors. A
+ * runtime can't be given a descriptor of another mount namespace, and a path could lead elsewhere by the time it is used.
+ */
+export async function mountInputs(
+  staging: string,
+  folder: string,
+  inputs: readonly (readonly string[])[],
+): Promise<string[]> {
+  const opened: number[] = [];
+  try {
+    for (const steps of inputs) opened.push(openBelow(staging, steps));
+    return await Promise.all(
+      opened.map(async (fd, index) => {
+        const place = inputPlace(folder, index);
+        mkdirSync(place, { mode: 0o755 });
+        await mount('An input', ['--bind', '/proc/self/fd/3', place], fd);
+        return place;
+      }),
+    );
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}
+
+export async function unmountAll(folder: string, inputs: number): Promise<void> {
+  const places = Array.from({ length: inputs }, (_, index) => inputPlace(folder, index));
+  // Also of a cell that could not be made: what is not mounted can't be unmounted.
+  await run(['umount', '--no-canonicalize', '--lazy', rootPlace(folder), ...places], 'ignore');
+}

@@ -1,0 +1,18 @@
+import { CellId, MakeCell } from '@hotcell/contract/keeper-protocol.ts';
+import { z } from 'zod';
+
+/** What the keeper writes about a cell before it starts it, so that the next keeper knows it again. */
+export const CellNote = z.strictObject({
+  cell: CellId,
+  worker: MakeCell.shape.worker,
+  deadline: MakeCell.shape.deadline,
+  runtime: MakeCell.shape.runtime,
+  cgroup: z.string(),
+  /** The lease of its ids. */
+  number: z.int(),
+  uid: z.int(),
+  base: z.int().nullable(),
+  /** How many inputs are mounted in its folder. */
+  inputs: z.int(),
+});
+export type CellNote = z.infer<typeof CellNote>;

@@ -1,0 +1,182 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const mount = '/sys/fs/cgroup';
+
+export interface CgroupLimits {
+  memoryBytes: number;
+  pids: number;
+}
+
+/** The host's cgroups, in one version or the other. A path is the same in all hierarchies of version 1. */
+export class Cgroups {
+  readonly version: 1 | 2;
+  /** Version 1 with controllers left in version 2 beside it, which crun refuses. */
+  readonly isMixed: boolean;
+  readonly #hierarchies: readonly string[];
+
+  constructor() {
+    this.version = existsSync(join(mount, 'cgroup.controllers')) ? 2 : 1;
+    const unified = join(mount, 'unified', 'cgroup.controllers');
+    this.isMixed = this.version === 1 && existsSync(unified) && readFileSync(unified, 'utf8').trim() !== '';
+    this.#hierarchies =
+      this.version === 2
+        ? [mount]
+        : readdirSync(mount)
+            .map((name) => join(mount, name))
+            // Names of several controllers are links to one hierarchy.
+            .filter((path) => !lstatSync(path).isSymbolicLink() && existsSync(join(path, 'cgroup.procs')));
+  }
+
+  /** The place above all cells, with limits that they share. */
+  makeParent(path: string, { memoryBytes, pids }: CgroupLimits): void {
+    this.#make(path);
+    if (this.version === 2) {
+      for (const above of ['', ...ancestors(path)])
+        writeFileSync(join(mount, above, 'cgroup.subtree_control'), '+memory +pids +cpu');
+      writeFileSync(this.#file(path, 'memory', 'memory.max'), String(memoryBytes));
+    } else writeFileSync(this.#file(path, 'memory', 'memory.limit_in_bytes'), String(memoryBytes));
+    writeFileSync(this.#file(path, 'pids', 'pids.max'), String(pids));
+  }
+
+  #make(path: string): void {
+    for (const hierarchy of this.#hierarchies) mkdirSync(join(hierarchy, path), { recursive: true });
+  }
+
+  /** For a runtime that removes what it made: the kernel's account stays until the keeper has read it. */
+  makeForMemory(path: string, bytes: number): void {
+    mkdirSync(this.#file(path, 'memory', ''), { recursive: true });
+    const [limit, withSwap, most] =
+      this.version === 2
+        ? (['memory.max', 'memory.swap.max', 0] as const)
+        : (['memory.limit_in_bytes', 'memory.memsw.limit_in_bytes', bytes] as const);
+    writeFileSync(this.#file(path, 'memory', limit), String(bytes));
+    // Kernels that don't account for swap have no such file.
+    writeIfThere(this.#file(path, 'memory', withSwap), String(most));
+  }
+
+  /** A folder of this name that only one caller can make, whatever keeper it is: the kernel forgets it with the machine. */
+  reserve(path: string): boolean {
+    try {
+      mkdirSync(this.#file(path, 'pids', ''));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    }
+  }
+
+  release(path: string): void {
+    removeEmpty(this.#file(path, 'pids', ''));
+  }
+
+  /** The names of the cgroups in this one. */
+  within(path: string): string[] {
+    const names = this.#hierarchies.flatMap((hierarchy) => {
+      const folder = join(hierarchy, path);
+      return existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+    });
+    return [...new Set(names.filter((entry) => entry.isDirectory()).map(({ name }) => name))];
+  }
+
+  pids(path: string): number[] {
+    const text = this.#read(path, 'pids', 'cgroup.procs') ?? '';
+    return text.split('\n').filter(Boolean).map(Number);
+  }
+
+  /** How many processes the kernel killed there for memory, by its own count. */
+  memoryKills(path: string): number {
+    const file = this.version === 2 ? 'memory.events' : 'memory.oom_control';
+    return Number(/^oom_kill (\d+)$/m.exec(this.#read(path, 'memory', file) ?? '')?.[1] ?? 0);
+  }
+
+  /** The limits as the kernel has them. */
+  values(path: string): Record<string, string> {
+    const files =
+      this.version === 2
+        ? [['memory.max'], ['memory.swap.max'], ['cpu.max'], ['pids.max']]
+        : [
+            ['memory', 'memory.limit_in_bytes'],
+            ['memory', 'memory.memsw.limit_in_bytes'],
+            ['cpu', 'cpu.cfs_quota_us'],
+            ['cpu', 'cpu.cfs_period_us'],
+            ['pids', 'pids.max'],
+          ];
+    return Object.fromEntries(
+      files.flatMap((file) => {
+        const value = this.#read(path, file[0] ?? '', file.at(-1) ?? '');
+        return value === undefined ? [] : [[file.join('/'), value.trim()]];
+      }),
+    );
+  }
+
+  /** Kills everything there, so that nothing can be started meanwhile; resolves when the processes are gone. */
+  async killAll(path: string, withinMs: number): Promise<boolean> {
+    const until = performance.now() + withinMs;
+    for (let ms = 1; ; ms = Math.min(ms * 2, 50)) {
+      if (this.pids(path).length === 0) return true;
+      this.#killOnce(path);
+      if (performance.now() > until) return false;
+      await pause(ms);
+    }
+  }
+
+  #killOnce(path: string): void {
+    if (this.version === 2) return writeIfThere(this.#file(path, '', 'cgroup.kill'), '1');
+    const freezer = this.#file(path, 'freezer', 'freezer.state');
+    writeIfThere(freezer, 'FROZEN');
+    for (const pid of this.pids(path)) kill(pid);
+    writeIfThere(freezer, 'THAWED');
+  }
+
+  /** True if nothing of it is left. */
+  remove(path: string): boolean {
+    for (const hierarchy of this.#hierarchies) removeEmpty(join(hierarchy, path));
+    return !this.#hierarchies.some((hierarchy) => existsSync(join(hierarchy, path)));
+  }
+
+  #file(path: string, controller: string, file: string): string {
+    return this.version === 2 ? join(mount, path, file) : join(mount, controller, path, file);
+  }
+
+  #read(path: string, controller: string, file: string): string | undefined {
+    try {
+      return readFileSync(this.#file(path, controller, file), 'utf8');
+    } catch {
+      // The cell has ended, or this kernel does not have the file.
+      return undefined;
+    }
+  }
+}
+
+function ancestors(path: string): string[] {
+  const steps = path.split('/').filter(Boolean);
+  return steps.map((_, index) => steps.slice(0, index + 1).join('/'));
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    for (const name of readdirSync(folder, { withFileTypes: true }))
+      if (name.isDirectory()) removeEmpty(join(folder, name.name));
+    rmdirSync(folder);
+  } catch {
+    // Gone already, or still in use: the caller looks.
+  }
+}
+
+function writeIfThere(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch {
+    // The cell has ended meanwhile.
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,158 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { KeeperAnswer, MakeCell } from '@hotcell/contract/keeper-protocol.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { bundleOf } from './bundle.ts';
+import { CellNote } from './cell-note.ts';
+import type { Cgroups } from './cgroups.ts';
+import type { IdLease, Ids } from './ids.ts';
+import { type InitProgram, makeCellFolder } from './cell-folder.ts';
+import { mountInputs, mountRoot } from './cell-mounts.ts';
+import type { Installed } from './installed.ts';
+import { KeptCell } from './kept-cell.ts';
+import { type Runtime, runtimeFor } from './runtimes.ts';
+
+export interface KeeperParts {
+  installed: Installed;
+  cgroups: Cgroups;
+  ids: Ids;
+  runtimes: Partial<Record<CellRuntime, Runtime>>;
+  /** The cgroup above all cells of this installation. */
+  parent: string;
+  /** A folder for each cell. */
+  cellsFolder: string;
+  /** Where the worker stages inputs. */
+  staging: string;
+  init: InitProgram;
+  machine: string;
+  /** More cells than this are refused: each holds memory of the host. */
+  mostCells: number;
+}
+
+/** An ended cell that its worker does not remove goes after this. */
+const endedMs = 60_000;
+const strayMs = 10_000;
+
+/** All cells of this host's installation, by their ids. */
+export class Keeper {
+  readonly parts: KeeperParts;
+  readonly #cells = new Map<string, KeptCell>();
+
+  /** Cells of an earlier keeper go on: their folders and cgroups tell of them. */
+  constructor(parts: KeeperParts) {
+    this.parts = parts;
+    mkdirSync(parts.cellsFolder, { recursive: true, mode: 0o711 });
+    for (const name of readdirSync(parts.cellsFolder)) this.#findAgain(join(parts.cellsFolder, name));
+  }
+
+  #findAgain(folder: string): void {
+    const file = join(folder, 'note.json');
+    // It was never started: its note is written first.
+    if (!existsSync(file)) return rmSync(folder, { recursive: true, force: true });
+    const note = parseJsonAs(CellNote, readFileSync(file, 'utf8'), file, 'internal');
+    const { runtimes } = this.parts;
+    // Without the runtime that made it, a cell can still be killed and cleared up.
+    const runtime = runtimes[note.runtime] ?? runtimeFor(runtimes, 'runc');
+    this.#cells.set(note.cell, new KeptCell(this.parts, folder, note, runtime));
+  }
+
+  get(cell: string): KeptCell {
+    const found = this.#cells.get(cell);
+    if (found) return found;
+    throw new HotcellError('not_found', `The keeper has no cell ${cell}: it was removed, or never made.`);
+  }
+
+  /** Everything that can fail by the worker's doing fails before `go` answers it and gives its connection over. */
+  async make(order: MakeCell, go: (uid: number) => Socket): Promise<void> {
+    const { installed, ids, cellsFolder, runtimes, mostCells } = this.parts;
+    if (this.#cells.has(order.cell)) throw new HotcellError('conflict', `There is a cell ${order.cell} already.`);
+    if (this.#cells.size >= mostCells)
+      throw new HotcellError('cell_failed', `The keeper has ${mostCells} cells, as many as it may make.`);
+    const runtime = runtimeFor(runtimes, order.runtime);
+    const root = installed.root(order.image);
+    const seccomp = installed.profile(order.seccomp);
+    const lease = ids.lease();
+    const folder = join(cellsFolder, order.cell);
+    const cell = new KeptCell(this.parts, folder, this.#noteOf(order, lease), runtime);
+    // From here on it can be removed.
+    this.#cells.set(order.cell, cell);
+    try {
+      await this.#prepare(order, cell, { root: root.path, seccomp });
+      cell.start(go(lease.uid));
+    } catch (error) {
+      await this.remove(order.cell);
+      throw error;
+    }
+  }
+
+  #noteOf({ cell, worker, deadline, runtime, inputs }: MakeCell, { number, uid, base }: IdLease): CellNote {
+    const cgroup = `${this.parts.parent}/${cell}`;
+    return { cell, worker, deadline, runtime, cgroup, number, uid, base: base ?? null, inputs: inputs.length };
+  }
+
+  async #prepare(
+    { runtime, limits, inputs }: MakeCell,
+    { folder, note, cgroup }: KeptCell,
+    { root, seccomp }: { root: string; seccomp: unknown },
+  ): Promise<void> {
+    const { staging, init, cgroups } = this.parts;
+    const files = makeCellFolder(folder, { uid: note.uid, limits, init });
+    writeFileSync(join(folder, 'note.json'), JSON.stringify(note));
+    const steps = inputs.map(({ from }) => from);
+    const [own, places] = await Promise.all([mountRoot(root, folder), mountInputs(staging, folder, steps)]);
+    const mounts = inputs.map(({ target }, index) => ({ source: places[index] ?? '', target }));
+    // The folder of all inputs before those in it.
+    mounts.sort((a, b) => (a.target < b.target ? -1 : 1));
+    if (!mounts.some(({ target }) => target === '/inputs'))
+      mounts.unshift({ source: join(folder, 'inputs'), target: '/inputs' });
+    const idBase = note.base ?? undefined;
+    const bundle = bundleOf({ runtime, limits, root: own, files, inputs: mounts, seccomp, cgroup, idBase });
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(bundle));
+    if (runtime === 'gvisor') cgroups.makeForMemory(cgroup, bundle.linux.resources.memory.limit);
+  }
+
+  list(): KeeperAnswer<'list'> {
+    return [...this.#cells.values()].map((cell) => ({
+      cell: cell.note.cell,
+      worker: cell.note.worker,
+      deadline: cell.note.deadline,
+      hasEnded: cell.endedForMs() !== undefined,
+    }));
+  }
+
+  /** A cell that is not there is gone. */
+  async remove(id: string): Promise<boolean> {
+    const cell = this.#cells.get(id);
+    if (!cell) return true;
+    const isGone = await cell.remove();
+    if (isGone) this.#cells.delete(id);
+    return isGone;
+  }
+
+  /** What no worker asks for any more: cells that ended a while ago, and cells past their deadline. */
+  async sweep(now: Date): Promise<void> {
+    const over = [...this.#cells.values()].filter(
+      (cell) => (cell.endedForMs() ?? 0) > endedMs || Date.parse(cell.note.deadline) < now.getTime(),
+    );
+    await Promise.allSettled([...over.map((cell) => this.remove(cell.note.cell)), this.#removeStrays()]);
+  }
+
+  /** A cgroup of a cell whose folder is gone: nothing of this installation runs without a folder. */
+  async #removeStrays(): Promise<void> {
+    const { cgroups, parent } = this.parts;
+    for (const name of cgroups.within(parent)) {
+      if (this.#cells.has(name)) continue;
+      await cgroups.killAll(`${parent}/${name}`, strayMs);
+      cgroups.remove(`${parent}/${name}`);
+    }
+  }
+
+  async removeAll(): Promise<boolean> {
+    await this.#removeStrays();
+    const gone = await Promise.all([...this.#cells.keys()].map((id) => this.remove(id)));
+    return gone.every(Boolean);
+  }
+}

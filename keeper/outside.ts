@@ -1,0 +1,89 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import type { KeeperAnswer } from '@hotcell/contract/keeper-protocol.ts';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Cgroups } from './cgroups.ts';
+import type { KeptCell } from './kept-cell.ts';
+import { type HostView, hostDifferences } from './outside-differences.ts';
+
+const Bundle = z.looseObject({
+  linux: z.looseObject({
+    resources: z.looseObject({
+      memory: z.object({ limit: z.number() }),
+      cpu: z.object({ quota: z.number(), period: z.number() }),
+      pids: z.object({ limit: z.number() }),
+    }),
+  }),
+  mounts: z.array(z.looseObject({ destination: z.string(), options: z.array(z.string()) })),
+});
+
+const namespaces = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user', 'uts'] as const;
+
+/** The lines of /proc/<pid>/status that say what the process may do. */
+const said = [
+  'Uid',
+  'Gid',
+  'Groups',
+  'CapInh',
+  'CapPrm',
+  'CapEff',
+  'CapBnd',
+  'CapAmb',
+  'NoNewPrivs',
+  'Seccomp',
+  'Seccomp_filters',
+];
+
+/** What the host's kernel says of the cell's first process and of its cgroup, and where that is not what was asked for. */
+export async function lookFromOutside(cell: KeptCell, cgroups: Cgroups): Promise<KeeperAnswer<'outside'>> {
+  const pid = await cell.pid();
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const lines = new Map(text.split('\n').map((line) => line.split(/:\s+/, 2) as [string, string]));
+  const status = Object.fromEntries(
+    said.map((name) => [name, (lines.get(name) ?? 'untold').trim().replaceAll('\t', ' ')]),
+  );
+  const ownNamespaces = namespaces.filter((kind) => namespaceOf(pid, kind) !== namespaceOf(1, kind));
+  const bundle = parseJsonAs(Bundle, readFileSync(join(cell.folder, 'config.json'), 'utf8'), 'a bundle', 'internal');
+  const view: HostView = {
+    runtime: cell.note.runtime,
+    base: cell.note.base,
+    status,
+    ownNamespaces,
+    isInCgroup: cgroups.pids(cell.cgroup).includes(pid),
+    cgroup: cgroups.values(cell.cgroup),
+    mounts: mountsOf(pid),
+    asked: { ...bundle.linux.resources, mounts: bundle.mounts },
+  };
+  return {
+    facts: {
+      maker: 'keeper',
+      runtime: `${cell.runtime.name} ${cell.runtime.version}`,
+      bundle: cell.bundleDigest(),
+      ...status,
+      ownNamespaces: [...ownNamespaces],
+      userNamespace: cell.note.base !== null,
+      cgroup: Object.entries(view.cgroup).map(([name, value]) => `${name} ${value}`),
+      mounts: view.mounts.map(({ point, options, kind }) => `${point} ${kind} ${options}`).toSorted(),
+    },
+    differences: [...hostDifferences(view)],
+  };
+}
+
+/** Unreadable counts as the host's own. */
+function namespaceOf(pid: number, kind: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/${kind}`);
+  } catch {
+    return 'unreadable';
+  }
+}
+
+function mountsOf(pid: number): HostView['mounts'] {
+  const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => {
+    const [before = '', after = ''] = line.split(' - ');
+    const words = before.split(' ');
+    return { point: words[4] ?? '', options: words[5] ?? '', kind: after.split(' ')[0] ?? '' };
+  });
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { MakeCell } from '@hotcell/contract/keeper-protocol.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import { testLimits } from '../support/limits.ts';
+import { openKeptCells } from '../support/own-keeper.ts';
+
+/** What a worker that was taken over can ask for, straight at the keeper's socket. */
+let bed: Bed;
+let made: Awaited<ReturnType<typeof openKeptCells>>;
+let staging: string;
+before(async () => {
+  bed = await openBed();
+  made = await openKeptCells(bed, 'ceiling', { HOTCELL_KEEPER_CELLS: '2' });
+  staging = join(made.stateDir, 'cache');
+  await mkdir(join(staging, 'trees/one'), { recursive: true });
+  await writeFile(join(staging, 'trees/file'), 'no folder');
+  await symlink('/etc', join(staging, 'trees/link'));
+});
+after(async () => {
+  await made?.[Symbol.asyncDispose]();
+  await bed?.[Symbol.asyncDispose]();
+});
+
+const profile = () => Object.values(made.plan('runc').seccomp)[0] ?? '';
+const request = (more: Partial<MakeCell> = {}): MakeCell => ({
+  ask: 'make',
+  cell: randomBytes(8).toString('hex'),
+  worker: 'w1',
+  deadline: new Date(Date.now() + 600_000).toISOString(),
+  runtime: 'runc',
+  image: bed.images.python.digest,
+  seccomp: profile(),
+  limits: testLimits,
+  inputs: [],
+  ...more,
+});
+const unknown = `sha256:${'0'.repeat(64)}`;
+
+/** The ids that are leased on this host for cells of keepers. */
+const leases = () => {
+  for (const place of ['/sys/fs/cgroup/pids/hotcell-ids', '/sys/fs/cgroup/hotcell-ids'])
+    try {
+      return readdirSync(place, { withFileTypes: true }).filter((one) => one.isDirectory()).length;
+    } catch {
+      // The other version of cgroups.
+    }
+  throw new Error('no ids are leased anywhere');
+};
+
+async function nothingIsLeft(): Promise<void> {
+  assert.deepEqual(await made.keptBy.door.ask({ ask: 'list' }), []);
+  assert.deepEqual(readdirSync(join(made.keptBy.folder, 'cells')), []);
+}
+
+const refused: Record<string, { more: () => Partial<MakeCell>; code: string }> = {
+  'an image that the operator did not install': { more: () => ({ image: unknown }), code: 'image_missing' },
+  'a seccomp profile that is not one of ours': { more: () => ({ seccomp: unknown }), code: 'posture_differs' },
+  'more memory than any cell may have': {
+    more: () => ({ limits: { ...testLimits, memoryBytes: 2 ** 50 } }),
+    code: 'invalid',
+  },
+  'an input through a link': {
+    more: () => ({ inputs: [{ from: ['trees', 'link'], target: '/inputs' }] }),
+    code: 'cell_failed',
+  },
+  'an input that is not a folder': {
+    more: () => ({ inputs: [{ from: ['trees', 'file'], target: '/inputs' }] }),
+    code: 'cell_failed',
+  },
+  'an input above the staging folder': {
+    more: () => ({ inputs: [{ from: ['..', '..', 'etc'], target: '/inputs' }] }),
+    code: 'invalid',
+  },
+  'a good input and one through a link': {
+    more: () => ({
+      inputs: [
+        { from: ['trees', 'one'], target: '/inputs' },
+        { from: ['trees', 'link', 'ssl'], target: '/inputs/ssl' },
+      ],
+    }),
+    code: 'cell_failed',
+  },
+  'a mount in place of init': {
+    more: () => ({ inputs: [{ from: ['trees', 'one'], target: '/cell-init' }] }),
+    code: 'invalid',
+  },
+  'a field that is not in the protocol': {
+    more: () => ({ mounts: [{ source: '/', target: '/host' }] }) as Partial<MakeCell>,
+    code: 'invalid',
+  },
+};
+for (const [what, { more, code }] of Object.entries(refused))
+  test(`${what} makes no cell, and leaves nothing`, async () => {
+    const before = leases();
+    await assert.rejects(made.keptBy.door.make(request(more())), (error: Error & { code?: string }) => {
+      assert.equal(error.code, code, error.message);
+      return true;
+    });
+    await nothingIsLeft();
+    assert.equal(leases(), before);
+  });
+
+test('the same request without the forbidden part makes a cell', async () => {
+  const order = request({ inputs: [{ from: ['trees', 'one'], target: '/inputs' }] });
+  const { socket } = await made.keptBy.door.make(order);
+  socket.destroy();
+  assert.deepEqual(await made.keptBy.door.ask({ ask: 'remove', cell: order.cell }), { isGone: true });
+  await nothingIsLeft();
+});
+
+test('one id names one cell, and no more cells are made than the keeper may keep', async () => {
+  const [first, second] = [request(), request()];
+  const sockets = [await made.keptBy.door.make(first), await made.keptBy.door.make(second)].map(({ socket }) => socket);
+  try {
+    await assert.rejects(made.keptBy.door.make(request({ cell: first.cell })), { code: 'conflict' });
+    await assert.rejects(made.keptBy.door.make(request()), { code: 'cell_failed', message: /2 cells, as many/ });
+    assert.equal((await made.keptBy.door.ask({ ask: 'list' })).length, 2);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    for (const { cell } of [first, second]) await made.keptBy.door.ask({ ask: 'remove', cell });
+  }
+  await nothingIsLeft();
+});
+
+test('a cell that the keeper did not make can’t be looked at or killed through it', async () => {
+  const cell = 'f'.repeat(16);
+  for (const ask of ['outside', 'kill', 'memory'] as const)
+    await assert.rejects(made.keptBy.door.ask({ ask, cell }), { code: 'not_found' });
+  assert.deepEqual(await made.keptBy.door.ask({ ask: 'remove', cell }), { isGone: true });
+});

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { command, must } from '@hotcell/setup/command.ts';
+import { checkout } from '@hotcell/setup/settings/installation.ts';
+import { z } from 'zod';
+import { freePortBase } from '../support/free-port-base.ts';
+
+/** An installation of this test's own whose cells a keeper makes. */
+let home: string;
+let portBase: number;
+let id: string;
+
+const hotcell = (...words: string[]) =>
+  command([join(checkout, 'hotcell'), ...words], {
+    env: { HOTCELL_HOME: home, HOTCELL_PORT_BASE: String(portBase), HOTCELL_CELLS: 'keeper' },
+  });
+
+before(async () => {
+  home = await mkdtemp(join(tmpdir(), 'hotcell-kept-'));
+  for (let tries = 1; ; tries++) {
+    portBase = await freePortBase();
+    const { code, stderr } = await hotcell('up', '--yes');
+    if (code === 0) break;
+    assert.ok(tries < 5 && /is taken/.test(stderr), stderr);
+  }
+  id = z
+    .object({ installation: z.string() })
+    .parse(JSON.parse((await hotcell('status', '--json')).stdout)).installation;
+});
+after(async () => {
+  await hotcell('down', '--purge', '--yes', '--quiet');
+  await rm(home, { recursive: true, force: true });
+});
+
+const Inspected = z.array(
+  z.object({
+    Config: z.object({ Env: z.array(z.string()) }),
+    HostConfig: z.object({ Privileged: z.boolean(), NetworkMode: z.string() }),
+    Mounts: z.array(z.object({ Source: z.string(), Destination: z.string() })),
+  }),
+);
+async function container(service: string) {
+  const [one] = Inspected.parse(JSON.parse(await must(['docker', 'inspect', `hotcell-${id}-${service}-1`])));
+  assert.ok(one);
+  return one;
+}
+
+test('a run executes in a cell of the keeper’s', async () => {
+  const { code, stdout, stderr } = await hotcell('run', '-e', 'print(6 * 7)', '--json');
+  assert.equal(code, 0, stderr);
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const log = lines.filter(({ type }) => type === 'log').map(({ text }) => String(text));
+  assert.equal(log.join(''), '42\n');
+  assert.match(JSON.stringify(lines.at(-1)), /"maker":"keeper"/);
+});
+
+test('an input is in the cell', async () => {
+  const { code, stdout, stderr } = await hotcell(
+    'run',
+    '-e',
+    'print(open("/inputs/data/sales.csv").readline())',
+    '--policy',
+    'analytics',
+    '--input',
+    `data=${join(checkout, 'clients/cli/demo/sales.csv')}`,
+  );
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /region/);
+});
+
+test('the worker has no engine’s socket, and the keeper neither a network nor a key', async () => {
+  const worker = await container('executor-worker');
+  assert.equal(worker.HostConfig.Privileged, false);
+  assert.ok(!worker.Mounts.some(({ Source }) => /docker\.sock|containerd/.test(Source)));
+  const keeper = await container('keeper');
+  assert.equal(keeper.HostConfig.NetworkMode, 'none');
+  assert.ok(!keeper.Mounts.some(({ Source }) => /docker\.sock|secrets|\/keys/.test(Source)));
+  const names = keeper.Config.Env.map((entry) => entry.split('=')[0] ?? '').filter((name) =>
+    name.startsWith('HOTCELL_'),
+  );
+  assert.deepEqual(names.toSorted(), ['HOTCELL_INSTALLATION', 'HOTCELL_KEEPER_MEMORY_BYTES']);
+});
+
+test('down ends the keeper’s cells and leaves no cgroup', async () => {
+  assert.equal((await hotcell('down', '--purge', '--yes')).code, 0);
+  assert.ok(!existsSync(home));
+  for (const place of ['/sys/fs/cgroup', '/sys/fs/cgroup/memory', '/sys/fs/cgroup/pids'])
+    assert.ok(!existsSync(join(place, 'hotcell', id)));
+});

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, copyFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
+import { command, must } from '@hotcell/setup/command.ts';
+import { lockedImages } from '@hotcell/setup/images/images-lock-file.ts';
+import { keeperRights } from '@hotcell/setup/keeper/keeper-rights.ts';
+import { ensureRoots } from '@hotcell/setup/keeper/roots.ts';
+import { placesIn } from '@hotcell/setup/settings/installation.ts';
+import { showProgressOn } from '@hotcell/setup/progress.ts';
+import type { Bed } from './bed.ts';
+import { openTestCells, type TestCells } from './cells.ts';
+import { until } from './until.ts';
+
+/** A keeper of a test's own, in a container as in production. */
+export interface OwnKeeper extends AsyncDisposable {
+  socket: string;
+  door: KeeperDoor;
+  /** Its own folder on the host. */
+  folder: string;
+  /** Kills it; its cells live on. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export type KeeperEnv = Readonly<Record<`HOTCELL_KEEPER_${string}`, string>>;
+
+export async function openOwnKeeper(
+  bed: Bed,
+  staging: string,
+  installation: string,
+  env: KeeperEnv = {},
+): Promise<OwnKeeper> {
+  const { home } = bed.installation;
+  const image = (await lockedImages(home))['keeper']?.digest;
+  if (image === undefined) throw new Error('the image keeper is not in the lock');
+  await ensureRoots(home, image, bed.images, showProgressOn(process.stderr));
+  const [folder, run] = [await bed.folder('keeper'), await bed.shortFolder()];
+  await chmod(folder, 0o711);
+  await mkdir(join(folder, 'init'));
+  await copyFile(join(bed.initFolder, 'cell-init'), join(folder, 'init', 'cell-init'));
+  await mkdir(staging, { recursive: true });
+  const name = `hotcell-test-keeper-${randomBytes(4).toString('hex')}`;
+  const settings = {
+    HOTCELL_INSTALLATION: installation,
+    HOTCELL_KEEPER_MEMORY_BYTES: String(8 * 1024 ** 3),
+    ...env,
+  };
+  const runsc = (await must(['sh', '-c', 'readlink -f "$(command -v runsc)"'])).trim();
+  const place = [
+    ...keeperRights(bed.installation.id),
+    ...Object.entries(settings).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+    ...[
+      `${folder}:/keeper`,
+      `${placesIn(home).keeperRoots}:/keeper/roots:ro`,
+      `${run}:/run/hotcell`,
+      `${staging}:/staging:ro`,
+      '/sys/fs/cgroup:/sys/fs/cgroup',
+      `${runsc}:/usr/local/bin/runsc:ro`,
+    ].flatMap((volume) => ['--volume', volume]),
+  ];
+  const socket = join(run, 'keeper.sock');
+  const door = new KeeperDoor(socket);
+  const answers = () =>
+    until('the keeper answers', () =>
+      door.ask({ ask: 'about' }).then(
+        () => true,
+        () => false,
+      ),
+    );
+  await must(['docker', 'run', '--detach', '--name', name, ...place, image, 'keeper/keeper-main.ts']);
+  try {
+    await answers();
+  } catch (error) {
+    const { stdout, stderr } = await command(['docker', 'logs', name]);
+    await must(['docker', 'rm', '--force', name]);
+    throw new Error(`the keeper did not start: ${stdout}${stderr}`, { cause: error });
+  }
+  return {
+    socket,
+    door,
+    folder,
+    kill: async () => void (await must(['docker', 'kill', name])),
+    start: async () => {
+      await must(['docker', 'start', name]);
+      await answers();
+    },
+    async [Symbol.asyncDispose]() {
+      await must(['docker', 'rm', '--force', name]);
+      await must(['docker', 'run', '--rm', ...place, image, 'keeper/clear-main.ts']);
+    },
+  };
+}
+
+/** Cells that a keeper of the test's own makes for a worker. */
+export async function openKeptCells(
+  bed: Bed,
+  name: string,
+  env: KeeperEnv = {},
+): Promise<TestCells & { keptBy: OwnKeeper }> {
+  const stateDir = await bed.folder(name);
+  const installation = bed.id();
+  const keeper = await openOwnKeeper(bed, join(stateDir, 'cache'), installation, env);
+  const made = await openTestCells(bed, name, installation, { stateDir, keeper: keeper.socket });
+  return {
+    ...made,
+    keptBy: keeper,
+    async [Symbol.asyncDispose]() {
+      try {
+        await made[Symbol.asyncDispose]();
+      } finally {
+        await keeper[Symbol.asyncDispose]();
+      }
+    },
+  };
+}
