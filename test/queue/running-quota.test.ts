@@ -4,6 +4,9 @@ import { newRunId } from '@hotcell/contract/names.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import type { Queue, Served } from '@hotcell/outside/queue/queue.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
+import { arrangeKeys, nameOf, prefix } from '@hotcell/outside/queue/queue-names.ts';
+import { runScript } from '@hotcell/outside/queue/queue-scripts.ts';
+import * as bull from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Bed, openBed } from '../support/bed.ts';
 import { forget } from '../support/house.ts';
@@ -103,6 +106,15 @@ test('the quota is one for all queues, and a higher one is seen by tickets that 
   await allow({ '*': 2 });
   await until('the other queue gives it out', async () => of('x').length === 2);
   for (const id of of('x')) end(id);
+});
+
+test('a ticket that was taken from a Valkey that is gone leaves nothing that passes for a ticket', async () => {
+  const name = nextName();
+  const connection = { url: settings.url };
+  const bare = new bull.Queue(nameOf(settings, name), { prefix, connection });
+  assert.equal(await runScript(bare, 'hotcellArrange', arrangeKeys(settings, name), 'taken', 'lost', 't', '2'), 1);
+  await bare.close();
+  assert.deepEqual(await queues.of(name).missing(['lost']), ['lost']);
 });
 
 test('a run whose worker is dead counts no more', async () => {
