@@ -16,7 +16,7 @@ const TenantQuotas = answerObject('TenantQuotas', {
 });
 export type TenantQuotas = z.infer<typeof TenantQuotas>;
 
-const params = z.strictObject({ tenant: z.string() });
+const params = z.strictObject({ tenant: TenantName });
 const route = tagged('quotas');
 
 export const quotaRoutes = {

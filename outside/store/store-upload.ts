@@ -4,10 +4,11 @@ import {
   type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  HeadObjectCommand,
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { explained } from './store-errors.ts';
+import { explained, httpStatusOf, ifThere, PreconditionFailed } from './store-errors.ts';
 import { lockFields, type PutOptions, type PutResult, putObject } from './store-put.ts';
 import type { BodyPart } from './upload-parts.ts';
 
@@ -23,13 +24,32 @@ export async function uploadBody(
   const second = first.done ? first : await parts.next();
   if (second.done) {
     const body = first.done ? '' : first.value.bytes;
-    return putObject(client, bucket, key, body, options).finally(() => first.value?.letGo());
+    const put = (ifAbsent: boolean) => putObject(client, bucket, key, body, { ...options, ifAbsent });
+    return await unlessThere(client, { Bucket: bucket, Key: key }, options, put).finally(() => first.value?.letGo());
   }
   try {
     return await uploadParts(client, { Bucket: bucket, Key: key }, [first.value, second.value], parts, options);
   } catch (error) {
     await parts.return(undefined);
     throw explained(error, 'upload', bucket, key);
+  }
+}
+
+/** A store may say that something is there when nothing is: then it is asked again, without the condition. */
+async function unlessThere<T>(
+  client: S3Client,
+  target: { Bucket: string; Key: string },
+  { ifAbsent = false }: Pick<PutOptions, 'ifAbsent'>,
+  put: (ifAbsent: boolean) => Promise<T>,
+): Promise<T> {
+  try {
+    return await put(ifAbsent);
+  } catch (error) {
+    const saysThere = error instanceof PreconditionFailed || httpStatusOf(error) === 412;
+    const isThere = async () =>
+      await ifThere(client.send(new HeadObjectCommand(target)), 'head', target.Bucket, target.Key);
+    if (!ifAbsent || !saysThere || (await isThere())) throw error;
+    return await put(false);
   }
 }
 
@@ -68,14 +88,16 @@ async function uploadParts(
       if (next.done) break;
       sending = send(next.value);
     }
-    const answer = await client.send(
-      new CompleteMultipartUploadCommand({
-        ...target,
-        UploadId,
-        MultipartUpload: { Parts: done },
-        ...(options.ifAbsent ? { IfNoneMatch: '*' } : {}),
-      }),
-    );
+    const complete = (ifAbsent: boolean) =>
+      client.send(
+        new CompleteMultipartUploadCommand({
+          ...target,
+          UploadId,
+          MultipartUpload: { Parts: done },
+          ...(ifAbsent ? { IfNoneMatch: '*' } : {}),
+        }),
+      );
+    const answer = await unlessThere(client, target, options, complete);
     return { etag: answer.ETag ?? '', versionId: answer.VersionId };
   } catch (error) {
     // The first failure is the one to throw; an upload that stays half done is found again by its age.
