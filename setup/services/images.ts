@@ -54,20 +54,20 @@ export async function haveImages<Name extends ShippedImage>(
 export function imagesWithout(
   id: string,
   images: readonly NamedImage[],
-): { remove: string[]; stay: { ref: string; why: string }[] } {
+): { remove: string[]; stay: { ref: string; heldBy: string[] }[] } {
   const holders = ({ refs }: NamedImage) => refs.filter(isHold).map((ref) => ref.slice(ref.lastIndexOf(':in-') + 4));
   const others = (image: NamedImage) => holders(image).filter((holder) => holder !== id);
   const last = images.every((image) => others(image).length === 0);
   const remove: string[] = [];
-  const stay: { ref: string; why: string }[] = [];
+  const stay: { ref: string; heldBy: string[] }[] = [];
   for (const image of images) {
     const own = image.refs.filter((ref) => ref.endsWith(`:${holdTag(id)}`));
     const name = image.refs.find((ref) => !isHold(ref)) ?? image.id;
     if (others(image).length > 0) {
       remove.push(...own);
-      if (own.length > 0) stay.push({ ref: name, why: `installation ${others(image).join(', ')} uses it` });
+      if (own.length > 0) stay.push({ ref: name, heldBy: others(image) });
     } else if (own.length > 0 || last) remove.push(...image.refs);
-    else stay.push({ ref: name, why: 'another installation may build from it' });
+    else stay.push({ ref: name, heldBy: [] });
   }
   return { remove, stay };
 }
@@ -80,5 +80,9 @@ export async function removeImages({ id }: Pick<Installation, 'id'>, progress: S
     const { code, stderr } = await command(['docker', 'image', 'rm', ...remove], { say });
     if (code !== 0) progress.note(`  The engine keeps an image: ${stderr.trim()}`);
   });
-  for (const { ref, why } of stay) progress.note(`  ${ref} stays: ${why}`);
+  const { used = [], shared = [] } = Object.groupBy(stay, ({ heldBy }) => (heldBy.length > 0 ? 'used' : 'shared'));
+  for (const { ref, heldBy } of used)
+    progress.note(`  ${ref} stays: in use by ${counted(heldBy.length, 'other installation')}`);
+  if (shared.length > 0)
+    progress.note(`  ${counted(shared.length, 'image')} that builds share stay until the last installation is removed`);
 }

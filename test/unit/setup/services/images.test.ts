@@ -11,8 +11,8 @@ test('a purge removes the images that no other installation holds, and says why 
   assert.deepEqual(imagesWithout('ours', [python, node, base, theirs]), {
     remove: ['hotcell/python:in-ours', 'hotcell/node:def', 'hotcell/node:in-ours'],
     stay: [
-      { ref: 'hotcell/python:abc', why: 'installation theirs uses it' },
-      { ref: 'hotcell/base:123', why: 'another installation may build from it' },
+      { ref: 'hotcell/python:abc', heldBy: ['theirs'] },
+      { ref: 'hotcell/base:123', heldBy: [] },
     ],
   });
 });
