@@ -36,6 +36,9 @@ const Input = z.strictObject({
   target: z.string().regex(/^\/inputs(\/[a-z0-9][a-z0-9_-]{0,62})?$/, 'must be /inputs or a name below it'),
 });
 
+/** Every input of a run, and the folder of all. */
+export const mostInputs = 65;
+
 export const MakeCell = z.strictObject({
   ask: z.literal('make'),
   cell: CellId,
@@ -45,7 +48,7 @@ export const MakeCell = z.strictObject({
   image: Digest,
   seccomp: Digest,
   limits: CeilingLimits,
-  inputs: z.array(Input).max(65),
+  inputs: z.array(Input).max(mostInputs),
 });
 export type MakeCell = z.infer<typeof MakeCell>;
 

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
@@ -9,26 +9,30 @@ import { readRequest } from './request-line.ts';
 
 /** How many connections may wait for an answer at once. */
 const mostConnections = 512;
+/** How long a caller may take to read its answer. */
+const answerMs = 10_000;
 
 /** Answers at a unix socket. It trusts no caller: the folder of the socket alone says which users may connect. */
 export async function serve(keeper: Keeper, path: string): Promise<Server> {
   // Of an earlier keeper: only one at a time has this folder.
-  rmSync(path, { force: true });
+  rmSync(path, { recursive: true, force: true });
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     void answer(keeper, socket);
   });
   server.maxConnections = mostConnections;
+  // Every user who sees the folder may connect. Not by chmod: the path could lead elsewhere by then.
+  const before = process.umask(0o111);
   server.listen(path);
+  process.umask(before);
   await once(server, 'listening');
-  chmodSync(path, 0o666);
   return server;
 }
 
 async function answer(keeper: Keeper, socket: Socket): Promise<void> {
   try {
     const request = await readRequest(socket);
-    if (request.ask !== 'make') return void socket.end(line({ ok: await answerTo(keeper, request) }));
+    if (request.ask !== 'make') return endWith(socket, { ok: await answerTo(keeper, request) });
     await keeper.make(request, (uid) => {
       goAhead(socket, uid);
       return socket;
@@ -37,8 +41,16 @@ async function answer(keeper: Keeper, socket: Socket): Promise<void> {
     const known = error instanceof HotcellError;
     const code = known ? error.code : 'internal';
     if (!known) process.stderr.write(`${JSON.stringify({ msg: 'a request failed', error: messageOf(error) })}\n`);
-    if (!socket.destroyed) socket.end(line({ error: { code, message: messageOf(error) } }));
+    endWith(socket, { error: { code, message: messageOf(error) } });
   }
+}
+
+/** The connection goes with its answer: one that is kept open, or not read, holds a place that others need. */
+function endWith(socket: Socket, value: unknown): void {
+  if (socket.destroyed) return;
+  const late = setTimeout(() => socket.destroy(), answerMs);
+  socket.once('close', () => clearTimeout(late));
+  socket.end(line(value), () => socket.destroy());
 }
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;

@@ -48,14 +48,15 @@ export async function mountInputs(
   const opened: number[] = [];
   try {
     for (const steps of inputs) opened.push(openBelow(staging, steps));
-    return await Promise.all(
-      opened.map(async (fd, index) => {
-        const place = inputPlace(folder, index);
-        mkdirSync(place, { mode: 0o755 });
-        await mount('An input', ['--bind', '/proc/self/fd/3', place], fd);
-        return place;
-      }),
-    );
+    const mounting = opened.map(async (fd, index) => {
+      const place = inputPlace(folder, index);
+      mkdirSync(place, { mode: 0o755 });
+      await mount('An input', ['--bind', '/proc/self/fd/3', place], fd);
+      return place;
+    });
+    // One that fails must not leave others at work.
+    await Promise.allSettled(mounting);
+    return await Promise.all(mounting);
   } finally {
     for (const fd of opened) closeSync(fd);
   }

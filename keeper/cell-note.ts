@@ -1,8 +1,8 @@
-import { CellId, MakeCell } from '@hotcell/contract/keeper-protocol.ts';
+import { CellId, MakeCell, mostInputs } from '@hotcell/contract/keeper-protocol.ts';
 import { z } from 'zod';
 
-/** What the keeper writes about a cell before it starts it, so that the next keeper knows it again. */
-export const CellNote = z.strictObject({
+/** What the keeper writes about a cell before it starts it. The next keeper may be of another version. */
+export const CellNote = z.object({
   cell: CellId,
   worker: MakeCell.shape.worker,
   deadline: MakeCell.shape.deadline,
@@ -16,3 +16,16 @@ export const CellNote = z.strictObject({
   inputs: z.int(),
 });
 export type CellNote = z.infer<typeof CellNote>;
+
+/** Of a cell whose note can't be read, because the machine lost power: enough to end what it left and to remove it. */
+export const lostNote = (cell: string, parent: string): CellNote => ({
+  cell,
+  worker: 'unknown',
+  deadline: new Date(0).toISOString(),
+  runtime: 'runc',
+  cgroup: `${parent}/${cell}`,
+  number: -1,
+  uid: 0,
+  base: null,
+  inputs: mostInputs,
+});

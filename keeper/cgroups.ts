@@ -36,7 +36,7 @@ export class Cgroups {
       for (const above of ['', ...ancestors(path)])
         writeFileSync(join(mount, above, 'cgroup.subtree_control'), '+memory +pids +cpu');
       writeFileSync(this.#file(path, 'memory', 'memory.max'), String(memoryBytes));
-    } else writeFileSync(this.#file(path, 'memory', 'memory.limit_in_bytes'), String(memoryBytes));
+    } else limitMemory(this.#file(path, 'memory', 'memory.limit_in_bytes'), memoryBytes);
     writeFileSync(this.#file(path, 'pids', 'pids.max'), String(pids));
   }
 
@@ -67,8 +67,15 @@ export class Cgroups {
     }
   }
 
-  release(path: string): void {
-    removeEmpty(this.#file(path, 'pids', ''));
+  /** False if it was not there. */
+  release(path: string): boolean {
+    try {
+      rmdirSync(this.#file(path, 'pids', ''));
+      return true;
+    } catch {
+      // Another cell's, or gone with the machine's last start.
+      return false;
+    }
   }
 
   /** The names of the cgroups in this one. */
@@ -147,6 +154,15 @@ export class Cgroups {
       // The cell has ended, or this kernel does not have the file.
       return undefined;
     }
+  }
+}
+
+/** The cells of an earlier keeper may hold more than this, and then the limit before stays until they end. */
+function limitMemory(file: string, bytes: number): void {
+  try {
+    writeFileSync(file, String(bytes));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error;
   }
 }
 

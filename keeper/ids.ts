@@ -37,15 +37,19 @@ export class Ids {
     this.#cgroups.reserve(place);
   }
 
-  lease(): IdLease {
+  lease(cell: string): IdLease {
     for (let tried = 0; tried < count; tried++) {
       this.#next = (this.#next + 1) % count;
-      if (this.#cgroups.reserve(`${place}/${this.#next}`)) return idsOf(this.#next, this.#ownUsers);
+      const number = this.#next;
+      if (!this.#cgroups.reserve(`${place}/${number}`)) continue;
+      this.#cgroups.reserve(`${place}/${number}/${cell}`);
+      return idsOf(number, this.#ownUsers);
     }
     throw new HotcellError('cell_failed', `All ${count} ranges of ids are leased: no cell can be made until some end.`);
   }
 
-  release(number: number): void {
-    this.#cgroups.release(`${place}/${number}`);
+  /** Of this cell alone: after a restart of the machine, an old note may name ids that another cell has leased since. */
+  release({ number, cell }: { number: number; cell: string }): void {
+    if (this.#cgroups.release(`${place}/${number}/${cell}`)) this.#cgroups.release(`${place}/${number}`);
   }
 }

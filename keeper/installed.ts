@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
 import { type Digest, hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
@@ -8,14 +9,19 @@ import { RootNote } from './root-note.ts';
 /** What the operator installed for cells: nothing else can be in one. */
 export class Installed {
   readonly #roots: string;
-  readonly #profiles: ReadonlyMap<Digest, unknown>;
+  readonly #profiles: ReadonlyMap<Digest, { file: string; profile: unknown }>;
+  readonly #machine: string;
 
-  constructor(roots: string, profilesFolder: string) {
+  constructor(roots: string, profilesFolder: string, machine: string) {
     this.#roots = roots;
-    const texts = readdirSync(profilesFolder)
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => readFileSync(join(profilesFolder, name), 'utf8'));
-    this.#profiles = new Map(texts.map((text) => [sha256(text), JSON.parse(text)]));
+    this.#machine = machine;
+    const files = readdirSync(profilesFolder).filter((name) => name.endsWith('.json'));
+    this.#profiles = new Map(
+      files.map((file) => {
+        const text = readFileSync(join(profilesFolder, file), 'utf8');
+        return [sha256(text), { file, profile: JSON.parse(text) as unknown }];
+      }),
+    );
   }
 
   /** Read anew each time: images come while the keeper runs. */
@@ -39,10 +45,11 @@ export class Installed {
     return { path: join(folder, 'root'), note };
   }
 
-  profile(digest: Digest): unknown {
-    const profile = this.#profiles.get(digest);
-    if (profile !== undefined) return profile;
-    const message = `The keeper has no seccomp profile ${digest}. Submit the run again, or run worker and keeper of the version that pinned the policy.`;
+  /** That of this runtime alone: what gVisor's own kernel may be asked, the host's kernel may not. */
+  profile(digest: Digest, runtime: CellRuntime): unknown {
+    const found = this.#profiles.get(digest);
+    if (found?.file === `${runtime}-${this.#machine}.json`) return found.profile;
+    const message = `The keeper has no seccomp profile ${digest} for ${runtime}. Submit the run again, or run worker and keeper of the version that pinned the policy.`;
     throw new HotcellError('posture_differs', message);
   }
 }

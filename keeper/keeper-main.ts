@@ -8,7 +8,7 @@ const sweepMs = 10_000;
 
 const settings = readKeeperSettings(process.env);
 const keeper = openKeeper(settings);
-await keeper.sweep(new Date());
+await keeper.sweep();
 const server = await serve(keeper, settings.HOTCELL_KEEPER_SOCKET);
 const { runtimes } = keeper.parts;
 const names = Object.values(runtimes).map(({ name, version }) => `${name} ${version}`);
@@ -22,7 +22,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
     ends.abort();
   });
 void (async () => {
-  for await (const _ of every(sweepMs, undefined, { signal: ends.signal, ref: false })) await keeper.sweep(new Date());
+  for await (const _ of every(sweepMs, undefined, { signal: ends.signal, ref: false })) await keeper.sweep();
 })().catch(() => {
   // Asked to end.
 });

@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
-import { HotcellError } from '@hotcell/contract/errors.ts';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { KeeperAnswer, MakeCell } from '@hotcell/contract/keeper-protocol.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { bundleOf } from './bundle.ts';
-import { CellNote } from './cell-note.ts';
+import { CellNote, lostNote } from './cell-note.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { IdLease, Ids } from './ids.ts';
 import { type InitProgram, makeCellFolder } from './cell-folder.ts';
@@ -34,6 +34,8 @@ export interface KeeperParts {
 
 /** An ended cell that its worker does not remove goes after this. */
 const endedMs = 60_000;
+/** What a cell may take beside its run: its start, its outputs, a slow store. */
+const besidesMs = 60 * 60_000;
 const strayMs = 10_000;
 
 /** All cells of this host's installation, by their ids. */
@@ -52,11 +54,11 @@ export class Keeper {
     const file = join(folder, 'note.json');
     // It was never started: its note is written first.
     if (!existsSync(file)) return rmSync(folder, { recursive: true, force: true });
-    const note = parseJsonAs(CellNote, readFileSync(file, 'utf8'), file, 'internal');
+    const note = noteIn(file) ?? lostNote(basename(folder), this.parts.parent);
     const { runtimes } = this.parts;
     // Without the runtime that made it, a cell can still be killed and cleared up.
     const runtime = runtimes[note.runtime] ?? runtimeFor(runtimes, 'runc');
-    this.#cells.set(note.cell, new KeptCell(this.parts, folder, note, runtime));
+    this.#cells.set(note.cell, new KeptCell(this.parts, folder, note, runtime, true));
   }
 
   get(cell: string): KeptCell {
@@ -73,14 +75,16 @@ export class Keeper {
       throw new HotcellError('cell_failed', `The keeper has ${mostCells} cells, as many as it may make.`);
     const runtime = runtimeFor(runtimes, order.runtime);
     const root = installed.root(order.image);
-    const seccomp = installed.profile(order.seccomp);
-    const lease = ids.lease();
+    const seccomp = installed.profile(order.seccomp, order.runtime);
+    const lease = ids.lease(order.cell);
     const folder = join(cellsFolder, order.cell);
-    const cell = new KeptCell(this.parts, folder, this.#noteOf(order, lease), runtime);
+    const cell = new KeptCell(this.parts, folder, this.#noteOf(order, lease), runtime, false);
     // From here on it can be removed.
     this.#cells.set(order.cell, cell);
     try {
-      await this.#prepare(order, cell, { root: root.path, seccomp });
+      const prepared = this.#prepare(order, cell, { root: root.path, seccomp });
+      cell.preparing = prepared.catch(() => undefined);
+      await prepared;
       cell.start(go(lease.uid));
     } catch (error) {
       await this.remove(order.cell);
@@ -88,7 +92,10 @@ export class Keeper {
     }
   }
 
-  #noteOf({ cell, worker, deadline, runtime, inputs }: MakeCell, { number, uid, base }: IdLease): CellNote {
+  #noteOf({ cell, worker, runtime, inputs, ...order }: MakeCell, { number, uid, base }: IdLease): CellNote {
+    const { timeoutSeconds, graceSeconds } = order.limits;
+    const longest = Date.now() + (timeoutSeconds + graceSeconds) * 1000 + besidesMs;
+    const deadline = new Date(Math.min(Date.parse(order.deadline), longest)).toISOString();
     const cgroup = `${this.parts.parent}/${cell}`;
     return { cell, worker, deadline, runtime, cgroup, number, uid, base: base ?? null, inputs: inputs.length };
   }
@@ -100,9 +107,10 @@ export class Keeper {
   ): Promise<void> {
     const { staging, init, cgroups } = this.parts;
     const files = makeCellFolder(folder, { uid: note.uid, limits, init });
-    writeFileSync(join(folder, 'note.json'), JSON.stringify(note));
+    writeFileSync(join(folder, 'note.new'), JSON.stringify(note));
+    renameSync(join(folder, 'note.new'), join(folder, 'note.json'));
     const steps = inputs.map(({ from }) => from);
-    const [own, places] = await Promise.all([mountRoot(root, folder), mountInputs(staging, folder, steps)]);
+    const [own, places] = await bothOf(mountRoot(root, folder), mountInputs(staging, folder, steps));
     const mounts = inputs.map(({ target }, index) => ({ source: places[index] ?? '', target }));
     // The folder of all inputs before those in it.
     mounts.sort((a, b) => (a.target < b.target ? -1 : 1));
@@ -133,10 +141,8 @@ export class Keeper {
   }
 
   /** What no worker asks for any more: cells that ended a while ago, and cells past their deadline. */
-  async sweep(now: Date): Promise<void> {
-    const over = [...this.#cells.values()].filter(
-      (cell) => (cell.endedForMs() ?? 0) > endedMs || Date.parse(cell.note.deadline) < now.getTime(),
-    );
+  async sweep(): Promise<void> {
+    const over = [...this.#cells.values()].filter((cell) => (cell.endedForMs() ?? 0) > endedMs || cell.isOverdue());
     await Promise.allSettled([...over.map((cell) => this.remove(cell.note.cell)), this.#removeStrays()]);
   }
 
@@ -155,4 +161,21 @@ export class Keeper {
     const gone = await Promise.all([...this.#cells.keys()].map((id) => this.remove(id)));
     return gone.every(Boolean);
   }
+}
+
+function noteIn(file: string): CellNote | undefined {
+  try {
+    return parseJsonAs(CellNote, readFileSync(file, 'utf8'), file, 'internal');
+  } catch (error) {
+    process.stderr.write(
+      `${JSON.stringify({ msg: 'a note is unreadable: the cell is ended', file, error: messageOf(error) })}\n`,
+    );
+    return undefined;
+  }
+}
+
+/** Fails only when neither goes on any more: a mount that came after the removal would stay. */
+async function bothOf<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([a, b]);
+  return [await a, await b];
 }

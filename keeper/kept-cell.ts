@@ -36,12 +36,24 @@ export class KeptCell {
   #over: Promise<unknown> | undefined;
   #endedAt: number | undefined;
   #removal: Promise<boolean> | undefined;
+  /** Its mounts are being made: they must not come after its removal. */
+  preparing: Promise<unknown> = Promise.resolve();
+  readonly #isFound: boolean;
+  readonly #dueAt: number;
 
-  constructor(kept: Kept, folder: string, note: CellNote, runtime: Runtime) {
+  /** `isFound`: an earlier keeper started it. Only then does an empty cgroup mean that it has ended. */
+  constructor(kept: Kept, folder: string, note: CellNote, runtime: Runtime, isFound: boolean) {
     this.#kept = kept;
     this.folder = folder;
     this.note = note;
     this.#runtime = runtime;
+    this.#isFound = isFound;
+    this.#dueAt = performance.now() + Date.parse(note.deadline) - Date.now();
+  }
+
+  /** By a clock that nothing sets: a step of the wall clock must not end a living cell. */
+  isOverdue(): boolean {
+    return performance.now() > this.#dueAt;
   }
 
   get cgroup(): string {
@@ -85,7 +97,7 @@ export class KeptCell {
 
   /** Since when it has ended; undefined while it goes on. One of an earlier keeper has ended when its cgroup is empty. */
   endedForMs(): number | undefined {
-    if (this.#over === undefined && this.#endedAt === undefined && this.#kept.cgroups.pids(this.cgroup).length === 0)
+    if (this.#isFound && this.#endedAt === undefined && this.#kept.cgroups.pids(this.cgroup).length === 0)
       this.#endedAt = performance.now();
     return this.#endedAt === undefined ? undefined : performance.now() - this.#endedAt;
   }
@@ -115,7 +127,6 @@ export class KeptCell {
   }
 
   async kill(): Promise<void> {
-    if (this.endedForMs() !== undefined) return;
     const { cgroups } = this.#kept;
     // The runtime first: one that has not made the cell's cgroup yet must not start anything any more.
     if (cgroups.pids(this.cgroup).length === 0) this.#child?.kill('SIGKILL');
@@ -134,6 +145,7 @@ export class KeptCell {
 
   async #remove(): Promise<boolean> {
     const { cgroups, ids } = this.#kept;
+    await this.preparing;
     await this.kill();
     if (this.#over !== undefined && this.#endedAt === undefined) {
       await within(reapMs, this.#over);
@@ -142,8 +154,9 @@ export class KeptCell {
     await this.#forget();
     await unmountAll(this.folder, this.note.inputs);
     if (!cgroups.remove(this.cgroup)) return false;
-    ids.release(this.note.number);
     rmSync(this.folder, { recursive: true, force: true });
+    // Last: a lease that is given back while anything of the cell is left could be another cell's by the next try.
+    ids.release(this.note);
     return true;
   }
 

@@ -29,7 +29,7 @@ export function openKeeper(settings: KeeperSettings): Keeper {
   return new Keeper({
     cgroups,
     ids: new Ids(cgroups, ownUsers === 'on'),
-    installed: new Installed(join(folder, 'roots'), join(import.meta.dirname, '../images/seccomp')),
+    installed: new Installed(join(folder, 'roots'), join(import.meta.dirname, '../images/seccomp'), machine),
     runtimes: findRuntimes(stateFolder, cgroups, settings.HOTCELL_KEEPER_RUNTIME),
     parent,
     cellsFolder: join(folder, 'cells'),

@@ -41,6 +41,16 @@ export interface Accepted {
  */
 export async function accept(deps: AcceptDeps, asked: Acceptable): Promise<Accepted> {
   const mark = await claimKey(deps, asked);
+  let isPromised = mark.repeated;
+  try {
+    return await promise(deps, asked, mark, () => (isPromised = true));
+  } catch (error) {
+    if (!isPromised) await forget(deps, asked.spec.tenant, mark.run);
+    throw error;
+  }
+}
+
+async function promise(deps: AcceptDeps, asked: Acceptable, mark: KeyClaim, promised: () => void): Promise<Accepted> {
   const asNew = parseAs(Spec, { ...asked.spec, run: mark.run, acceptedAt: mark.at }, 'the spec');
   const pinned = await putSpec(deps.store, asNew);
   const { spec } = pinned;
@@ -50,6 +60,7 @@ export async function accept(deps: AcceptDeps, asked: Acceptable): Promise<Accep
   if (!begun) {
     const marker = markerOf(asked.queue, pinned);
     await putOpenMarker(deps.store, marker);
+    promised();
     crashPoint('accept.open');
     await queueIfPossible(deps, marker, {});
     crashPoint('accept.queued');
@@ -84,7 +95,11 @@ async function claimKey(deps: AcceptDeps, { spec, queue, idempotency }: Acceptab
   await countWaiting(deps, spec.tenant, fresh.run);
   if (!idempotency) return { ...fresh, repeated: false };
   const { key, body } = idempotency;
-  const first = await putIdempotencyMark(store, key, { version: 1, tenant: spec.tenant, body, ...fresh });
+  const asked = { version: 1 as const, tenant: spec.tenant, body, ...fresh };
+  const first = await putIdempotencyMark(store, key, asked).catch(async (error: unknown) => {
+    await forget(deps, spec.tenant, fresh.run);
+    throw error;
+  });
   if (first.run !== fresh.run) {
     await forget(deps, spec.tenant, fresh.run);
     return repeated(first, body);

@@ -36,20 +36,30 @@ export class OpenRuns {
   /** Every open run, even the youngest, and every cancel, so that the worker that has the run hears of it. */
   async sweepAll(keep: Keep): Promise<void> {
     await this.copyCancels(0, keep);
-    for (const shard of allShards) await this.sweep(shard, Number.POSITIVE_INFINITY, keep);
+    const failures: unknown[] = [];
+    for (const shard of allShards) failures.push(...(await this.#sweep(shard, Number.POSITIVE_INFINITY, keep)));
+    if (failures.length > 0) throw failures[0];
   }
 
   async sweep(shard: string, bornBefore: number, keep: Keep): Promise<void> {
+    const [failure] = await this.#sweep(shard, bornBefore, keep);
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Why some of its runs could not be queued again. */
+  async #sweep(shard: string, bornBefore: number, keep: Keep): Promise<unknown[]> {
+    const failures: unknown[] = [];
     let found = new Map<RunId, string>();
     for await (const { tenant, run } of openRuns(this.#deps.store, shard)) {
-      if (this.#ends.aborted) return;
+      if (this.#ends.aborted) return failures;
       if (timeOf(run).getTime() > bornBefore || this.#finished.has(run)) continue;
       found.set(run, tenant);
       if (found.size < page) continue;
-      await this.#queueMissing(found, keep);
+      failures.push(...(await this.#queueMissing(found, keep)));
       found = new Map();
     }
-    await this.#queueMissing(found, keep);
+    failures.push(...(await this.#queueMissing(found, keep)));
+    return failures;
   }
 
   async copyCancels(since: number, keep: Keep): Promise<void> {
@@ -61,7 +71,7 @@ export class OpenRuns {
     }
   }
 
-  async #queueMissing(found: ReadonlyMap<RunId, string>, keep: Keep): Promise<void> {
+  async #queueMissing(found: ReadonlyMap<RunId, string>, keep: Keep): Promise<unknown[]> {
     await keep();
     let missing = [...found.keys()];
     const asked = new Set(this.#queues);
@@ -71,12 +81,17 @@ export class OpenRuns {
     // Only what has a ticket, or is to have one later, counts as open: a finished run has none, and its marker may stand for long.
     const without = new Set(missing);
     await this.#deps.live.tenants.saw(new Map([...found].filter(([run]) => !without.has(run))));
+    const failures: unknown[] = [];
     for (let from = 0; from < missing.length && !this.#ends.aborted; from += atOnce) {
       await keep();
-      await Promise.all(
-        missing.slice(from, from + atOnce).map((run) => this.#queueAgain(found.get(run) ?? '', run, asked)),
-      );
+      const some = missing.slice(from, from + atOnce);
+      const ends = await Promise.allSettled(some.map((run) => this.#queueAgain(found.get(run) ?? '', run, asked)));
+      const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
+      // One run that the store does not give up holds up no other; where none of many gets through, the store is away.
+      if (failed.length > 1 && failed.length === some.length) throw failed[0];
+      failures.push(...failed.slice(0, 1));
     }
+    return failures;
   }
 
   /** What of one run cannot be read holds up no other. */

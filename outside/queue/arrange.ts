@@ -31,7 +31,7 @@ const keptSeconds = 7 * 86_400;
 /** A worker that has not said for so long that a run goes on is dead. */
 const runningMs = 15_000;
 
-/** KEYS: as `arrangeKeys` has them. ARGV: what happened, and then run, tenant and position; or pairs of run and tenant. */
+/** KEYS: as `arrangeKeys` has them. ARGV: what happened, and then run, tenant, position and lock; or pairs of run and tenant. */
 export const arrangeScript = `
 local jobs, roundKey, turnsKey, linePrefix, lines, held = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local orderKey, runningPrefix, quotas = KEYS[7], KEYS[8], KEYS[9]
@@ -150,11 +150,12 @@ end
 local goes = 1
 local what, run, tenant = ARGV[1], ARGV[2], ARGV[3]
 if what == 'taken' then
-  redis.call('ZREM', linePrefix .. tenant, run)
-  if redis.call('EXISTS', jobs .. run) == 0 then
-    -- It was taken from a Valkey that is gone. What is written of it here would pass for a ticket.
+  if redis.call('GET', jobs .. run .. ':lock') ~= ARGV[5] then
+    -- It was taken from a Valkey that is gone, or is another worker's by now, or waits again. What is written of it here
+    -- would pass for a ticket, or take a waiting one out of its line, where nothing would find it.
     goesOn(run, tenant)
   elseif redis.call('ZSCORE', runningPrefix .. tenant, run) or room(tenant) > 0 then
+    redis.call('ZREM', linePrefix .. tenant, run)
     goesOn(run, tenant)
     used(tenant, tonumber(ARGV[4]))
     -- Its turn has come: should it come back, it is served first.
@@ -162,12 +163,13 @@ if what == 'taken' then
   else
     -- Two workers took two tickets at the same moment. This one goes back, as if it had not been taken.
     goes = 0
+    redis.call('ZREM', linePrefix .. tenant, run)
     redis.call('HSET', jobs .. run, 'priority', ${arrival})
     redis.call('HINCRBY', jobs .. run, 'ats', -1)
   end
   seat(tenant)
 elseif what == 'left' then
-  redis.call('ZREM', linePrefix .. tenant, run)
+  -- Its line stays: the run may have been queued again meanwhile, and then waits there alone.
   redis.call('ZREM', runningPrefix .. tenant, run)
   seat(tenant)
 elseif what == 'looked' then

@@ -20,6 +20,7 @@ export class TicketPull implements Pull {
   /** The tenants of the runs that are served. */
   readonly #tenants = new Map<string, string>();
   readonly #looking: NodeJS.Timeout;
+  #isLooking = false;
 
   constructor(settings: QueueSettings, queue: string, service: Service) {
     this.#service = service;
@@ -50,7 +51,7 @@ export class TicketPull implements Pull {
       // A refused ticket that stayed would keep out the run's real ticket.
       removeOnFail: { count: 0 },
     });
-    this.#looking = setInterval(() => void this.#arrange('looked', ...[...this.#tenants].flat()), lookMs);
+    this.#looking = setInterval(() => void this.#look(), lookMs);
     this.#worker.on('lockRenewalFailed', (runs: string[]) => {
       for (const run of runs) service.lockLost(run);
     });
@@ -85,19 +86,31 @@ export class TicketPull implements Pull {
     const { ticket, recovered, tenant } = openEnvelope(job);
     const mayHaveBegun = recovered || attemptsStarted > 1 || stalledCounter > 0;
     if (tenant !== undefined) {
-      if ((await this.#arrange('taken', id, tenant, String(job.priority))) === 0) {
+      if ((await this.#arrange('taken', id, tenant, String(job.priority), token ?? '')) === 0) {
         await job.moveToWait(token);
         await this.#arrange('added');
         throw new WaitingError();
       }
-      this.#tenants.set(id, tenant);
     }
+    // Its first serving here may still go on, after this worker lost the lock: that one says when the run has left.
+    const counts = tenant !== undefined && !this.#tenants.has(id);
+    if (counts) this.#tenants.set(id, tenant);
     try {
       await this.#answer(job, token, await this.#service.serve({ id, ticket, mayHaveBegun }));
     } finally {
-      this.#tenants.delete(id);
-      if (tenant !== undefined) void this.#arrange('left', id, tenant);
+      if (counts) {
+        this.#tenants.delete(id);
+        void this.#arrange('left', id, tenant);
+      }
     }
+  }
+
+  /** One call at a time: while Valkey is away, they would pile up and all be sent at once. */
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    await this.#arrange('looked', ...[...this.#tenants].flat());
+    this.#isLooking = false;
   }
 
   async #answer(job: Job<unknown>, token: string | undefined, served: Served): Promise<void> {

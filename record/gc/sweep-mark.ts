@@ -47,6 +47,8 @@ export class Sweeping {
 
   /** Between all steps. Once the mark was lost, every step fails. */
   async keep(): Promise<void> {
+    // Many steps go on at once: while one renews the mark, it is no other collector's.
+    if (this.#renewing) await this.#renewing;
     const age = Math.max(...this.#clocks.map((clock, i) => clock() - (this.#renewedAt[i] ?? 0)));
     if (!this.#ours || age > lapsesMs) {
       this.#ours = false;

@@ -112,7 +112,7 @@ export const worker: Rows<Names<typeof workerSettings>> = {
   HOTCELL_CACHE_BYTES: ['20 GiB', 'Size of the cache of inputs on this host.'],
   HOTCELL_CELL_DISK_BYTES_PER_SECOND: [
     '200 MiB',
-    'What each cell may read from each disk of the host in a second, and write, in operations of 16 KiB or more. `0`: no bound.',
+    'What each cell may read from each disk of the host in a second, and write, in operations of 16 KiB or more. `0`: no bound. The keeper does not bound it yet.',
   ],
   HOTCELL_SOURCES: ['none', 'The same file as the producer’s. Needed for snapshots in reference mode.'],
   HOTCELL_DRAIN_SECONDS: [

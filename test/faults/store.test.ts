@@ -107,6 +107,8 @@ describe('runs and a store', { concurrency: 4 }, () => {
     await using house = await openHouse(bed, { endpoint: proxy.url });
     proxy.fault = ({ path }) => (path.includes('/open/') ? { kind: 'status', status: 503 } : undefined);
     await assert.rejects(house.submit('print hello', { key: 'k' }), { code: 'store_unavailable' });
+    const { waiting } = await house.producer.live.tenants.use(house.tenant);
+    assert.equal(waiting, 0, 'nor does it count as waiting');
     proxy.fault = () => undefined;
     await house.worker('one');
     const { run } = await house.submit('print hello', { key: 'k' });

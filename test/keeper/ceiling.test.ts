@@ -13,10 +13,12 @@ import { openKeptCells } from '../support/own-keeper.ts';
 let bed: Bed;
 let made: Awaited<ReturnType<typeof openKeptCells>>;
 let staging: string;
+let machine: string;
 before(async () => {
   bed = await openBed();
   made = await openKeptCells(bed, 'ceiling', { HOTCELL_KEEPER_CELLS: '2' });
   staging = join(made.stateDir, 'cache');
+  ({ machine } = await made.keptBy.door.ask({ ask: 'about' }));
   await mkdir(join(staging, 'trees/one'), { recursive: true });
   await writeFile(join(staging, 'trees/file'), 'no folder');
   await symlink('/etc', join(staging, 'trees/link'));
@@ -26,7 +28,8 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-const profile = () => Object.values(made.plan('runc').seccomp)[0] ?? '';
+const profile = (runtime: 'runc' | 'gvisor' = 'runc') =>
+  made.plan(runtime).seccomp[`${runtime}-${machine}`] ?? assert.fail(machine);
 const request = (more: Partial<MakeCell> = {}): MakeCell => ({
   ask: 'make',
   cell: randomBytes(8).toString('hex'),
@@ -60,6 +63,10 @@ async function nothingIsLeft(): Promise<void> {
 const refused: Record<string, { more: () => Partial<MakeCell>; code: string }> = {
   'an image that the operator did not install': { more: () => ({ image: unknown }), code: 'image_missing' },
   'a seccomp profile that is not one of ours': { more: () => ({ seccomp: unknown }), code: 'posture_differs' },
+  'the seccomp profile of another runtime': {
+    more: () => ({ seccomp: profile('gvisor') }),
+    code: 'posture_differs',
+  },
   'more memory than any cell may have': {
     more: () => ({ limits: { ...testLimits, memoryBytes: 2 ** 50 } }),
     code: 'invalid',
@@ -110,6 +117,21 @@ test('the same request without the forbidden part makes a cell', async () => {
   const { socket } = await made.keptBy.door.make(order);
   socket.destroy();
   assert.deepEqual(await made.keptBy.door.ask({ ask: 'remove', cell: order.cell }), { isGone: true });
+  await nothingIsLeft();
+});
+
+test('a cell that is looked at while it is made is not taken for one that has ended', async () => {
+  const order = request({ inputs: [{ from: ['trees', 'one'], target: '/inputs' }] });
+  let isMade = false;
+  const making = made.keptBy.door.make(order).finally(() => (isMade = true));
+  while (!isMade) await made.keptBy.door.ask({ ask: 'list' });
+  const { socket } = await making;
+  const [listed] = await made.keptBy.door.ask({ ask: 'list' });
+  assert.deepEqual([listed?.cell, listed?.hasEnded], [order.cell, false]);
+  await made.keptBy.door.ask({ ask: 'kill', cell: order.cell });
+  assert.equal((await made.keptBy.door.ask({ ask: 'end', cell: order.cell, withinMs: 60_000 })).hasEnded, true);
+  socket.destroy();
+  await made.keptBy.door.ask({ ask: 'remove', cell: order.cell });
   await nothingIsLeft();
 });
 

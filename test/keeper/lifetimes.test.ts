@@ -54,6 +54,15 @@ test('a keeper kills a busy cell of the keeper before it', async () => {
   assert.deepEqual(folders(), []);
 });
 
+test('a cell whose note is lost is ended, and the keeper starts all the same', async () => {
+  const cell = await made.cells.open(made.plan('runc'));
+  await made.keptBy.kill();
+  writeFileSync(join(made.keptBy.folder, 'cells', cell.id, 'note.json'), '');
+  await made.keptBy.start();
+  await until('nothing of the cell is left', async () => folders().length === 0);
+  await cell.destroy();
+});
+
 test('a keeper that starts ends what runs in its cgroups without a folder of its own', async () => {
   const place = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].map((top) => join(top, 'hotcell', made.installation));
   const parent = place.find((path) => existsSync(path));

@@ -112,9 +112,35 @@ test('a ticket that was taken from a Valkey that is gone leaves nothing that pas
   const name = nextName();
   const connection = { url: settings.url };
   const bare = new bull.Queue(nameOf(settings, name), { prefix, connection });
-  assert.equal(await runScript(bare, 'hotcellArrange', arrangeKeys(settings, name), 'taken', 'lost', 't', '2'), 1);
+  assert.equal(
+    await runScript(bare, 'hotcellArrange', arrangeKeys(settings, name), 'taken', 'lost', 't', '2', 'lock'),
+    1,
+  );
   await bare.close();
   assert.deepEqual(await queues.of(name).missing(['lost']), ['lost']);
+});
+
+test('a run that was queued again keeps its place, whatever its earlier attempt says when it leaves', async () => {
+  const name = nextName();
+  await allow({ t: 1 });
+  const redis = new Redis(settings.url);
+  const running = `hotcell:${settings.installation}:running:t`;
+  await redis.zadd(running, Date.now() + 600_000, 'another');
+  const queue = queues.of(name);
+  await queue.enqueue(null, { run: 'again', tenant: 't', priority: 5 });
+  await until('it stands in its line alone', async () => (await queue.places(['again']))[0]?.at === 'held');
+  const bare = new bull.Queue(nameOf(settings, name), { prefix, connection: { url: settings.url } });
+  const say = async (...words: string[]) =>
+    await runScript(bare, 'hotcellArrange', arrangeKeys(settings, name), ...words);
+  await say('left', 'again', 't');
+  // A call that was made before an outage, and arrives after it.
+  await say('taken', 'again', 't', '2', 'a lock that is over');
+  await say('left', 'again', 't');
+  await bare.close();
+  await redis.zrem(running, 'another');
+  redis.disconnect();
+  await using consumer = consume(queue);
+  assert.deepEqual(await consumer.first(1), ['again']);
 });
 
 test('a run whose worker is dead counts no more', async () => {
