@@ -9,8 +9,8 @@ export interface Uids {
 
 /** Far more than cells at once: their uids are looked for from a random place on, so that workers seldom collide. */
 const fewest = 2048;
-/** Owns ext4's reserved blocks, and stands for unknown users. */
-const nobody = 65_534;
+/** What the kernel shows for an id that it can't map; every image has a user with it. */
+const overflowUid = 65_534;
 const highest = 2 ** 31 - 1;
 
 export function uidsOf(range: string): Uids {
@@ -29,5 +29,6 @@ export const UidRange = z
       say(`must begin at ${frameLimits.lowestUid} or later: lower uids belong to the system`);
     if (last > highest) say(`must end at ${highest} or earlier`);
     if (last - first + 1 < fewest) say(`must have at least ${fewest} uids`);
-    if (first <= nobody && nobody <= last) say(`must not contain ${nobody}, the system’s nobody`);
+    if (first <= overflowUid && overflowUid <= last)
+      say(`must not contain ${overflowUid}, which the kernel shows for ids that it can’t map`);
   });

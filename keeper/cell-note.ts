@@ -1,8 +1,8 @@
 import { CellId, MakeCell, mostInputs } from '@hotcell/contract/keeper-protocol.ts';
 import { z } from 'zod';
 
-/** What the keeper writes about a cell before it starts it. The next keeper may be of another version. */
-export const CellNote = z.object({
+/** What the keeper writes about a cell before it starts it, so that the next keeper knows it again. */
+export const CellNote = z.strictObject({
   cell: CellId,
   worker: MakeCell.shape.worker,
   deadline: MakeCell.shape.deadline,

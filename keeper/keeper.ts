@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { KeeperAnswer, MakeCell } from '@hotcell/contract/keeper-protocol.ts';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { parseOurs } from '@hotcell/contract/parse.ts';
 import { bundleOf } from './bundle.ts';
 import { CellNote, lostNote } from './cell-note.ts';
 import type { Cgroups } from './cgroups.ts';
@@ -165,7 +165,8 @@ export class Keeper {
 
 function noteIn(file: string): CellNote | undefined {
   try {
-    return parseJsonAs(CellNote, readFileSync(file, 'utf8'), file, 'internal');
+    // The keeper that wrote it may be newer than this one.
+    return parseOurs(CellNote, readFileSync(file, 'utf8'), file);
   } catch (error) {
     process.stderr.write(
       `${JSON.stringify({ msg: 'a note is unreadable: the cell is ended', file, error: messageOf(error) })}\n`,

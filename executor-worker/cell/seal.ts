@@ -130,6 +130,7 @@ function unexpected(frame: CellFrame | undefined): HotcellError {
 /** Says what the runtime printed about a cell that never started. */
 async function explained(error: unknown, made: MadeCell, talk: Talk): Promise<never> {
   if (!(error instanceof HotcellError) || error.code !== 'cell_failed') throw error;
+  // The exit code only adds to the message: a runtime that can't tell it in time has already failed.
   const exitCode = await made.ended(1000).catch(() => undefined);
   const how = exitCode === undefined ? '' : ` Its init ended with exit code ${exitCode}.`;
   const said = talk.stderr === '' ? '' : ` The runtime says: ${talk.stderr}`;

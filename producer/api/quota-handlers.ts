@@ -32,7 +32,11 @@ export function quotaHandlers(producer: Producer) {
 }
 
 async function useOf({ quotas, live, streams }: Producer, tenant: string): Promise<TenantQuotas> {
-  const runs = await live.tenants.use(tenant).catch(() => undefined);
+  const runs = await live.tenants.use(tenant).catch((error: unknown) => {
+    // The quotas are known without Valkey; what is used of them is not.
+    if (!(error instanceof HotcellError && error.code === 'queue_unavailable')) throw error;
+    return undefined;
+  });
   const used: Record<QuotaName, number | null> = {
     waitingRuns: runs?.waiting ?? null,
     runningRuns: runs?.running ?? null,

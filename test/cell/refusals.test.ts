@@ -120,8 +120,8 @@ for (const [what, { plan, code, said }] of Object.entries(refused))
   });
 
 test('a missing engine is reported as unavailable', async () => {
-  const nobody = new Engine(join(made.stateDir, 'no-socket'));
-  await assert.rejects(nobody.version(), { code: 'engine_unavailable' });
+  const absent = new Engine(join(made.stateDir, 'no-socket'));
+  await assert.rejects(absent.version(), { code: 'engine_unavailable' });
 });
 
 test('a runtime that the engine does not know is reported by name', async () => {

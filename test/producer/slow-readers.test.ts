@@ -40,7 +40,7 @@ async function startOf(url: string, line: string, apiKey = key) {
   return client;
 }
 
-test('downloads that nobody reads take no connection that keys and acceptance need, nor all that downloads have', async () => {
+test('downloads that their clients don’t read leave connections to keys and acceptance, and to other downloads', async () => {
   await using stack = new AsyncDisposableStack();
   for (let n = 0; n < 80; n++) stack.use(await startOf(patient.url, download));
   const other = bed.tenant();

@@ -66,7 +66,7 @@ const remove =
   ({ store }) =>
     store.delete(store[bucket], key);
 
-const nobodyMay: Readonly<Record<string, Try>> = {
+const noAccountMay: Readonly<Record<string, Try>> = {
   'delete a spec': remove('record', record.spec),
   'delete a result': remove('record', record.result),
   'delete a content': remove('record', record.content),
@@ -85,7 +85,7 @@ const nobodyMay: Readonly<Record<string, Try>> = {
 
 const mustNot: Readonly<Record<Account, Readonly<Record<string, Try>>>> = {
   producer: {
-    ...nobodyMay,
+    ...noAccountMay,
     'claim a run': put('work', work.newClaim),
     'take back a claim': remove('work', work.claim),
     'write the log of an attempt': put('record', record.newLog),
@@ -94,7 +94,7 @@ const mustNot: Readonly<Record<Account, Readonly<Record<string, Try>>>> = {
     'write into the ledger': put('work', work.ledger),
   },
   worker: {
-    ...nobodyMay,
+    ...noAccountMay,
     'write a spec': put('record', record.newSpec),
     'change a spec': put('record', record.spec),
     'write a policy': put('record', record.newPolicy),
@@ -108,7 +108,7 @@ const mustNot: Readonly<Record<Account, Readonly<Record<string, Try>>>> = {
     'write into the ledger': put('work', work.ledger),
   },
   notary: {
-    ...nobodyMay,
+    ...noAccountMay,
     'write a result': put('record', record.newResult),
     'write a spec': put('record', record.newSpec),
     'write a policy': put('record', record.newPolicy),

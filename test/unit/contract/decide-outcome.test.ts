@@ -125,7 +125,7 @@ describe('the outcome of a run', () => {
     const full = ended({ ended: [block({ exitCode: 3 })], outputsExceeded: 'outputBytes' });
     assert.deepEqual([full.outcome, full.exitCode], ['output_exceeded', 3]);
     assert.match(full.reason, /limit of 64 MiB.*Your code failed \(exit code 3\)/);
-    // Too many files are refused to nobody before they are collected.
+    // No program is refused a file for its number: files are counted when they are collected.
     assert.equal(ended({ ended: [block({ exitCode: 3 })], outputsExceeded: 'outputFiles' }).outcome, 'failed');
   });
 

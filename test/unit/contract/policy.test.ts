@@ -143,7 +143,7 @@ describe('a policy cannot say', () => {
     assert.equal(problems(said).filter((problem) => problem.includes('must be between')).length, 2);
   });
 
-  test('images that are not built, images of services, and languages that nobody knows', () => {
+  test('images that are not built, images of services, and unknown languages', () => {
     assert.match(
       problems({ images: ['pyton'] }).join(),
       /no image "pyton"\. Did you mean "python"\? Built: .*Build it, or remove it here/,

@@ -113,7 +113,7 @@ const refused: Record<string, unknown> = {
   'more memory than any cell may have': { ...make, limits: { ...testLimits, memoryBytes: 2 ** 60 } },
   'no bound of processes': { ...make, limits: { ...testLimits, pids: 0 } },
   'a limit less': { ...make, limits: { ...testLimits, pids: undefined } },
-  'a limit that is no number': { ...make, limits: { ...testLimits, cpus: 'Infinity' } },
+  'a limit that is not a number': { ...make, limits: { ...testLimits, cpus: 'Infinity' } },
   'another runtime': { ...make, runtime: 'runc --no-pivot' },
   'an unknown request': { ask: 'exec', cell: make.cell },
 };

@@ -41,7 +41,7 @@ describe('a bad file', () => {
     ['nested by the thousand', nested('[', 60_000), /^bad\.yaml:1:\d+: Lists and maps are nested too deeply/],
     ['longer than any policy', `# ${'x'.repeat(70_000)}`, /^bad\.yaml:1:1: The file is longer than 64 KiB/],
     [
-      'with a key nobody knows',
+      'with an unknown key',
       'limits:\n  pidz: 3\n',
       /^bad\.yaml:2:3: limits\.pidz: Unknown field "pidz"\. Did you mean "pids"\?$/,
     ],
@@ -68,7 +68,7 @@ describe('a bad file', () => {
       /^bad\.yaml:3:5: images\[1\]: This installation has no image "nod"\. Did you mean "node"\?/,
     ],
     [
-      'with a language that nobody knows',
+      'with an unknown language',
       'languages: [python, basic]\n',
       /^bad\.yaml:1:21: languages\[1\]: Unknown language "basic"/,
     ],
@@ -88,7 +88,7 @@ describe('a bad file', () => {
       'limits:\n  openFiles: 99999\n',
       /^bad\.yaml:2:3: limits\.openFiles\.\w+: must be at most 16384/,
     ],
-    ['that extends nobody', 'extends: seald\n', /^bad\.yaml:1:1: extends: Policy not found: seald/],
+    ['that extends an unknown policy', 'extends: seald\n', /^bad\.yaml:1:1: extends: Policy not found: seald/],
     ['that extends a path', 'extends: ../secret\n', /^bad\.yaml:1:1: extends: must be 1 to 63/],
     [
       'that extends itself',

@@ -26,7 +26,7 @@ const record = (attempt: number, more: Partial<AttemptRecord> = {}): AttemptReco
   ...more,
 });
 
-test('a claim that nobody wrote an end for is an attempt whose worker died, and counts', () => {
+test('a claim without an end is an attempt whose worker died, and it counts', () => {
   const history = historyOf([claim(1)], [undefined]);
   assert.equal(history.failed, 1);
   assert.equal(history.next, 2);

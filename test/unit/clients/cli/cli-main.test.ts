@@ -46,7 +46,7 @@ describe('the command line', () => {
     assert.match(help.stdout, /Examples:\n {2}\.\/hotcell up/);
   });
 
-  test('a setting that nobody reads ends every command with 1 and one line', async () => {
+  test('an unknown setting ends every command with 1 and one line', async () => {
     const { code, stdout, stderr } = await hotcell(['status'], { HOTCELL_PORTBASE: '1' });
     assert.equal(code, 1);
     assert.equal(stdout, '');

@@ -116,7 +116,7 @@ describe('the shipped policies', () => {
   });
 });
 
-/** Every way to let more through (or to change what nobody can ask for) by one step. */
+/** Every way to let more through (or to change what no job can ask for) by one step. */
 function* loosened(policy: Policy): Generator<[what: string, policy: Policy]> {
   for (const name of limitNames) {
     const step = name === 'cpus' ? 0.01 : 1;

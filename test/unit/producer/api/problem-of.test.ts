@@ -23,7 +23,7 @@ test('an error of ours is told with its code, its reasons and what belongs to it
   assert.ok(Problem.safeParse(problem).success);
 });
 
-test('what broke inside is not told to whoever asked', () => {
+test('an internal error does not tell the caller its cause', () => {
   const problem = problemOf(new Error('connect ECONNREFUSED 10.1.2.3:5432 password=hunter2'), 'id');
   assert.equal(problem.status, 500);
   assert.equal(problem.code, 'internal');

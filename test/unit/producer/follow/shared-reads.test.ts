@@ -32,7 +32,7 @@ test('those who ask during a read share the next, which begins after they asked'
   assert.equal(begun.length, 3);
 });
 
-test('what nobody reads at the moment is read at once, and each thing for itself', async () => {
+test('a read that no other caller has begun begins at once, and each thing has a read of its own', async () => {
   const shared = new SharedReads<number>();
   const { begun, begin, end } = readsOf();
   const both = [shared.read('one', begin), shared.read('other', begin)];
