@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { openBelow } from './below.ts';
@@ -62,8 +62,20 @@ export async function mountInputs(
   }
 }
 
-export async function unmountAll(folder: string, inputs: number): Promise<void> {
-  const places = Array.from({ length: inputs }, (_, index) => inputPlace(folder, index));
-  // Also of a cell that could not be made: what is not mounted can't be unmounted.
-  await run(['umount', '--no-canonicalize', '--lazy', rootPlace(folder), ...places], 'ignore');
+/** False if something is still mounted: then the folder must not be removed, because a removal would reach through it. */
+export async function unmountAll(folder: string, inputs: number): Promise<boolean> {
+  const places = [rootPlace(folder), ...Array.from({ length: inputs }, (_, index) => inputPlace(folder, index))];
+  // Its answer says little: of a cell that could not be made, not everything was mounted.
+  await run(['umount', '--no-canonicalize', '--lazy', ...places], 'ignore');
+  return places.every(removePlace);
+}
+
+/** The kernel removes no folder on which something is mounted, and no folder that has entries. */
+function removePlace(place: string): boolean {
+  try {
+    rmdirSync(place);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
 }

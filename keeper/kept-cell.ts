@@ -152,7 +152,7 @@ export class KeptCell {
       this.#child?.kill('SIGKILL');
     }
     await this.#forget();
-    await unmountAll(this.folder, this.note.inputs);
+    if (!(await unmountAll(this.folder, this.note.inputs))) return false;
     if (!cgroups.remove(this.cgroup)) return false;
     rmSync(this.folder, { recursive: true, force: true });
     // Last: a lease that is given back while anything of the cell is left could be another cell's by the next try.
