@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { counted, formatBytes, formatSeconds } from './format.ts';
+import { type Lacking, lackingReason } from './lacking.ts';
 import { type LimitName, limitTable, type Limits } from './limits.ts';
-import { type Missing, missingReason } from './missing-package.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** Why Hotcell ended a run itself. The first reason counts. */
@@ -35,7 +35,9 @@ export interface OutcomeFacts {
   blocks: number;
   ended: readonly BlockFacts[];
   /** What the last block said that it lacks. */
-  missing: Missing | undefined;
+  lacking: Lacking | undefined;
+  /** The names of the run's inputs. */
+  inputs: readonly string[];
   /** Why Hotcell ended the run before init's last frame, if it did: nothing later can be the first cause. */
   stop: Stop | null;
   /** The cell was gone before init's last frame. */
@@ -86,7 +88,7 @@ function failedReason(facts: OutcomeFacts, block: BlockFacts): string {
   const { SIGXFSZ, SIGSYS } = constants.signals;
   if (block.signal === null) {
     const failed = `${who} failed (exit code ${block.exitCode ?? 'unknown'}). See the log above.`;
-    return facts.missing ? `${failed} ${missingReason(facts.missing)}` : failed;
+    return facts.lacking ? `${failed} ${lackingReason(facts.lacking, facts.inputs)}` : failed;
   }
   const killed = `${who} was killed by ${signalName(block.signal)}`;
   // The kernel sends these two for a limit or a denial of ours.

@@ -1,3 +1,5 @@
+import { nearest } from './nearest.ts';
+
 /** A package or program that a failed block said it lacks. It is the job's claim: only its form is checked. */
 export interface Missing {
   what: 'Python module' | 'Node package' | 'R package' | 'program';
@@ -36,6 +38,13 @@ const pythonPackages: Readonly<Record<string, string>> = {
   zmq: 'pyzmq',
 };
 
+/** Modules of the shipped images and of habit, to find a mistyped one by. */
+const knownModules = [
+  ...['numpy', 'pandas', 'matplotlib', 'scipy', 'polars', 'duckdb', 'pyarrow', 'requests', 'seaborn', 'sqlite3'],
+  ...['statistics', 'itertools', 'functools', 'collections', 'datetime', 'subprocess', 'statsmodels', 'openpyxl'],
+  ...Object.keys(pythonPackages),
+];
+
 interface Saying {
   what: Missing['what'];
   pattern: RegExp;
@@ -66,7 +75,9 @@ export function missingIn(stderr: string, exitCode: number): Missing | undefined
 export function missingReason({ what, name, package: from }: Missing): string {
   const where = from === name ? '' : ` (of the package ${from})`;
   const own = what === 'program' ? '' : ', or send it with the run’s files if it is your own';
-  return `By its last words it lacks the ${what} ${name}${where}: packages are part of the image, so use an image that has it${own}.`;
+  const near = what === 'Python module' && name.length > 4 ? nearest(name, knownModules) : undefined;
+  const meant = near === undefined || near === name ? '' : ` Did you mean ${near}?`;
+  return `By its last words it lacks the ${what} ${name}${where}: packages are part of the image, so use an image that has it${own}.${meant}`;
 }
 
 /** The package that a reason written here names. */

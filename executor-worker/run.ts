@@ -104,6 +104,7 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
     retention: spec.retention,
     runtime: effective.runtime,
     policy: spec.policy.name,
+    inputs: spec.inputs.map(({ name }) => name),
     limits: effective.limits,
     store: worker.store,
     room: worker.outputRoom,

@@ -77,7 +77,7 @@ function waitingFor(
   if (serving.length === 0)
     return {
       code: 'no_worker',
-      message: `No worker serves the queue ${queue}. Check ./hotcell workers ls.`,
+      message: `No worker serves the queue ${queue}. GET /v1/workers lists the workers.`,
       position,
     };
   if (place.at === 'taken') return { code: 'taken', message: 'A worker has taken it and is about to begin.', position };

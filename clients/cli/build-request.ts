@@ -2,27 +2,31 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname, isAbsolute, normalize } from 'node:path';
 import { filenameIn } from '@hotcell/contract/blocks.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { counted } from '@hotcell/contract/format.ts';
 import { languageOfFile, languages } from '@hotcell/contract/languages.ts';
 import { chunkOf } from '@hotcell/contract/log-rows.ts';
 import { InputName } from '@hotcell/contract/names.ts';
 import { type AskedLimits, limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { type Block, type BundledFile, type RunRequest, WorkPath } from '@hotcell/contract/spec.ts';
 import { isLocal, unreadable } from './local-files.ts';
+import { readNotebook } from './notebook.ts';
 import type { Pair, RunOptions } from './run-options.ts';
 
 const defaultLanguage = 'python';
 
 /** Uploads a folder or file as a snapshot and returns its id. */
 export type FreezePath = (path: string) => Promise<string>;
+type Note = (text: string) => void;
 
 /** Builds the request of a command line. It reads every file before it uploads anything. */
 export async function buildRequest(
   files: readonly string[],
   options: RunOptions,
   freeze: FreezePath,
+  note: Note = () => undefined,
 ): Promise<RunRequest> {
   const { file = [], param = [], input = [], env = [], label = [] } = options;
-  const blocks = await blocksOf(files, options);
+  const blocks = await blocksOf(files, options, note);
   const bundled = await Promise.all(file.map(bundle));
   const limits = limitsOf(options);
   const labels = options.name === undefined ? label : [...label, ['name', options.name] as const];
@@ -45,30 +49,46 @@ function wrong(message: string, cause?: unknown): HotcellError {
   return new HotcellError('invalid', message, { cause });
 }
 
-async function blocksOf(files: readonly string[], options: RunOptions): Promise<Block[]> {
+async function blocksOf(files: readonly string[], options: RunOptions, note: Note): Promise<Block[]> {
   if (options.eval !== undefined && files.length > 0) throw wrong('-e and FILE exclude each other. Omit one of them.');
   if (options.eval !== undefined) return [{ language: options.lang ?? defaultLanguage, code: options.eval }];
   if (files.length === 0) throw wrong('Nothing to run. Name a FILE, - for stdin, or -e CODE.');
   const blocks: Block[] = [];
-  for (const file of files) blocks.push(await blockOf(file, options.lang));
+  for (const file of files) blocks.push(await blockOf(file, options.lang, note));
   return blocks;
 }
 
-async function blockOf(path: string, lang: string | undefined): Promise<Block> {
+async function blockOf(path: string, lang: string | undefined, note: Note): Promise<Block> {
   const code = textOf(path === '-' ? await readStdin() : await read(path), path);
+  if (extname(path) === '.ipynb' && lang === undefined) return blockOfNotebook(code, basename(path), note);
   const language = lang ?? (path === '-' ? defaultLanguage : languageOfFile(languages, path)?.name);
   if (language === undefined)
     throw wrong(`Unknown file type ${extname(path) || basename(path)}. Name the language with --lang.`);
-  // So that a traceback names the file as its author does; a name in the code itself has precedence.
-  const file = path === '-' || filenameIn(code) !== undefined ? undefined : basename(path);
-  return { language, code, ...(WorkPath.safeParse(file).success && file !== undefined && { file }) };
+  return named({ language, code }, path === '-' ? undefined : basename(path));
 }
 
-async function read(path: string): Promise<Buffer> {
+/** So that a traceback names the file as its author does; a name in the code itself has precedence. */
+function named(block: { language: string; code: string }, file: string | undefined): Block {
+  if (file === undefined || filenameIn(block.code) !== undefined || !WorkPath.safeParse(file).success) return block;
+  return { ...block, file };
+}
+
+function blockOfNotebook(text: string, file: string, note: Note): Block {
+  const { block, cells, name } = readNotebook(text, file);
+  note(
+    `${file}: its ${counted(cells, 'code cell')} run as one program. The last value of a cell is not shown: print it.`,
+  );
+  return named(block, name);
+}
+
+async function read(
+  path: string,
+  ifFolder = `${path} is a folder. To pass data, use --input ${basename(path)}=${path}`,
+): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (cause) {
-    throw unreadable(path, cause, `${path} is a folder. To pass data, use --input ${basename(path)}=${path}`);
+    throw unreadable(path, cause, ifFolder);
   }
 }
 
@@ -86,7 +106,8 @@ function textOf(bytes: Buffer, path: string): string {
 async function bundle(path: string): Promise<BundledFile> {
   const plain = normalize(path);
   const inside = !isAbsolute(plain) && !plain.startsWith('..');
-  return { path: inside ? plain : basename(plain), ...chunkOf(await read(path)) };
+  const ifFolder = `${path} is a folder. Name its files one by one with --file, or pass it as data: --input ${basename(path)}=${path}`;
+  return { path: inside ? plain : basename(plain), ...chunkOf(await read(path, ifFolder)) };
 }
 
 function typed([name, value]: Pair): [string, NonNullable<RunRequest['params']>] {

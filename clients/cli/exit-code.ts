@@ -2,6 +2,7 @@ import { type ErrorCode, HotcellError, type Issue, messageOf } from '@hotcell/co
 import { type Outcome, outcomeTable } from '@hotcell/contract/outcomes.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
 import { CommanderError } from 'commander';
+import { inCommands } from './in-commands.ts';
 import { visibleLine } from './visible.ts';
 import { voiced } from './voice.ts';
 
@@ -38,11 +39,11 @@ export function failureOf(error: unknown): { code: number; text: string } {
   // Commander has printed it already. Requested help is no failure; everything else is wrong usage.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : exitCodes.usage, text: '' };
   if (!(error instanceof HotcellError)) return { code: exitCodes.error, text: voiced('error', messageOf(error)) };
-  const lines = untold(error).map((issue) => `  ${visibleLine(showIssue(issue))}\n`);
+  const lines = untold(error).map((issue) => `  ${visibleLine(inCommands(showIssue(issue)))}\n`);
   const denied = error.code === 'unauthenticated' || error.code === 'forbidden';
   return {
     code: denied ? exitCodes.notAllowed : exitCodes.error,
-    text: voiced('error', error.message) + lines.join(''),
+    text: voiced('error', inCommands(error.message)) + lines.join(''),
   };
 }
 

@@ -28,8 +28,11 @@ interface Following {
 }
 
 /** Shows a run that was just accepted until its end, saves its outputs, and has this command exit like it. */
-export async function seeThrough(run: Run, following: Following & { out?: string | undefined }): Promise<void> {
-  const { globals, reporter, interrupts, out } = following;
+export async function seeThrough(
+  run: Run,
+  following: Following & { out?: string | undefined; files?: readonly string[] },
+): Promise<void> {
+  const { globals, reporter, interrupts, out, files } = following;
   if (!globals.json) {
     reporter.note(`Accepted run ${run.id}`);
     reporter.warnings(run.warnings);
@@ -37,7 +40,7 @@ export async function seeThrough(run: Run, following: Following & { out?: string
   const result = await followRun(run, following);
   process.exitCode = result ? exitCodeOf(result) : interrupts.exitCode;
   if (!result) return;
-  reporter.ended(result);
+  reporter.ended(result, files);
   if (out !== undefined) await saveOutputs(run, result.outputs.files, out, { signal: interrupts.signal });
 }
 

@@ -1,10 +1,11 @@
 import { counted, formatSeconds } from '@hotcell/contract/format.ts';
-import { packageNamedIn } from '@hotcell/contract/missing-package.ts';
 import { showIssue } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { failureOf } from './exit-code.ts';
 import type { Globals } from './globals.ts';
+import { inCommands } from './in-commands.ts';
 import { say } from './voice.ts';
+import { whatHelps } from './what-helps.ts';
 
 /** Messages for a person, beside the data: on stderr, and none with --quiet. */
 export interface Reporter {
@@ -12,7 +13,8 @@ export interface Reporter {
   status: (status: string, reason?: string) => void;
   /** Each warning is shown once. */
   warnings: (warnings: readonly string[]) => void;
-  ended: (result: Result) => void;
+  /** `files`: those that the run executed, if this command knows them. */
+  ended: (result: Result, files?: readonly string[]) => void;
   failed: (error: unknown) => void;
 }
 
@@ -30,28 +32,20 @@ export function reporterFor(globals: Globals): Reporter {
     warnings,
     // `ended` reports a finished run.
     status: (status, reason) =>
-      status !== 'finished' && !globals.json && note(reason ? `${status}: ${reason}` : status),
-    ended: (result) => {
+      status !== 'finished' && !globals.json && note(reason ? `${status}: ${inCommands(reason)}` : status),
+    ended: (result, files = []) => {
       if (globals.json) return;
       for (const issue of result.errors ?? []) say('error', showIssue(issue));
       const took = result.timings.ranMs > 0 ? ` after ${formatSeconds(result.timings.ranMs)}` : '';
-      note(`${result.outcome}${took}: ${result.reason}`);
+      note(`${result.outcome}${took}: ${inCommands(result.reason)}`);
       warnings(result.warnings);
-      const lacking = packageNamedIn(result.reason);
-      if (lacking) note(howToGet(lacking));
-      const { files, refused } = result.outputs;
+      const help = whatHelps(result.reason, files);
+      if (help !== undefined) note(help);
+      const { files: kept, refused } = result.outputs;
       if (!globals.quiet) for (const file of refused) say('warning', `refused output ${file.path}: ${file.reason}`);
-      const save = files.length > 0 ? `. Save with ./hotcell get ${result.run} -o DIR` : '';
-      if (result.attempts.length > 0) note(`${counted(files.length, 'output file')}${save}`);
+      const save = kept.length > 0 ? `. Save with ./hotcell get ${result.run} -o DIR` : '';
+      if (result.attempts.length > 0) note(`${counted(kept.length, 'output file')}${save}`);
     },
     failed: (error) => process.stderr.write(failureOf(error).text),
   };
-}
-
-function howToGet({ what, package: name }: { what: string; package: string }): string {
-  const [how, where] =
-    what === 'Python module'
-      ? ['--requirements requirements.txt', name]
-      : ['--dockerfile Dockerfile', `its lines to install ${name}`];
-  return `To make an image that has it: ./hotcell image build NAME ${how} (with ${where} in that file), then name the image in the policy.`;
 }

@@ -26,6 +26,7 @@ export function define(command: Command): void {
     'run -e "print(1 + 1)"',
     'run clean.py report.sh --input sales=./sales.csv --policy analytics --out results',
     'run job.py --param day=2026-11-01 --label team=finance --timeout 120 --memory 512m --json',
+    'run analysis.ipynb --policy analytics',
     'run --lang bash - < report.sh',
   ]);
   command.action((files: string[], options: Options) => run(files, options, command));
@@ -50,7 +51,7 @@ async function run(files: readonly string[], options: Options, command: Command)
       if (!globals.json) process.stdout.write(`${accepted.id}\n`);
       return;
     }
-    await seeThrough(accepted, { globals, reporter, interrupts, out: options.out });
+    await seeThrough(accepted, { globals, reporter, interrupts, out: options.out, files });
   } catch (error) {
     if (interrupts.signal.aborted) {
       process.exitCode = interrupts.exitCode;

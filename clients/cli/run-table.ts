@@ -1,6 +1,7 @@
 import type { ListedRun } from '@hotcell/contract/api/runs.ts';
 import { formatSeconds } from '@hotcell/contract/format.ts';
 import { columns } from './columns.ts';
+import { inCommands } from './in-commands.ts';
 import { shortIds } from './run-ref.ts';
 
 const minute = 60_000;
@@ -36,7 +37,7 @@ export function runTable(rows: readonly ListedRun[], now: number, width: number 
       took(row),
       shown(row.policy ?? '-', 16),
       shown(row.inputs.join(',') || '-', 20),
-      row.waiting?.message ?? row.reason,
+      inCommands(row.waiting?.message ?? row.reason),
     ]),
   );
   if (width === undefined) return table;

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { asksApi } from './client.ts';
 import { columns, labelsText, pairs } from './columns.ts';
 import { examples, printJson } from './globals.ts';
+import { inCommands } from './in-commands.ts';
 import { askedOf, codeOf } from './show-spec.ts';
 import { aRun, runNamed } from './run-ref.ts';
 import { visibleLine } from './visible.ts';
@@ -38,9 +39,12 @@ function common(view: RunView, asked: Asked): string {
     ['run', view.run],
     ['tenant', view.tenant],
     ['status', view.status],
-    ['waiting', waiting && `${waiting.message}${waiting.position === null ? '' : ` (${waiting.position} ahead)`}`],
+    [
+      'waiting',
+      waiting && `${inCommands(waiting.message)}${waiting.position === null ? '' : ` (${waiting.position} ahead)`}`,
+    ],
     ['outcome', isFinished(view) ? view.outcome : undefined],
-    ['reason', isFinished(view) ? view.reason : undefined],
+    ['reason', isFinished(view) ? inCommands(view.reason) : undefined],
     ['exit code', isFinished(view) && view.exitCode !== null ? String(view.exitCode) : undefined],
     ['policy', view.policy && `${view.policy.name} ${view.policy.digest}`],
     ['image', view.image && `${view.image.ref} ${view.image.digest}`],

@@ -20,6 +20,6 @@ export async function submitRequest(
   reporter: Reporter,
   signal?: AbortSignal,
 ): Promise<Run> {
-  const request: RunRequest = await buildRequest(files, options, uploadsTo(client, reporter));
+  const request: RunRequest = await buildRequest(files, options, uploadsTo(client, reporter), reporter.note);
   return await client.submit(request, { idempotencyKey: options.idempotencyKey, signal });
 }

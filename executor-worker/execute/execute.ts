@@ -3,7 +3,8 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import { putLog } from '@hotcell/record/run-logs.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
-import { type Missing, missingIn, searchedBytes } from '@hotcell/contract/missing-package.ts';
+import { type Lacking, readLastWords } from '@hotcell/contract/lacking.ts';
+import { searchedBytes } from '@hotcell/contract/missing-package.ts';
 import type { BlockResult, Result, Usage } from '@hotcell/contract/result.ts';
 import type { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
@@ -26,6 +27,8 @@ export interface ExecuteContext {
   claim: string;
   runtime: 'runc' | 'gvisor';
   policy: string;
+  /** The names of its inputs. */
+  inputs: readonly string[];
   limits: Limits;
   store: Buckets;
   /** For outputs on their way. */
@@ -146,9 +149,9 @@ class Following {
     }
   }
 
-  #missing(): Missing | undefined {
+  #lacking(): Lacking | undefined {
     const exitCode = this.#blocks.ended.at(-1)?.exitCode;
-    return exitCode ? missingIn(this.#stderr.text, exitCode) : undefined;
+    return exitCode ? readLastWords(this.#stderr.text, exitCode) : undefined;
   }
 
   decide(context: ExecuteContext): Decision {
@@ -158,7 +161,8 @@ class Following {
       limits: context.limits,
       blocks: this.#job.blocks.length,
       ended: this.#blocks.ended,
-      missing: this.#missing(),
+      lacking: this.#lacking(),
+      inputs: context.inputs,
       stop: this.stop,
       died: this.#died,
       ranMs: this.#usage.wallMs,

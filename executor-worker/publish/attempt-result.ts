@@ -65,5 +65,5 @@ export function lostReason(stage: Stage, error: Attempt['error']): string {
   const causes = [...history.attempts, ...own].flatMap((one) =>
     one.error ? [`attempt ${one.attempt} on ${one.worker}: ${one.error.message.replace(/\.$/, '')}`] : [],
   );
-  return `The platform failed, not your program: ${causes.join('; ')}. Try again with ./hotcell rerun ${ticket.run}.`;
+  return `The platform failed, not your program: ${causes.join('; ')}. Submit it again with POST /v1/runs/${ticket.run}/rerun.`;
 }

@@ -93,7 +93,7 @@ export async function openRuns(bed: Bed, name: string, more: Partial<CellSetting
         const publishLog = async (rows: readonly LogRow[]) => asked.onRows?.(rows, stop);
         const used = asked.store ?? store;
         const claim = randomUUID();
-        const about = { run, tenant, attempt, claim, runtime, policy: 'test', limits };
+        const about = { run, tenant, attempt, claim, runtime, policy: 'test', inputs: [], limits };
         const parts = { ...about, store: used, room: openOutputRoom(), publishLog, stop: stop.signal, log };
         const execution = await execute(cell, job, parts);
         const rows = await storedLog(store, recordKeys.log(tenant, run, { attempt, claim }));

@@ -33,7 +33,8 @@ const facts = (more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
   limits,
   blocks: 1,
   ended: [block()],
-  missing: undefined,
+  lacking: undefined,
+  inputs: [],
   stop: null,
   died: null,
   ranMs: 10,
@@ -176,12 +177,12 @@ describe('the outcome of a run', () => {
     assert.match(survived.warnings.join(), /killed 1 of its processes for the host’s lack of memory/);
   });
   test('names what the failed code said that it lacks', () => {
-    const missing = { what: 'Python module', name: 'sklearn', package: 'scikit-learn' } as const;
+    const lacking = { what: 'Python module', name: 'sklearn', package: 'scikit-learn' } as const;
     assert.match(
-      ended({ ended: [block({ exitCode: 1 })], missing }).reason,
+      ended({ ended: [block({ exitCode: 1 })], lacking }).reason,
       /failed \(exit code 1\)\. See the log above\. .* lacks the Python module sklearn \(of the package scikit-learn\)/,
     );
-    assert.doesNotMatch(ended({ missing }).reason, /sklearn/);
+    assert.doesNotMatch(ended({ lacking }).reason, /sklearn/);
   });
 
   const anyBlock = fc.record({
@@ -199,7 +200,8 @@ describe('the outcome of a run', () => {
   const anyFacts = fc.record({
     runtime: fc.constantFrom('runc' as const, 'gvisor' as const),
     policy: fc.constant('analytics'),
-    missing: fc.option(fc.constant({ what: 'program', name: 'jq', package: 'jq' } as const), { nil: undefined }),
+    lacking: fc.option(fc.constant({ what: 'program', name: 'jq', package: 'jq' } as const), { nil: undefined }),
+    inputs: fc.constant([]),
     limits: fc.constant(limits),
     blocks: fc.integer({ min: 1, max: 3 }),
     ended: fc.array(anyBlock, { maxLength: 3 }),

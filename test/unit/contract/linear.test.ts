@@ -6,6 +6,7 @@ import { filenameIn } from '@hotcell/contract/blocks.ts';
 import { canonical, sha256 } from '@hotcell/contract/digest.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { chunkOf, cutTail } from '@hotcell/contract/log-rows.ts';
+import { fileNamedIn, readLastWords } from '@hotcell/contract/lacking.ts';
 import { missingIn, packageNamedIn } from '@hotcell/contract/missing-package.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
 import { parseKept } from '@hotcell/contract/parse.ts';
@@ -173,6 +174,16 @@ const hostile: Readonly<Record<string, Hostile>> = {
     size: 100_000,
     make: (size) => `ModuleNotFoundError: No module named '${' '.repeat(size)}`,
     read: (stderr: string) => missingIn(stderr, 1),
+  },
+  'last words of names and colons': {
+    size: 5_000,
+    make: (size) => `${'a: '.repeat(160)}No such\n`.repeat(size),
+    read: (stderr: string) => readLastWords(stderr, 1),
+  },
+  'a reason like ours of a file': {
+    size: 20_000,
+    make: (size) => 'By its last words it did not find the file x'.repeat(size),
+    read: fileNamedIn,
   },
   'a reason like ours': {
     size: 20_000,

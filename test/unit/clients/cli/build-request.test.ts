@@ -114,7 +114,7 @@ test('what makes no sense is said before anything is sent', async () => {
   await wrong(['a.py'], { eval: '1' }, /exclude/);
   await wrong([join(folder, 'missing.py')], {}, /^File not found: .*missing\.py$/);
   await wrong([folder], { lang: 'python' }, /is a folder\. To pass data, use --input /);
-  await wrong([await file('nb.ipynb', '1')], {}, /^Unknown file type \.ipynb\. Name the language with --lang\.$/);
+  await wrong([await file('nb.xyz', '1')], {}, /^Unknown file type \.xyz\. Name the language with --lang\.$/);
   await wrong([await file('bytes.py', Buffer.from([0xff]))], {}, /UTF-8/);
   await wrong([], { eval: '1', input: [['Sales', folder]] }, /--input Sales: must be a-z/);
   await wrong(

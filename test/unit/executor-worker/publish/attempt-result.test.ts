@@ -63,6 +63,6 @@ test('nothing ends before it began, whatever the clocks of two hosts say', () =>
 
 test('a run that was given up says why each attempt failed', () => {
   const reason = lostReason(claimedAt(3), { code: 'x', message: 'It broke again.' });
-  assert.match(reason, /attempt 1 on w1: It broke; attempt 2 on w2: It broke again\. Try again/);
-  assert.match(lostReason(claimedAt(3), undefined), /: attempt 1 on w1: It broke\. Try again/);
+  assert.match(reason, /attempt 1 on w1: It broke; attempt 2 on w2: It broke again\. Submit it again with POST /);
+  assert.match(lostReason(claimedAt(3), undefined), /: attempt 1 on w1: It broke\. Submit it again/);
 });

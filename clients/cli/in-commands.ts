@@ -1,0 +1,17 @@
+/** The API speaks of its calls. A person at a terminal wants the command that makes the call. */
+const commands: readonly (readonly [call: RegExp, command: string])[] = [
+  [/POST \/v1\/runs\/([0-9a-f-]{36})\/rerun\b/g, './hotcell rerun $1'],
+  [/GET \/v1\/runs\/([0-9a-f-]{36})(?![\w/-])/g, './hotcell show $1'],
+  [/GET \/v1\/runs\b(?!\/)/g, './hotcell ls'],
+  [/GET \/v1\/snapshot-names\b/g, './hotcell snapshot names'],
+  [/GET \/v1\/snapshots\b(?!\/)/g, './hotcell snapshot ls'],
+  [/GET \/v1\/workers\b/g, './hotcell workers ls'],
+  [/GET \/v1\/apikeys\b/g, './hotcell apikey ls'],
+  [/GET \/v1\/policies\b(?!\/)/g, './hotcell policy ls'],
+  [/POST \/v1\/tenants\b/g, './hotcell tenant create'],
+  [/GET \/v1\/tenants\b/g, './hotcell tenant ls'],
+];
+
+export function inCommands(text: string): string {
+  return commands.reduce((said, [call, command]) => said.replace(call, command), text);
+}
