@@ -3,7 +3,7 @@ import { type RunId, timeOf } from '@hotcell/contract/names.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { followCommitted } from '@hotcell/record/commit.ts';
-import { allShards, cancelMarks, openRuns, readOpenMarker } from '@hotcell/record/run-marks.ts';
+import { allShards, cancelMarks, openRuns, reachMarks, readOpenMarker } from '@hotcell/record/run-marks.ts';
 import { type EnqueueDeps, enqueue, queuedFrom } from './enqueue.ts';
 
 export interface ReconcileDeps extends EnqueueDeps {
@@ -87,8 +87,10 @@ export class OpenRuns {
       const some = missing.slice(from, from + atOnce);
       const ends = await Promise.allSettled(some.map((run) => this.#queueAgain(found.get(run) ?? '', run, asked)));
       const failed = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
-      // One run that the store does not give up holds up no other; where none of many gets through, the store is away.
-      if (failed.length > 1 && failed.length === some.length) throw failed[0];
+      // Runs that the store does not give up hold up no other, however many; a queue or store that is away ends the sweep.
+      const away = failed.find((error) => error instanceof HotcellError && error.code === 'queue_unavailable');
+      if (away !== undefined) throw away;
+      if (failed.length > 0) await reachMarks(this.#deps.store);
       failures.push(...failed.slice(0, 1));
     }
     return failures;

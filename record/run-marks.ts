@@ -60,6 +60,11 @@ export async function* openRuns(store: Buckets, shard: string): AsyncGenerator<{
   }
 }
 
+/** Throws when the store does not answer: a failure that this one follows was not that run's own. */
+export async function reachMarks(store: Buckets): Promise<void> {
+  for await (const _ of store.list(store.work, workKeys.openShard('0'), { pageSize: 1 })) return;
+}
+
 /** The first caller who cancels is the one that the result names: answers the mark that stands. */
 export async function putCancelMark(store: Buckets, mark: CancelMark): Promise<CancelMark> {
   try {

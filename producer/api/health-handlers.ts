@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { openRuns } from '@hotcell/record/run-marks.ts';
+import { reachMarks } from '@hotcell/record/run-marks.ts';
 import { openApi } from '@hotcell/contract/api/openapi.ts';
 import type { Gauge } from '../metrics.ts';
 import type { Producer } from '../producer.ts';
@@ -13,7 +13,7 @@ export function healthHandlers(producer: Producer) {
     isAlive: async () => ({ status: 'ok' as const }),
 
     async isReady({ reply }) {
-      const [redis, bucket] = await Promise.all([answers(producer.live.ping()), answers(reachBucket(producer))]);
+      const [redis, bucket] = await Promise.all([answers(producer.live.ping()), answers(reachMarks(producer.store))]);
       const status = producer.draining.aborted ? 'draining' : redis && bucket ? 'ready' : 'not_ready';
       reply.code(status === 'ready' ? 200 : 503);
       return { status, checks: { redis, bucket } };
@@ -30,10 +30,6 @@ export function healthHandlers(producer: Producer) {
 async function answers(asked: Promise<unknown>): Promise<boolean> {
   const late = pause(answerWithinMs, false, { ref: false });
   return await Promise.race([asked.then(() => true), late]).catch(() => false);
-}
-
-async function reachBucket({ store }: Producer): Promise<void> {
-  for await (const _ of openRuns(store, '0')) break;
 }
 
 async function gauges(producer: Producer): Promise<Gauge[]> {

@@ -14,6 +14,8 @@ const idlePerSecond = 10;
 const againEveryMs = 10 * 60_000;
 const behindMs = 60_000;
 const mostNamed = 1_000;
+const leastRestMs = 1_000;
+const longestRestMs = 60_000;
 
 /** One tenant's lists, and when there is something to do for them. */
 export class FollowedTenant {
@@ -29,6 +31,8 @@ export class FollowedTenant {
   #reachedAt: number;
   #againAt = 0;
   #idleMs = restMs;
+  #failures = 0;
+  #restsUntil = 0;
 
   /** `reachedAt`: until when its newest runs are known. */
   constructor(place: Place, reachedAt = 0) {
@@ -43,14 +47,28 @@ export class FollowedTenant {
 
   /** When to look at its newest runs. */
   dueAt(tenants: number): number {
-    if (this.tailKey !== undefined) return this.#begunAt;
     this.#idleMs = Math.max(restMs, (tenants * 1000) / idlePerSecond);
-    return this.#begunAt + (this.#nudged ? nudgedRestMs : this.#idleMs);
+    const afterMs = this.#nudged ? nudgedRestMs : this.#idleMs;
+    return Math.max(this.#restsUntil, this.tailKey === undefined ? this.#begunAt + afterMs : this.#begunAt);
+  }
+
+  /** Whether the runs of its past are to be filled in. */
+  isUnfilled(now: number): boolean {
+    return this.place.day !== null && this.#restsUntil <= now;
   }
 
   /** When to look again at those of the last days. */
   get againAt(): number {
-    return this.againKey === undefined ? this.#againAt : 0;
+    return Math.max(this.#restsUntil, this.againKey === undefined ? this.#againAt : 0);
+  }
+
+  /** What fails for one tenant is not tried at once again: the others have their turns. */
+  failed(now: number): void {
+    this.#restsUntil = now + Math.min(longestRestMs, leastRestMs * 2 ** Math.min(this.#failures++, 16));
+  }
+
+  worked(): void {
+    this.#failures = 0;
   }
 
   beginTail(now: number): void {

@@ -5,7 +5,7 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { readResult } from '@hotcell/record/commit.ts';
 import type { RecordedRun } from '@hotcell/record/recorded-runs.ts';
-import { readOpenMarker } from '@hotcell/record/run-marks.ts';
+import { isOpen, readOpenMarker } from '@hotcell/record/run-marks.ts';
 import { findSpec } from '@hotcell/record/run-spec.ts';
 import type { ReadModel } from './read-model.ts';
 import { type Change, rowAccepted, rowFinished } from './run-changes.ts';
@@ -37,9 +37,13 @@ export async function newRows(deps: RowDeps, tenant: string, runs: readonly Reco
   return changes;
 }
 
-/** A run that has no open marker any more: it is finished, or was never accepted. */
+/**
+ * Of a run without an open marker: it is finished, or was never accepted. The marker is read again, because the run may
+ * have been accepted after the markers were listed, and before the result, because it is removed after that is there.
+ */
 export async function endOf(deps: RowDeps, tenant: string, run: RunId): Promise<Change | undefined> {
   return await legible(deps, run, async () => {
+    if (await isOpen(deps.store, tenant, run)) return undefined;
     const result = await readResult(deps.store, tenant, run);
     return result ? rowFinished(result) : { kind: 'forgotten', run };
   });

@@ -7,6 +7,7 @@ import type { Place } from './run-changes.ts';
 
 /** On average, and no more: the rest of the store is left to runs and callers. */
 const requestsPerSecond = 500;
+const requestsOfFailure = 5;
 const discoverEveryMs = 60_000;
 const afterFailureMs = 2_000;
 const longestRestMs = 1_000;
@@ -24,6 +25,8 @@ export class RecordFollower {
   readonly #deps: Omit<RowDeps, 'signal'>;
   readonly #tenants = new Map<string, FollowedTenant>();
   readonly #meeting = new Map<string, Promise<FollowedTenant>>();
+  /** Some tenants of the last look for new ones could not be met. */
+  #someUnmet = false;
   #woken = Promise.withResolvers<void>();
   #loaded: Promise<void> | undefined;
   #discoveredAt = 0;
@@ -73,18 +76,38 @@ export class RecordFollower {
     if (now - this.#discoveredAt > discoverEveryMs) await this.#discover(now);
     const all = [...this.#tenants.values()];
     const due = soonest(all, (tenant) => tenant.dueAt(all.length));
-    const unfilled = all.find(({ place }) => place.day !== null);
+    const unfilled = all.find((tenant) => tenant.isUnfilled(now));
     const again = soonest(all, (tenant) => tenant.againAt);
     let requests = 0;
     // Messages without end must not keep the older runs from being filled in.
     const fills = unfilled !== undefined && ++this.#turn % fillsEvery === 0;
-    if (due && due.at <= now && !fills) requests = await this.#lookAtTail(deps, due.tenant, now);
-    else if (unfilled) requests = await this.#fill(deps, unfilled);
-    else if (again && again.at <= now) requests = await this.#lookAgain(deps, again.tenant, now);
+    if (due && due.at <= now && !fills)
+      requests = await this.#alone(deps, due.tenant, (tenant) => this.#lookAtTail(deps, tenant, now));
+    else if (unfilled) requests = await this.#alone(deps, unfilled, (tenant) => this.#fill(deps, tenant));
+    else if (again && again.at <= now)
+      requests = await this.#alone(deps, again.tenant, (tenant) => this.#lookAgain(deps, tenant, now));
     this.#endRebuild();
     const spentMs = performance.now() - begun;
     if (requests > 0) await pause(Math.max(0, (requests * 1000) / requestsPerSecond - spentMs));
     else await this.#rest(Math.min(longestRestMs, (due?.at ?? Number.POSITIVE_INFINITY) - now));
+  }
+
+  /** What fails for one tenant, however often, holds up the lists of no other. Returns how many requests it was worth. */
+  async #alone(
+    { log, signal }: RowDeps,
+    tenant: FollowedTenant,
+    work: (tenant: FollowedTenant) => Promise<number>,
+  ): Promise<number> {
+    try {
+      const requests = await work(tenant);
+      tenant.worked();
+      return requests;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      tenant.failed(Date.now());
+      log.warn({ tenant: tenant.place.tenant, error }, 'the lists of this tenant are behind the record; trying again');
+      return requestsOfFailure;
+    }
   }
 
   async #lookAtTail(deps: RowDeps, tenant: FollowedTenant, now: number): Promise<number> {
@@ -160,7 +183,13 @@ export class RecordFollower {
   }
 
   async #discover(now: number): Promise<void> {
-    for await (const tenant of tenantsIn(this.#deps.store, 'runs/')) await this.#meet(tenant);
+    const { store, log } = this.#deps;
+    this.#someUnmet = false;
+    for await (const tenant of tenantsIn(store, 'runs/'))
+      await this.#meet(tenant).catch((error: unknown) => {
+        this.#someUnmet = true;
+        log.warn({ tenant, error }, 'failed to read where the runs of this tenant begin; the next look tries again');
+      });
     this.#discoveredAt = now;
   }
 
@@ -194,7 +223,7 @@ export class RecordFollower {
   }
 
   #endRebuild(): void {
-    if (!this.#rebuilding?.begun || this.#discoveredAt === 0) return;
+    if (!this.#rebuilding?.begun || this.#discoveredAt === 0 || this.#someUnmet) return;
     if ([...this.#tenants.values()].some(({ place }) => place.day !== null)) return;
     this.#rebuilding.resolve();
     this.#rebuilding = undefined;

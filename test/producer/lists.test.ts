@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newRunId, type RunId } from '@hotcell/contract/names.ts';
-import { emptyResult } from '@hotcell/record/empty-result.ts';
-import { objects } from '@hotcell/record/objects.ts';
-import { putFirst } from '@hotcell/record/read-write.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
 import { z } from 'zod';
 import { crashAt, fallen } from '../faults/falling.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
-import { type House, openHouse } from '../support/house.ts';
+import { openHouse } from '../support/house.ts';
 import { type RunningProducer, startProducer } from '../support/producer.ts';
 import { resultOf } from '../support/promise.ts';
+import { putRefusal } from '../support/refusals.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
@@ -30,24 +28,6 @@ const Page = z.object({
 
 async function listed(producer: RunningProducer): Promise<z.infer<typeof Page>> {
   return Page.parse(await (await producer.ask('GET', '/v1/runs?limit=500')).json());
-}
-
-const dayMs = 86_400_000;
-
-/** As a producer that this test does not have wrote it, some days ago, with no message to anyone. */
-async function putRefusal({ store, tenant }: House, daysAgo: number): Promise<RunId> {
-  const at = new Date(Date.now() - daysAgo * dayMs);
-  const run = newRunId(at.getTime()).replace(/^.{13}/, idOf(at));
-  const ending = { outcome: 'rejected', reason: 'Refused: a test', errors: [] } as const;
-  const result = { ...emptyResult({ run, tenant, spec: null }, undefined, ending, at), labels: {} };
-  await putFirst(store, objects.result, { ...result, requester: { key: 'k', role: 'submitter' } }, tenant, run);
-  return run;
-}
-
-/** Ids of one process never go back in time, so the time is put in. */
-function idOf(at: Date): string {
-  const hex = at.getTime().toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
 test('a producer lists short runs, refusals and waiting runs that another one took, also without a message', async () => {
