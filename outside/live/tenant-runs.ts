@@ -42,10 +42,11 @@ export class TenantRuns extends ValkeyConnection {
     await this.ask((redis) => redis.zrem(this.#openOf(tenant), run));
   }
 
-  /** These are open now. */
+  /** These are open now, by the clock that the count is read with: producers' clocks differ. */
   async saw(runs: ReadonlyMap<RunId, string>): Promise<void> {
     if (runs.size === 0) return;
-    const now = Date.now();
+    const [seconds, micros] = await this.ask((redis) => redis.time());
+    const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     const byTenant = Map.groupBy(runs, ([, tenant]) => tenant);
     await this.send((pipe) => {
       for (const [tenant, those] of byTenant) {

@@ -28,13 +28,20 @@ const mostRounds = 100_000;
 const atOnce = 100;
 /** As long as a ticket is valid. What is lost with these keys is fairness, not tickets; the lines do not expire. */
 const keptSeconds = 7 * 86_400;
+/** What becomes of a ticket that was taken. */
+export const goesAs = { begin: 1, full: 0, lost: -1 } as const;
 /** A worker that has not said for so long that a run goes on is dead. */
 const runningMs = 15_000;
 
-/** KEYS: as `arrangeKeys` has them. ARGV: what happened, and then run, tenant, position and lock; or pairs of run and tenant. */
+/**
+ * KEYS: as `arrangeKeys` has them. ARGV: what happened and to which pull, and then run, tenant, position and lock; or pairs
+ * of run and tenant.
+ */
 export const arrangeScript = `
 local jobs, roundKey, turnsKey, linePrefix, lines, held = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local orderKey, runningPrefix, quotas = KEYS[7], KEYS[8], KEYS[9]
+-- No tenant's name begins so.
+local holdersPrefix = runningPrefix .. '@'
 local waiting = jobs .. 'prioritized'
 -- As BullMQ scores: the priority above, the order of arrival below.
 local unit = 0x100000000
@@ -60,14 +67,27 @@ end
 -- How many more runs of the tenant may begin.
 local function room(tenant)
   local quota = redis.call('HGET', quotas, tenant) or redis.call('HGET', quotas, '*')
-  redis.call('ZREMRANGEBYSCORE', runningPrefix .. tenant, '-inf', now)
+  for _, dead in ipairs(redis.call('ZRANGEBYSCORE', runningPrefix .. tenant, '-inf', now)) do
+    redis.call('ZREM', runningPrefix .. tenant, dead)
+    redis.call('HDEL', holdersPrefix .. tenant, dead)
+  end
   if not quota then return math.huge end
   return math.max(0, tonumber(quota) - redis.call('ZCARD', runningPrefix .. tenant))
 end
 
-local function goesOn(run, tenant)
+-- Which pull has the run. One that lost its lock goes on with it while another has the ticket again: until the first one is
+-- done, or dead, the run counts, whatever the second one does with the ticket.
+local function holderOf(run, tenant)
+  local pull, till = string.match(redis.call('HGET', holdersPrefix .. tenant, run) or '', '^(.*)@(%d+)$')
+  if pull and tonumber(till) > now then return pull end
+end
+
+local function goesOn(run, tenant, pull)
   redis.call('ZADD', runningPrefix .. tenant, now + ${runningMs}, run)
   redis.call('PEXPIRE', runningPrefix .. tenant, ${runningMs})
+  if (holderOf(run, tenant) or pull) ~= pull then return end
+  redis.call('HSET', holdersPrefix .. tenant, run, pull .. '@' .. (now + ${runningMs}))
+  redis.call('PEXPIRE', holdersPrefix .. tenant, ${runningMs})
 end
 
 -- The turn of a ticket that was taken is used up.
@@ -147,22 +167,22 @@ local function countAnew(served)
   redis.call('DEL', roundKey)
 end
 
-local goes = 1
-local what, run, tenant = ARGV[1], ARGV[2], ARGV[3]
+local goes = ${goesAs.begin}
+local what, pull, run, tenant = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if what == 'taken' then
-  if redis.call('GET', jobs .. run .. ':lock') ~= ARGV[5] then
+  if redis.call('GET', jobs .. run .. ':lock') ~= ARGV[6] then
     -- It was taken from a Valkey that is gone, or is another worker's by now, or waits again. What is written of it here
     -- would pass for a ticket, or take a waiting one out of its line, where nothing would find it.
-    goesOn(run, tenant)
+    goes = ${goesAs.lost}
   elseif redis.call('ZSCORE', runningPrefix .. tenant, run) or room(tenant) > 0 then
     redis.call('ZREM', linePrefix .. tenant, run)
-    goesOn(run, tenant)
-    used(tenant, tonumber(ARGV[4]))
+    goesOn(run, tenant, pull)
+    used(tenant, tonumber(ARGV[5]))
     -- Its turn has come: should it come back, it is served first.
     redis.call('HSET', jobs .. run, 'priority', 1)
   else
     -- Two workers took two tickets at the same moment. This one goes back, as if it had not been taken.
-    goes = 0
+    goes = ${goesAs.full}
     redis.call('ZREM', linePrefix .. tenant, run)
     redis.call('HSET', jobs .. run, 'priority', ${arrival})
     redis.call('HINCRBY', jobs .. run, 'ats', -1)
@@ -170,10 +190,13 @@ if what == 'taken' then
   seat(tenant)
 elseif what == 'left' then
   -- Its line stays: the run may have been queued again meanwhile, and then waits there alone.
-  redis.call('ZREM', runningPrefix .. tenant, run)
+  if (holderOf(run, tenant) or pull) == pull then
+    redis.call('ZREM', runningPrefix .. tenant, run)
+    redis.call('HDEL', holdersPrefix .. tenant, run)
+  end
   seat(tenant)
 elseif what == 'looked' then
-  for i = 2, #ARGV, 2 do goesOn(ARGV[i], ARGV[i + 1]) end
+  for i = 3, #ARGV, 2 do goesOn(ARGV[i], ARGV[i + 1], pull) end
   for _, one in ipairs(redis.call('SRANDMEMBER', held, ${atOnce})) do seat(one) end
   -- Seats that a call which failed did not give away.
   if redis.call('ZCARD', waiting) == 0 then

@@ -9,6 +9,8 @@ import { runScript } from './queue-scripts.ts';
 import { TicketPull } from './ticket-pull.ts';
 
 const answerWithinMs = 5_000;
+/** Of what no pull did. */
+const noPull = '';
 
 /** A queue of BullMQ's, in which our scripts keep the order. */
 export class BullQueue implements Queue {
@@ -31,7 +33,7 @@ export class BullQueue implements Queue {
       const due = delay > 0 ? { delay, timestamp } : {};
       await queue.add('ticket', envelope, { jobId: run, priority: arrival, ...due });
       // A producer that dies here leaves an arrival without a turn: it gets one with the next ticket.
-      await this.#run(queue, 'hotcellArrange', 'added');
+      await this.#run(queue, 'hotcellArrange', 'added', noPull);
     });
   }
 
@@ -60,7 +62,7 @@ export class BullQueue implements Queue {
       const job = await queue.getJob(run);
       if (!job || (await queue.remove(run)) === 0) return;
       const { tenant } = openEnvelope(job);
-      if (tenant !== undefined) await this.#run(queue, 'hotcellArrange', 'left', run, tenant);
+      if (tenant !== undefined) await this.#run(queue, 'hotcellArrange', 'left', noPull, run, tenant);
     });
   }
 

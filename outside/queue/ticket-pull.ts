@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { within } from '@hotcell/contract/waits.ts';
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { goesAs } from './arrange.ts';
 import { openEnvelope } from './envelope.ts';
 import type { Pull, Served, Service } from './queue.ts';
 import { arrangeKeys, nameOf, prefix, type QueueSettings, retryStrategy } from './queue-names.ts';
@@ -8,6 +11,8 @@ import { runScript } from './queue-scripts.ts';
 /** How long a worker that died still holds its tickets: a lock that is not renewed ends, and the next check sees it. */
 const lockMs = 5_000;
 const stalledMs = 2_000;
+/** Well within the lock: a ticket whose turn is not confirmed by then is given back. */
+const confirmMs = 2_500;
 /** How often a worker says which runs go on, and looks for tenants whose quota has room again. */
 const lookMs = 1_000;
 
@@ -16,6 +21,7 @@ export class TicketPull implements Pull {
   readonly #worker: Worker;
   readonly #service: Service;
   readonly #keys: readonly string[];
+  readonly #me = randomUUID();
   readonly #serving = new Set<Promise<void>>();
   /** The tenants of the runs that are served. */
   readonly #tenants = new Map<string, string>();
@@ -85,13 +91,7 @@ export class TicketPull implements Pull {
     const { id = '', attemptsStarted, stalledCounter } = job;
     const { ticket, recovered, tenant } = openEnvelope(job);
     const mayHaveBegun = recovered || attemptsStarted > 1 || stalledCounter > 0;
-    if (tenant !== undefined) {
-      if ((await this.#arrange('taken', id, tenant, String(job.priority), token ?? '')) === 0) {
-        await job.moveToWait(token);
-        await this.#arrange('added');
-        throw new WaitingError();
-      }
-    }
+    if (tenant !== undefined) await this.#confirm(job, token, tenant);
     // Its first serving here may still go on, after this worker lost the lock: that one says when the run has left.
     const counts = tenant !== undefined && !this.#tenants.has(id);
     if (counts) this.#tenants.set(id, tenant);
@@ -100,16 +100,37 @@ export class TicketPull implements Pull {
     } finally {
       if (counts) {
         this.#tenants.delete(id);
-        void this.#arrange('left', id, tenant);
+        void this.#tell('left', id, tenant);
       }
     }
+  }
+
+  /** Returns if the ticket may be served, and throws if it is no longer here. */
+  async #confirm(job: Job<unknown>, token: string | undefined, tenant: string): Promise<void> {
+    const late = () => new Error(`Valkey did not confirm a ticket within ${confirmMs} ms; it is given back`);
+    const { id = '', priority } = job;
+    const taken = () => this.#arrange('taken', id, tenant, String(priority), token ?? '');
+    const goes = await within(confirmMs, late, taken).catch((error: unknown) => this.#report(error));
+    if (goes === goesAs.begin) return;
+    // Without an answer: should Valkey never hear of it, the lock ends, and the next check for such tickets finds it.
+    if (goes !== goesAs.lost) {
+      const back = this.#giveBack(job, token, tenant);
+      if (goes === goesAs.full) await back;
+    }
+    throw new WaitingError();
+  }
+
+  async #giveBack(job: Job<unknown>, token: string | undefined, tenant: string): Promise<void> {
+    await job.moveToWait(token).catch((error: unknown) => this.#report(error));
+    const { id = '' } = job;
+    await (this.#tenants.has(id) ? this.#tell('added') : this.#tell('left', id, tenant));
   }
 
   /** One call at a time: while Valkey is away, they would pile up and all be sent at once. */
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    await this.#arrange('looked', ...[...this.#tenants].flat());
+    await this.#tell('looked', ...[...this.#tenants].flat());
     this.#isLooking = false;
   }
 
@@ -128,13 +149,16 @@ export class TicketPull implements Pull {
     }
   }
 
-  /** Fails only where Valkey does not answer. Then a run begins rather than waits: the next call puts the counts right. */
-  async #arrange(...args: readonly string[]): Promise<unknown> {
-    try {
-      return await runScript(this.#worker, 'hotcellArrange', this.#keys, ...args);
-    } catch (error) {
-      this.#service.problem(error instanceof Error ? error : new Error(String(error)));
-      return undefined;
-    }
+  #arrange(what: string, ...args: readonly string[]): Promise<unknown> {
+    return runScript(this.#worker, 'hotcellArrange', this.#keys, what, this.#me, ...args);
+  }
+
+  /** Fails only where Valkey does not answer: the next call puts the counts right. */
+  async #tell(what: string, ...args: readonly string[]): Promise<void> {
+    await this.#arrange(what, ...args).catch((error: unknown) => this.#report(error));
+  }
+
+  #report(error: unknown): undefined {
+    this.#service.problem(error instanceof Error ? error : new Error(String(error)));
   }
 }

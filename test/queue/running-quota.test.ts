@@ -4,6 +4,7 @@ import { newRunId } from '@hotcell/contract/names.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import type { Queue, Served } from '@hotcell/outside/queue/queue.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
+import { goesAs } from '@hotcell/outside/queue/arrange.ts';
 import { arrangeKeys, nameOf, prefix } from '@hotcell/outside/queue/queue-names.ts';
 import { runScript } from '@hotcell/outside/queue/queue-scripts.ts';
 import * as bull from 'bullmq';
@@ -113,8 +114,8 @@ test('a ticket that was taken from a Valkey that is gone leaves nothing that pas
   const connection = { url: settings.url };
   const bare = new bull.Queue(nameOf(settings, name), { prefix, connection });
   assert.equal(
-    await runScript(bare, 'hotcellArrange', arrangeKeys(settings, name), 'taken', 'lost', 't', '2', 'lock'),
-    1,
+    await runScript(bare, 'hotcellArrange', arrangeKeys(settings, name), 'taken', 'pull', 'lost', 't', '2', 'lock'),
+    goesAs.lost,
   );
   await bare.close();
   assert.deepEqual(await queues.of(name).missing(['lost']), ['lost']);
@@ -132,10 +133,10 @@ test('a run that was queued again keeps its place, whatever its earlier attempt 
   const bare = new bull.Queue(nameOf(settings, name), { prefix, connection: { url: settings.url } });
   const say = async (...words: string[]) =>
     await runScript(bare, 'hotcellArrange', arrangeKeys(settings, name), ...words);
-  await say('left', 'again', 't');
+  await say('left', 'pull', 'again', 't');
   // A call that was made before an outage, and arrives after it.
-  await say('taken', 'again', 't', '2', 'a lock that is over');
-  await say('left', 'again', 't');
+  await say('taken', 'pull', 'again', 't', '2', 'a lock that is over');
+  await say('left', 'pull', 'again', 't');
   await bare.close();
   await redis.zrem(running, 'another');
   redis.disconnect();
@@ -173,6 +174,23 @@ test('a tenant that floods the queue costs a light one at most one run', async (
   await consumer.first(60);
   assert.ok(allSmallAfter(order.slice(0, 60)) <= 41, order.slice(0, 60).join(' '));
   await consumer.pull.stop();
+});
+
+test('a producer whose clock is wrong counts runs as open no shorter and no longer than others do', async ({
+  mock,
+}) => {
+  const hour = 3_600_000;
+  for (const [tenant, wrong] of Object.entries({ behind: -hour, ahead: hour })) {
+    const now = Date.now.bind(Date);
+    const clock = mock.method(Date, 'now', () => now() + wrong);
+    await live.tenants.saw(new Map([[newRunId(), tenant]]));
+    clock.mock.restore();
+    assert.equal((await live.tenants.use(tenant)).waiting, 1);
+    const redis = new Redis(settings.url);
+    const [, seen] = await redis.zrange(`hotcell:${settings.installation}:open:${tenant}`, 0, -1, 'WITHSCORES');
+    redis.disconnect();
+    assert.ok(Math.abs(Number(seen) - Date.now()) < hour / 2, `${tenant}: seen at ${seen}`);
+  }
 });
 
 test('producers together let no more runs wait than a quota says, and recovery counts them again', async () => {

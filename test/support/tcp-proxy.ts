@@ -12,7 +12,7 @@ export interface TcpProxy extends AsyncDisposable {
   /** Called with the first line of each piece that is sent: true breaks the connection instead. */
   tears: (line: string) => boolean;
   /** Called likewise: true swallows the piece, and its connection is never answered again. */
-  swallows: (line: string) => boolean;
+  swallows: (line: string, piece: Buffer) => boolean;
   /** Delays everything, in either direction. */
   delayMs: number;
   /** Stops all traffic silently. */
@@ -44,7 +44,7 @@ export async function openTcpProxy(
     const asked = gate((chunk) => {
       const line = chunk.toString('latin1').split('\r\n', 1)[0] ?? '';
       if (proxy.tears(line)) near.destroy();
-      else if (proxy.swallows(line)) stop(pair);
+      else if (proxy.swallows(line, chunk)) stop(pair);
       else return true;
       return false;
     });
