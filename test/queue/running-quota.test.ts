@@ -187,7 +187,7 @@ test('a producer whose clock is wrong counts runs as open no shorter and no long
     clock.mock.restore();
     assert.equal((await live.tenants.use(tenant)).waiting, 1);
     const redis = new Redis(settings.url);
-    const [, seen] = await redis.zrange(`hotcell:${settings.installation}:open:${tenant}`, 0, -1, 'WITHSCORES');
+    const [, seen] = await redis.zrange(`hotcell:${settings.installation}:open:${tenant}`, '0', '-1', 'WITHSCORES');
     redis.disconnect();
     assert.ok(Math.abs(Number(seen) - Date.now()) < hour / 2, `${tenant}: seen at ${seen}`);
   }
