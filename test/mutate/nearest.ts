@@ -20,6 +20,7 @@ const tooLong = /^test\/(unit|images|soak)\/|^test\/faults\/(engine|valkey|store
 const ofTheTree = /^test\/unit\/(check|docs)\//;
 
 export interface TestFiles {
+  allUnit: readonly string[];
   /** Unit tests that reach a source file, the closest first. */
   unit: (source: string) => string[];
   /** System tests that reach it, those first that speak most of what was changed. */
@@ -44,10 +45,12 @@ export function testFilesOf(root: string): TestFiles {
       for (const importer of importers.get(file) ?? []) if (!distance.has(importer)) distance.set(importer, steps + 1);
     return [...distance].filter(([file]) => file.endsWith('.test.ts'));
   };
+  const isUnit = (file: string) => file.startsWith('test/unit/') && !ofTheTree.test(file);
   return {
+    allUnit: files.filter((file) => file.endsWith('.test.ts') && isUnit(file)).toSorted(),
     unit: (source) =>
       reach(source)
-        .filter(([file]) => file.startsWith('test/unit/') && !ofTheTree.test(file))
+        .filter(([file]) => isUnit(file))
         .toSorted(([a, near], [b, far]) => near - far || a.localeCompare(b))
         .map(([file]) => file),
     system({ file: source, what }) {

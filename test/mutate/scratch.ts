@@ -1,4 +1,13 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -18,7 +27,7 @@ export class Scratch implements Disposable {
   }
 
   static async copyOf(checkout: string): Promise<Scratch> {
-    const root = await mkdtemp(join(tmpdir(), 'mutate-'));
+    const root = realpathSync(await mkdtemp(join(tmpdir(), 'mutate-')));
     const listed = await must(['git', '-C', checkout, 'ls-files', '--cached', '--others', '--exclude-standard']);
     for (const file of listed.split('\n').filter(Boolean)) {
       mkdirSync(dirname(join(root, file)), { recursive: true });

@@ -2,29 +2,29 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /** How long the tests of one mutant may take: one that hangs is noticed as well as one that fails. */
-const unitMs = 240_000;
-const systemMs = 300_000;
+const mostMs = { unit: 60_000, system: 300_000 } as const;
+export type Kind = keyof typeof mostMs;
 
-/** Whether these test files pass in this checkout. The first test that fails ends them all. */
-export async function passes(root: string, files: readonly string[], kind: 'unit' | 'system'): Promise<boolean> {
-  const flags = ['--disable-warning=ExperimentalWarning', '--test', '--test-reporter=dot', '--test-concurrency=2'];
+/** Whether a test file passes in this checkout. Its first test that fails ends it. `notes`: for what it executed. */
+export async function passes(root: string, file: string, kind: Kind, notes?: string): Promise<boolean> {
   // A group of its own: test files start processes, and all of them have to go.
-  const tests = spawn(process.execPath, [...flags, ...files], {
+  const test = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--test-reporter=dot', file], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
+    env: { ...process.env, NODE_V8_COVERAGE: notes ?? '' },
   });
-  const ended = once(tests, 'exit');
+  const ended = once(test, 'exit');
   const stop = () => {
     try {
-      if (tests.pid !== undefined) process.kill(-tests.pid, 'SIGKILL');
+      if (test.pid !== undefined) process.kill(-test.pid, 'SIGKILL');
     } catch {
       // It has ended already.
     }
   };
   process.once('exit', stop);
-  const late = setTimeout(stop, kind === 'unit' ? unitMs : systemMs);
-  tests.stdout.setEncoding('utf8').on('data', (dots: string) => {
+  const late = setTimeout(stop, mostMs[kind]);
+  test.stdout.setEncoding('utf8').on('data', (dots: string) => {
     if (dots.includes('X')) stop();
   });
   const [code] = (await ended) as [number | null];

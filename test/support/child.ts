@@ -38,6 +38,12 @@ function noteCrashPoint(line: string): void {
   if (file && line.startsWith('{"crashPoint":')) appendFileSync(file, `${line}\n`);
 }
 
+/** `npm run mutate` asks every process of a test what it executed. */
+function coverage(): Record<string, string> {
+  const folder = process.env['NODE_V8_COVERAGE'];
+  return folder ? { NODE_V8_COVERAGE: folder } : {};
+}
+
 /**
  * Starts one of our processes as in production, with exactly this environment. `under` is a command that becomes the
  * process, for example within another network namespace.
@@ -51,7 +57,7 @@ export function spawnNode(
   const [command = process.execPath, ...args] = [...under, process.execPath, resolve(root, file), ...words];
   const child = spawn(command, args, {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: compiled, ...env },
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: compiled, ...coverage(), ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   alive.add(child);
