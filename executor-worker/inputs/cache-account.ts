@@ -1,10 +1,11 @@
-import { lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { lstatSync, readFileSync, rmSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import { longWork } from '@hotcell/record/long-work.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { moveTree, removeTree } from './closed-tree.ts';
 import { fileUse, treeUse } from './disk-use.ts';
 import type { Places } from './places.ts';
 import { contentsOf, type FoundTree } from './scan-cache.ts';
@@ -88,14 +89,14 @@ export class CacheAccount {
     this.trees.delete(treeKey(tenant, snapshot));
     const manifest = this.#places.manifest(tenant, snapshot);
     const leaving = this.#places.newLeaving();
-    renameSync(this.#places.tree(tenant, snapshot), leaving);
+    moveTree(this.#places.tree(tenant, snapshot), leaving);
     crashPoint('tree-leaving');
     const text = readFileSync(manifest);
     rmSync(manifest);
     rmSync(this.#places.treeSize(tenant, snapshot), { force: true });
     // Only a damaged tree goes while a cell still sees it: hidden from other runs, removed at the next start.
     if (tree.held > 0) return;
-    await rm(leaving, { recursive: true, force: true });
+    await removeTree(leaving);
     this.bytes -= treeUse(tree);
     crashPoint('tree-left');
     const entries = await longWork(text.length, 'readManifest', text, snapshot);

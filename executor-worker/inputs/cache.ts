@@ -1,5 +1,5 @@
 import { lstatSync, renameSync, rmSync, utimesSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -17,6 +17,7 @@ import { Places } from './places.ts';
 import { CacheAccount, type Tree, treeKey } from './cache-account.ts';
 import { fileUse, foldersOf, treeUse } from './disk-use.ts';
 import { takeOver, type TreeSize } from './scan-cache.ts';
+import { removeTree, standTree } from './closed-tree.ts';
 import { buildTree } from './tree.ts';
 import { damagedIn } from './verify-tree.ts';
 
@@ -232,9 +233,9 @@ export class InputCache implements AsyncDisposable {
       await this.#write(this.places.manifest(tenant, snapshot), manifest);
       await this.#write(this.places.treeSize(tenant, snapshot), JSON.stringify(size));
       crashPoint('tree-described');
-      renameSync(unfinished, this.places.tree(tenant, snapshot));
+      standTree(unfinished, this.places.tree(tenant, snapshot));
     } catch (error) {
-      await rm(unfinished, { recursive: true, force: true });
+      await removeTree(unfinished);
       throw error;
     }
     crashPoint('tree-stands');

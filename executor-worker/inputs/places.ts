@@ -5,7 +5,7 @@ import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { TenantName } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 
-/** The paths in a cache's folder. Everything belongs to root; a tenant's part is closed to all other users. */
+/** The paths in a cache's folder. Everything belongs to the worker's user; a tenant's part is closed to all other users. */
 export class Places {
   /** Unfinished contents and trees; nothing here survives a start. */
   readonly unfinished: string;

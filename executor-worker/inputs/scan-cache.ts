@@ -1,13 +1,15 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Digest } from '@hotcell/contract/digest.ts';
 import { TenantName } from '@hotcell/contract/names.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
+import { moveTree, removeTree } from './closed-tree.ts';
 import { fileUse, treeUse } from './disk-use.ts';
 import type { Places } from './places.ts';
+import { makeReadOnly } from './tree.ts';
 
 /**
  * The size of a tree, kept in a file beside it; the file's time is when the tree was last used. Earlier versions did not
@@ -29,7 +31,7 @@ export interface FoundTree extends TreeSize {
  */
 export async function takeOver(places: Places): Promise<{ trees: FoundTree[]; bytes: number }> {
   for (const folder of [places.unfinished, places.leaving, places.runs]) {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   mkdirSync(places.tenants, { recursive: true, mode: 0o700 });
@@ -55,12 +57,14 @@ function treesOf(places: Places, tenant: string): FoundTree[] {
     const snapshot = Digest.safeParse(`sha256:${hex}`);
     if (!whole || !snapshot.success) {
       // Without its manifest the tree can't be verified: it goes.
-      if (name === hex) renameSync(join(folder, name), places.newLeaving());
+      if (name === hex) moveTree(join(folder, name), places.newLeaving());
       else rmSync(join(folder, name), { force: true });
       continue;
     }
     if (name !== hex) continue;
     const sizeFile = join(folder, `${hex}.json`);
+    // An earlier process may have ended between moving and closing it.
+    makeReadOnly(join(folder, hex), 0o555);
     const size = parseJsonAs(TreeSize, readFileSync(sizeFile, 'utf8'), sizeFile, 'record_damaged');
     found.push({ tenant, snapshot: snapshot.data, ...size, usedAt: statSync(sizeFile).mtimeMs });
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { type Effective, judgeInputs } from '@hotcell/contract/admission.ts';
@@ -11,6 +11,7 @@ import type { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import { locatedAt } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { HeldTree, InputCache } from './cache.ts';
+import { removeFlatFolder } from './closed-tree.ts';
 import { fullDisk } from './full-disk.ts';
 import type { Places } from './places.ts';
 import { makeReadOnly } from './tree.ts';
@@ -41,7 +42,7 @@ export async function stageInputs(
   using stack = new DisposableStack();
   for (const { tree } of held) stack.use(tree);
   const folder = layOut(deps.inputs.places, spec);
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  stack.defer(() => removeFlatFolder(folder));
   crashPoint('inputs-laid-out');
   const kept = stack.move();
   const trees: Mount[] = held.map(({ name, tree }) => ({ source: tree.path, target: `/inputs/${name}` }));
@@ -102,7 +103,7 @@ function layOut(places: Places, { inputs, params }: Pick<Spec, 'inputs' | 'param
     makeReadOnly(folder, 0o555);
     return folder;
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    removeFlatFolder(folder);
     throw fullDisk(error) ?? error;
   }
 }

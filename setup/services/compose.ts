@@ -9,7 +9,7 @@ import { type Argv, command, must } from '../command.ts';
 import { engineThatAnswers, type EngineInfo } from '../engine/info.ts';
 import { textIfThere } from '../settings/config-file.ts';
 import { checkout, type Installation, placesIn } from '../settings/installation.ts';
-import { serviceUser } from './files.ts';
+import { serviceUser, workerUser } from './files.ts';
 import { memoryForCells } from './service-memory.ts';
 
 const serviceNames = ['valkey', 'store', 'producer', 'keeper', 'executor-worker', 'notary'] as const;
@@ -60,6 +60,7 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     HOTCELL_HOME: installation.home,
     HOTCELL_CHECKOUT: checkout,
     HOTCELL_SERVICE_USER: `${uid}:${gid}`,
+    HOTCELL_WORKER_USER: `${workerUser().uid}:${workerUser().gid}`,
     HOTCELL_SERVICE_CPUS: String(Math.min(2, engine.cpus)),
     HOTCELL_IMAGE_VALKEY: images.valkey ?? noImage,
     HOTCELL_IMAGE_STORE: images.store ?? noImage,
@@ -82,7 +83,6 @@ async function variables(installation: Installation, images: ServiceImages): Pro
         .slice(0, 48) || 'worker',
     ...workerShare(engine, expectedServices(installation)),
     ...worker,
-    HOTCELL_ENGINE_SOCKET: installation.cells === 'keeper' ? '/dev/null' : '/var/run/docker.sock',
     COMPOSE_PROFILES: '',
     COMPOSE_ANSI: 'never',
   };
@@ -103,6 +103,7 @@ const composeArgv = (installation: Installation, ...words: string[]): Argv => [
   checkout,
   '--file',
   join(checkout, 'docker-compose.yml'),
+  ...(installation.cells === 'engine' ? ['--file', join(checkout, 'docker-compose.engine-cells.yml')] : []),
   // Ignore a .env file in the checkout: it is not ours.
   '--env-file',
   '/dev/null',
@@ -144,6 +145,14 @@ async function explain(stderr: string, services: readonly string[]): Promise<Hot
     'engine_unavailable',
     `${container} did not become healthy. Its last output:\n${said}\n${more}`,
   );
+}
+
+export async function stopService(
+  installation: Installation,
+  service: ServiceName,
+  say: (line: string) => void,
+): Promise<void> {
+  await must(composeArgv(installation, 'stop', service), { say, env: await variables(installation, {}) });
 }
 
 export async function composeDown(installation: Installation, say: (line: string) => void): Promise<void> {

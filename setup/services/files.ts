@@ -13,6 +13,14 @@ export function serviceUser(): { uid: number; gid: number } {
   return uid === 0 ? { uid: 7411, gid: 7411 } : { uid, gid: process.getgid?.() ?? uid };
 }
 
+/**
+ * The worker's user where a keeper makes its cells. It parses what cells send, so it is not even the other services' user
+ * if that can be avoided.
+ */
+export function workerUser(): { uid: number; gid: number } {
+  return process.getuid?.() === 0 ? { uid: 7412, gid: 7412 } : serviceUser();
+}
+
 async function folder(path: string, owner: { uid: number; gid: number }): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   const { uid } = await lstat(path);
@@ -61,7 +69,7 @@ export async function writeServiceFiles(installation: Installation): Promise<voi
   await mkdir(places.logs, { recursive: true });
   await mkdir(places.keeperFolder, { recursive: true, mode: 0o711 });
   // The keeper's socket: only the worker, which has this folder mounted, comes through the home.
-  await mkdir(places.keeperRun, { recursive: true, mode: 0o700 });
+  await folder(places.keeperRun, workerUser());
   await writeAccounts(installation);
   const users = join(places.storeData, 'iam', 'users.json');
   if ((await lstat(users)).uid !== owner.uid) await chown(users, owner.uid, owner.gid);

@@ -1,4 +1,4 @@
-import { mkdir, readFile, realpath } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { command, must } from '../command.ts';
 import { type Installation, placesIn } from '../settings/installation.ts';
@@ -38,7 +38,6 @@ export function commandForView(path: string): string {
  */
 export async function ensureFlaggedView(installation: Pick<Installation, 'home'>): Promise<void> {
   const path = stagedInputs(installation);
-  await mkdir(path, { recursive: true, mode: 0o711 });
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || (await hasFlaggedView(installation))) return;
   await must(['mount', '--bind', path, path]);
   await must(['mount', '-o', `remount,bind,${flags.join(',')}`, path]);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +14,11 @@ let home: string;
 let portBase: number;
 let id: string;
 
-const hotcell = (...words: string[]) =>
+const hotcellWith = (env: Readonly<Record<string, string>>, ...words: string[]) =>
   command([join(checkout, 'hotcell'), ...words], {
-    env: { HOTCELL_HOME: home, HOTCELL_PORT_BASE: String(portBase), HOTCELL_CELLS: 'keeper' },
+    env: { HOTCELL_HOME: home, HOTCELL_PORT_BASE: String(portBase), ...env },
   });
+const hotcell = (...words: string[]) => hotcellWith({ HOTCELL_CELLS: 'keeper' }, ...words);
 
 before(async () => {
   home = await mkdtemp(join(tmpdir(), 'hotcell-kept-'));
@@ -38,8 +39,9 @@ after(async () => {
 
 const Inspected = z.array(
   z.object({
-    Config: z.object({ Env: z.array(z.string()) }),
-    HostConfig: z.object({ Privileged: z.boolean(), NetworkMode: z.string() }),
+    Config: z.object({ Env: z.array(z.string()), User: z.string() }),
+    HostConfig: z.object({ Privileged: z.boolean(), NetworkMode: z.string(), CapAdd: z.array(z.string()).nullable() }),
+    State: z.object({ Pid: z.int() }),
     Mounts: z.array(z.object({ Source: z.string(), Destination: z.string() })),
   }),
 );
@@ -75,9 +77,14 @@ test('an input is in the cell', async () => {
   assert.match(stdout, /region/);
 });
 
-test('the worker has no engine’s socket, and the keeper neither a network nor a key', async () => {
+test('the worker has no engine’s socket and no right on its host, and the keeper neither a network nor a key', async () => {
   const worker = await container('executor-worker');
   assert.equal(worker.HostConfig.Privileged, false);
+  assert.deepEqual(worker.HostConfig.CapAdd ?? [], []);
+  const status = readFileSync(`/proc/${worker.State.Pid}/status`, 'utf8');
+  const said = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1];
+  for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.match(said(set) ?? '', /^0+$/, set);
+  for (const ids of ['Uid', 'Gid']) assert.doesNotMatch(said(ids) ?? '0', /(^|\s)0(\s|$)/, ids);
   assert.ok(!worker.Mounts.some(({ Source }) => /docker\.sock|containerd/.test(Source)));
   const keeper = await container('keeper');
   assert.equal(keeper.HostConfig.NetworkMode, 'none');
@@ -86,6 +93,19 @@ test('the worker has no engine’s socket, and the keeper neither a network nor 
     name.startsWith('HOTCELL_'),
   );
   assert.deepEqual(names.toSorted(), ['HOTCELL_INSTALLATION', 'HOTCELL_KEEPER_MEMORY_BYTES']);
+});
+
+test('inputs that a worker staged as root serve the worker without root, and the other way round', async () => {
+  const read = ['run', '-e', 'print(len(open("/inputs/data/sales.csv").read()))', '--quiet', '--policy', 'analytics'];
+  const size = String(readFileSync(join(checkout, 'clients/cli/demo/sales.csv')).length);
+  const frozen = await hotcell('snapshot', 'create', join(checkout, 'clients/cli/demo'), '--name', 'demo', '--json');
+  assert.equal(frozen.code, 0, frozen.stderr);
+  for (const cells of ['engine', 'keeper']) {
+    const changed = await hotcellWith({ HOTCELL_CELLS: cells }, 'up', '--yes');
+    assert.equal(changed.code, 0, changed.stderr);
+    const { code, stdout, stderr } = await hotcell(...read, '--input', 'data=demo');
+    assert.deepEqual([code, stdout.trim()], [0, size], `${cells}: ${stderr}`);
+  }
 });
 
 test('down ends the keeper’s cells and leaves no cgroup', async () => {

@@ -35,6 +35,7 @@ before(async () => {
   cells = await openTestCells(bed, 'inputs');
   contents = await contentsAs(house, 'worker');
   // As `up` does it: the cache lies below a mount that takes away what inputs never need.
+  await mkdir(stagedInputs(bed.installation), { recursive: true });
   await ensureFlaggedView(bed.installation);
   folder = join(stagedInputs(bed.installation), `test-${house.id}`);
   inputs = await openCache(bed, contents, 2 ** 30, folder);
