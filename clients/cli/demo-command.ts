@@ -10,6 +10,7 @@ import { openClient } from './client.ts';
 import { columns, pairs } from './columns.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { LogPrinter } from './log-printer.ts';
+import { writeReport } from './report/write-report.ts';
 import { saveOutputs } from './save.ts';
 import { reporterFor } from './reporter.ts';
 import { interruptible, progressFor } from './working.ts';
@@ -32,8 +33,10 @@ export function define(command: Command): void {
     if (made.result.outcome !== 'succeeded') throw failed('the transform', made.result);
     const folder = join(installation.home, 'demo');
     await saveOutputs(client.runById(made.result.run), made.result.outputs.files, folder);
+    const report = join(folder, 'report.html');
+    await writeReport(client, made.result, report);
     say(
-      `\n${tableOf(made.result)}\n${columns([`IN ${installation.store.record}`, 'KEY'], placesOf(made.result))}\nopen ${join(folder, 'revenue.png')}\n`,
+      `\n${tableOf(made.result)}\n${columns([`IN ${installation.store.record}`, 'KEY'], placesOf(made.result))}\nplot     ${join(folder, 'revenue.png')}\nreport   ${report} (all of the run on one page; open it in a browser)\n`,
     );
 
     say('\n2. A block that tries to send data out\n\n');
@@ -43,7 +46,7 @@ export function define(command: Command): void {
     if (!wasSealed(tried)) throw failed('the block that tries the network', tried.result);
     say(refusalOf(tried));
 
-    if (globals.json) printJson({ transform: made.result, network: tried.result });
+    if (globals.json) printJson({ transform: made.result, network: tried.result, report });
     else say(nextSteps(made.result));
   });
 }
@@ -86,6 +89,7 @@ function nextSteps(result: Result): string {
   return `
 What to try next:
   ./hotcell show ${result.run}
+  ./hotcell report ${result.run} -o report.html
   ./hotcell run -e "print(sum(range(10)))"
   ./hotcell run clients/cli/demo/transform.py --policy analytics --input sales=clients/cli/demo/sales.csv --out results
   ./hotcell ls
