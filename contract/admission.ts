@@ -11,6 +11,7 @@ import {
 } from './admission-rules.ts';
 import { messages } from './admission-messages.ts';
 import { isNeverVariable } from './job-variables.ts';
+import type { Digest } from './digest.ts';
 import type { Issue } from './errors.ts';
 import type { Language } from './languages.ts';
 import type { Limits } from './limits.ts';
@@ -32,6 +33,8 @@ export interface Effective extends Pick<Policy, 'runtime' | 'logs' | 'seccomp'> 
   inputs: { verifyEachUse: boolean };
   queue: string;
   priority: number;
+  /** The list of what is in the image. */
+  packages?: Digest;
 }
 
 export type Admission =
@@ -80,6 +83,7 @@ function decide(candidate: Candidate, image: Image | undefined, policy: Policy, 
     inputs: { verifyEachUse: policy.inputs.verifyEachUse },
     queue: queueOf(policy),
     priority: candidate.priority ?? policy.priority.default,
+    ...(image.packages && { packages: image.packages }),
   };
   return { admitted: true, effective, warnings: policy.screening ? screen(candidate.blocks, policy.languages) : [] };
 }

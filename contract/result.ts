@@ -4,6 +4,7 @@ import { Limits } from './limits.ts';
 import { PolicyName, RunId, TenantName } from './names.ts';
 import { Outcome } from './outcomes.ts';
 import { Posture } from './posture.ts';
+import { Receipt } from './evidence/receipt.ts';
 import { Labels, Requester } from './spec.ts';
 
 export const RunStatus = z.enum(['awaiting_approval', 'queued', 'staging', 'running', 'publishing', 'finished']);
@@ -99,6 +100,10 @@ export const Result = z.strictObject({
   warnings: z.array(z.string()),
   /** Every reason of a refusal. */
   errors: Issues.optional(),
+  /** Where its signed statement stands in the record, and the sha256 of that object. */
+  evidence: z.strictObject({ bundle: z.string(), sha256: Digest }).optional(),
+  /** The producer's signed promise of when the run was accepted. */
+  receipt: Receipt.optional(),
 });
 export type Result = z.infer<typeof Result>;
 

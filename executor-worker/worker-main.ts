@@ -8,6 +8,7 @@ import { openLog } from '@hotcell/outside/process/log.ts';
 import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { Buckets, bucketsFrom, reportUnreadable } from '@hotcell/record/buckets.ts';
+import { openSigner, requestListing } from '@hotcell/record/signer.ts';
 import { openCells } from './cell/open.ts';
 import { afterDrainMs, readWorkerSettings } from './worker-config.ts';
 import { HalfUploads } from './half-uploads.ts';
@@ -35,6 +36,8 @@ await using contents = new Contents(buckets, loadSources(settings.HOTCELL_SOURCE
 const cache = { folder: join(stateDir, 'cache'), maxBytes: settings.HOTCELL_CACHE_BYTES };
 await using inputs = await InputCache.open(cache, contents, log);
 const worker = settings.HOTCELL_WORKER_NAME;
+const signer = await openSigner(stateDir, 'worker', worker);
+await requestListing(store, signer, 'worker');
 const { HOTCELL_DOCKER_HOST: dockerHost } = settings;
 const keeper = settings.HOTCELL_CELLS === 'keeper' ? settings.HOTCELL_KEEPER_SOCKET : undefined;
 await using cells = await openCells({
@@ -58,5 +61,5 @@ const steps: Steps = {
 const uploads = new HalfUploads(store, live);
 const house = keepHouse({ live, log, uploads, reap: (isAlive) => cells.reap(isAlive) }, ends);
 const scrubbing = scrub(inputs, log, ends);
-await serve({ settings, store, live, log, steps, stuck: () => cells.stuck() }, ends);
+await serve({ settings, store, live, log, steps, signer, stuck: () => cells.stuck() }, ends);
 await Promise.all([house, scrubbing]);

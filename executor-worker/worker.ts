@@ -7,6 +7,7 @@ import type { Live } from '@hotcell/outside/live/live.ts';
 import type { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import type { Signer } from '@hotcell/record/signer.ts';
 import type { StepRetry } from '@hotcell/record/patience.ts';
 import type { Capacity } from './pull/capacity.ts';
 import type { Heartbeat } from './pull/heartbeat.ts';
@@ -33,6 +34,8 @@ export interface Worker {
   store: Buckets;
   live: Live;
   tickets: TicketReader;
+  /** Signs how each run ended here. */
+  signer: Signer;
   heartbeat: Heartbeat;
   capacity: Capacity;
   /** The bytes of outputs that this process may hold on their way to the store. */

@@ -13,10 +13,12 @@ import type { Bounds } from './queue-bounds.ts';
 import type { Quotas } from './quotas/quota-book.ts';
 import { countWaiting } from './quotas/waiting-runs.ts';
 import { type EnqueueDeps, enqueue } from './enqueue.ts';
+import type { Signer } from '@hotcell/record/signer.ts';
 import { proveLock } from '@hotcell/record/prove-lock.ts';
 
 export interface AcceptDeps extends EnqueueDeps {
   store: Buckets;
+  signer: Signer;
   bounds: Bounds;
   quotas: Pick<Quotas, 'of'>;
 }

@@ -9,6 +9,7 @@ import { bulkSockets, openDoors } from './bounds/doors.ts';
 import { Buckets, bucketsFrom, reportUnreadable } from '@hotcell/record/buckets.ts';
 import { OpenRequests } from './auth/open-requests.ts';
 import { KeyRing } from './auth/keyring.ts';
+import { openSigner, requestListing } from '@hotcell/record/signer.ts';
 import { Bounds } from './queue-bounds.ts';
 import { SharedReads } from './follow/shared-reads.ts';
 import { TailReads } from './logs/tail-reads.ts';
@@ -52,6 +53,8 @@ export async function openProducer(
   const imagesLock = settings.HOTCELL_IMAGES_LOCK;
   const quotas = stack.use(await Quotas.open({ store, live, log, file: settings.HOTCELL_QUOTAS }));
   const keys = new KeyRing(store);
+  const signer = await openSigner(settings.HOTCELL_STATE_DIR, 'producer', 'producer');
+  await requestListing(store, signer, 'producer');
   const producer = {
     installation,
     log,
@@ -77,6 +80,8 @@ export async function openProducer(
     ),
     pins: stack.use(new PolicyPins(store, { imagesLock })),
     keys,
+    /** Signs receipts, and how runs ended that no worker had. */
+    signer,
     openRequests: stack.use(new OpenRequests(keys, log)),
     model,
     follower: new RecordFollower({ store, model, log }),

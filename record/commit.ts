@@ -1,19 +1,22 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { type AttestedResult, attestedPart } from '@hotcell/contract/evidence/attested-result.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
+import { committed, type Known, putEvidence, signResult } from './attest.ts';
 import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
 import { hashedForm } from './long-work.ts';
 import { once, type StepRetry } from './patience.ts';
 import { findSpec, readSpec } from './run-spec.ts';
+import type { Signer } from './signer.ts';
 import { publishName } from './snapshot-name.ts';
-import { has, isDamaged, put, putFirstKept, readStored, type Stored } from './read-write.ts';
+import { has, isDamaged, put, putFirstFormed, readStored, type Stored } from './read-write.ts';
 
-export interface CommitDeps {
+export interface FollowDeps {
   store: Buckets;
   live: Pick<Live, 'finished'>;
   log: Logger;
@@ -21,26 +24,39 @@ export interface CommitDeps {
   patience?: StepRetry;
 }
 
+export interface CommitDeps extends FollowDeps {
+  signer: Signer;
+}
+
 /**
- * The one write that decides which attempt counts, and what follows from it. False: another result was committed before.
- * Then nothing of this one counts, and what follows from the other is done again, since its writer may have died.
+ * The one way in which a run ends: sign, put the evidence, put the result that names it. The last of these writes decides
+ * which attempt counts. False: another result was committed before. Then nothing of this one counts but its evidence,
+ * which stays, and what follows from the other is done again, since its writer may have died.
  */
-export async function commit(deps: CommitDeps, result: Result, spec?: Spec): Promise<boolean> {
-  const { store, log, patience = once } = deps;
+export async function commit(deps: CommitDeps, result: AttestedResult, known: Known = {}): Promise<boolean> {
+  const { store, signer, log, patience = once } = deps;
   const { tenant, run } = result;
-  // Evidence is to be signed and put here: what a result names has to be there before it.
-  const stands = await patience(log, `commit run ${run}`, async () => {
-    const retention = await retentionOf(store, result, spec);
-    return await putFirstKept(store, objects.result, retention, result, tenant, run);
-  });
+  const attested = await signResult(signer, result, known);
+  const find = () => retentionOf(store, result, known.spec);
+  const retention = await patience(log, `find the retention of ${run}`, find);
+  crashPoint('commit.signed');
+  const put = () => putEvidence(store, attested, retention);
+  const evidence = await patience(log, `put the evidence of ${run}`, put);
+  crashPoint('commit.evidence');
+  const whole = await committed(attested, evidence);
+  const stands = await patience(log, `commit run ${run}`, () =>
+    putFirstFormed(store, objects.result, retention, whole, tenant, run),
+  );
   crashPoint('commit.result');
-  await follow(deps, stands, spec);
+  await follow(deps, stands, known.spec);
   // A put whose answer was lost left these very bytes: the result that stands is this one, also when it was there first.
-  return stands.value === result || stands.digest === (await hashedForm(result)).digest;
+  if (stands.digest === whole.digest) return true;
+  // Signed by its writer once more, the same result has another signature.
+  return (await hashedForm(attestedPart(stands.value))).digest === attested.form.digest;
 }
 
 /** As its spec says. A refusal has no spec, and no run was promised: it is not locked. */
-async function retentionOf(store: Buckets, { tenant, run, spec: digest }: Result, spec: Spec | undefined) {
+async function retentionOf(store: Buckets, { tenant, run, spec: digest }: AttestedResult, spec: Spec | undefined) {
   if (spec || digest === null) return spec?.retention;
   try {
     return (await findSpec(store, tenant, run))?.spec.retention;
@@ -52,7 +68,7 @@ async function retentionOf(store: Buckets, { tenant, run, spec: digest }: Result
 }
 
 /** What may be missing behind a result whose writer died. Answers the result; undefined if the run has none yet. */
-export async function followCommitted(deps: CommitDeps, tenant: string, run: RunId): Promise<Result | undefined> {
+export async function followCommitted(deps: FollowDeps, tenant: string, run: RunId): Promise<Result | undefined> {
   const { store, log, patience = once } = deps;
   const result = await patience(log, `read the result of ${run}`, () => storedResult(store, tenant, run));
   if (result) await follow(deps, result);
@@ -83,7 +99,7 @@ type Standing = Pick<Stored<Result>, 'value' | 'digest'>;
  * In this order: the outputs' name, the done marker, the news. The marker lets the notary remove all that could bring
  * another worker here, so nothing that has to happen comes after it. Doing it twice is doing it once.
  */
-async function follow(deps: CommitDeps, { value: result, digest }: Standing, spec?: Spec): Promise<void> {
+async function follow(deps: FollowDeps, { value: result, digest }: Standing, spec?: Spec): Promise<void> {
   const { store, live, log, patience = once } = deps;
   const { run, tenant, outcome, timings } = result;
   await patience(log, `publish the outputs of ${run}`, () => publish(store, result, spec));

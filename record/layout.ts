@@ -31,6 +31,8 @@ export const recordKeys = {
   attempt: (tenant: string, run: RunId, { attempt, claim }: AttemptPlace) =>
     `${recordKeys.run(tenant, run)}${attempt}${claim === undefined ? '' : `-${claim}`}/`,
   log: (tenant: string, run: RunId, place: AttemptPlace) => `${recordKeys.attempt(tenant, run, place)}log.ndjson.zst`,
+  evidence: (tenant: string, run: RunId, place: AttemptPlace) =>
+    `${recordKeys.attempt(tenant, run, place)}evidence.sigstore.json`,
   attemptRecord: (tenant: string, run: RunId, place: AttemptPlace) =>
     `${recordKeys.attempt(tenant, run, place)}attempt.json`,
   cas: (tenant: string, digest: Digest) => `cas/${tenant}/sha256/${hexOf(digest).slice(0, 2)}/${hexOf(digest)}`,
@@ -49,6 +51,9 @@ export const recordKeys = {
   image: (digest: Digest) => `images/${hexOf(digest)}.json`,
   quotas: 'quotas/',
   quota: (tenant: string) => `quotas/${tenant}.json`,
+  keyList: 'keys/list.json',
+  keyRequests: 'keys/requests/',
+  keyRequest: (fingerprint: Digest) => `keys/requests/${hexOf(fingerprint)}.json`,
   apiKeys: 'apikeys/',
   apiKey: (id: string) => `apikeys/${id}.json`,
 } as const;

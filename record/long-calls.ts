@@ -1,4 +1,7 @@
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { type AttestedForm, attestedForm, committedForm } from '@hotcell/contract/evidence/attested-result.ts';
+import { type AttestedRun, type SignerFacts, statementOf } from '@hotcell/contract/evidence/run-statement.ts';
+import type { Result } from '@hotcell/contract/result.ts';
 import { parseKept } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
 import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
@@ -22,6 +25,15 @@ const hashed = (text: string, digest = sha256(text)): Hashed => ({ bytes: Buffer
 export const longCalls = {
   /** The canonical form of a value. */
   canonical: (value: unknown): Hashed => hashed(canonical(value)),
+
+  /** What is signed of a run's end: the result as it is attested, and the statement about it. */
+  attest(run: Omit<AttestedRun, 'form'>, signer: SignerFacts): { form: AttestedForm; statement: Uint8Array } {
+    const form = attestedForm(run.result);
+    return { form, statement: Buffer.from(canonical(statementOf({ ...run, form }, signer))) };
+  },
+
+  commitForm: (form: Pick<AttestedForm, 'bytes' | 'gaps'>, members: Pick<Result, 'evidence' | 'receipt'>) =>
+    committedForm(form, members),
 
   /** An object as it was read, by the name of its kind. */
   parseObject(

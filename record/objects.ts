@@ -1,3 +1,6 @@
+import { EvidenceBundle } from '@hotcell/contract/evidence/bundle.ts';
+import { Envelope } from '@hotcell/contract/evidence/dsse.ts';
+import { SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';
 import { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { Result } from '@hotcell/contract/result.ts';
@@ -88,6 +91,15 @@ export const objects = {
     true,
   ),
   log: record(`${run}/<attempt>-<claim>/log.ndjson.zst`, recordKeys.log, Bytes, 'first', worker, 'forever', true),
+  evidence: record(
+    `${run}/<attempt>-<claim>/evidence.sigstore.json`,
+    recordKeys.evidence,
+    EvidenceBundle,
+    'first',
+    both,
+    'refusals90',
+    true,
+  ),
   content: record('cas/<tenant>/sha256/<ab>/<digest>', recordKeys.cas, Bytes, 'digest', both, 'referenced', true),
   manifest: record('snapshots/<tenant>/<id>.jsonl', recordKeys.manifest, Bytes, 'digest', both, 'referenced', true),
   locations: record(
@@ -119,6 +131,8 @@ export const objects = {
   ),
   seccomp: record('seccomp/<digest>.json', recordKeys.seccomp, Bytes, 'digest', producer, 'forever'),
   imageReport: record('images/<digest>.json', recordKeys.image, Bytes, 'digest', producer, 'forever'),
+  keyList: record('keys/list.json', () => recordKeys.keyList, SignedKeyList, 'swap', ['operator'], 'forever'),
+  keyRequest: record('keys/requests/<fingerprint>.json', recordKeys.keyRequest, Envelope, 'first', both, 'forever'),
   apiKey: record('apikeys/<id>.json', recordKeys.apiKey, ApiKeyRecord, 'latest', ['producer', 'operator'], 'forever'),
   quota: record('quotas/<tenant>.json', recordKeys.quota, QuotaRecord, 'latest', producer, 'forever'),
   open: work('open/<shard>/<tenant>/<run>', workKeys.open, OpenMarker, 'first', producer, 'sequenced'),

@@ -121,8 +121,18 @@ export async function putFirstKept<At extends readonly unknown[], S extends z.Zo
   value: z.output<S>,
   ...at: At
 ): Promise<Pick<Stored<z.output<S>>, 'value' | 'digest'>> {
+  return await putFirstFormed(store, kind, retention, { value, ...(await hashedForm(value)) }, ...at);
+}
+
+/** The same of a value that is in its canonical form already. */
+export async function putFirstFormed<At extends readonly unknown[], S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<At, S, 'first'>,
+  retention: Retention | undefined,
+  { value, bytes, digest }: { value: z.output<S>; bytes: Uint8Array; digest: Digest },
+  ...at: At
+): Promise<Pick<Stored<z.output<S>>, 'value' | 'digest'>> {
   const [bucket, key] = [store[kind.bucket], kind.key(...at)];
-  const { bytes, digest } = await hashedForm(value);
   const options = { ...json, lock: lockFor(kind, retention) };
   for (let tries = 0; tries < 3; tries++) {
     if (await store.putIfAbsent(bucket, key, bytes, options)) return { value, digest };

@@ -91,7 +91,7 @@ export async function loseTo(worker: Worker, stage: Stage): Promise<Served> {
 
 async function end(worker: Worker, stage: Stage, ending: AttemptEnding): Promise<Served> {
   const result = resultWithout(stage, ending, new Date());
-  return (await commit(worker, result, specOf(stage))) ? { kind: 'done' } : loseTo(worker, stage);
+  return (await commit(worker, result, knownOf(stage))) ? { kind: 'done' } : loseTo(worker, stage);
 }
 
 /** Without a claim there was no attempt, and nothing is recorded. */
@@ -112,6 +112,12 @@ export async function recordOwnAttempt(
 const isClaimed = (stage: Stage): stage is Attempted => 'claim' in stage;
 const attemptOf = (stage: Stage) => ('claim' in stage ? stage.claim.attempt : undefined);
 const specOf = (stage: Stage) => ('spec' in stage ? stage.spec : undefined);
+
+/** What a statement binds beside the result. */
+export const knownOf = (stage: Stage) => ({
+  spec: specOf(stage),
+  effective: 'effective' in stage ? stage.effective : undefined,
+});
 
 function codeOf(error: unknown): string {
   return error instanceof HotcellError ? error.code : 'internal';

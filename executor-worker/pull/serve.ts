@@ -11,6 +11,7 @@ import type { Pull, Pulled, Served } from '@hotcell/outside/queue/queue.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { patiently } from '@hotcell/record/patience.ts';
+import type { Signer } from '@hotcell/record/signer.ts';
 import { Capacity } from './capacity.ts';
 import type { WorkerSettings } from '../worker-config.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -30,13 +31,14 @@ export interface ServeOptions {
   live: Live;
   log: Logger;
   steps: Steps;
+  signer: Signer;
   /** Cells that could not be removed yet. */
   stuck?: () => CellBeat[];
 }
 
 /** Takes tickets and runs them until `ends` is aborted; then drains, and returns when nothing is left here. */
 export async function serve(
-  { settings, store, live, log, steps, stuck = () => [] }: ServeOptions,
+  { settings, store, live, log, steps, signer, stuck = () => [] }: ServeOptions,
   ends: AbortSignal,
 ): Promise<void> {
   const pulls: Pull[] = [];
@@ -67,6 +69,7 @@ export async function serve(
     store,
     live,
     tickets: new TicketReader(settings.HOTCELL_TICKET_PUBLIC_KEY),
+    signer,
     heartbeat,
     capacity,
     outputRoom: new FairShare({ limit: 'outputs', what: 'bytes of outputs on their way', total: outputRoomBytes }),

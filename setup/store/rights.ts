@@ -19,6 +19,8 @@ const rights: Readonly<Record<Account, Rights>> = {
       put: [
         'runs/*/spec.json',
         'runs/*/result.json',
+        'runs/*/evidence.sigstore.json',
+        'keys/requests/*',
         'snapshots/*',
         'cas/*',
         'policies/*',
@@ -39,12 +41,13 @@ const rights: Readonly<Record<Account, Rights>> = {
   worker: {
     // A machine that runs jobs has no need for API keys.
     record: {
-      get: ['runs/*', 'snapshots/*', 'cas/*', 'policies/*', 'images/*', 'seccomp/*', 'names/*'],
+      get: ['runs/*', 'snapshots/*', 'cas/*', 'policies/*', 'images/*', 'seccomp/*', 'names/*', 'keys/*'],
       put: [
         'runs/*/result.json',
         'runs/*/attempt.json',
         'runs/*/log.ndjson.zst',
         'runs/*/evidence.sigstore.json',
+        'keys/requests/*',
         'cas/*',
         'snapshots/*',
         'names/*',
@@ -58,7 +61,7 @@ const rights: Readonly<Record<Account, Rights>> = {
     },
   },
   notary: {
-    record: { get: ['runs/*', 'snapshots/*', 'policies/*', 'images/*', 'seccomp/*'], put: [] },
+    record: { get: ['runs/*', 'snapshots/*', 'policies/*', 'images/*', 'seccomp/*', 'keys/*'], put: [] },
     work: {
       get: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'idempotency/*', 'ledger/*', 'probe/*'],
       put: ['ledger/*', 'probe/*'],

@@ -11,6 +11,8 @@ export const points = {
     'worker.staged',
     'worker.sealed',
     'worker.executed',
+    'commit.signed',
+    'commit.evidence',
     'commit.result',
     'commit.published',
     'commit.done',

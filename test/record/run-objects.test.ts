@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { attestedPart } from '@hotcell/contract/evidence/attested-result.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { newRunId, type RunId } from '@hotcell/contract/names.ts';
@@ -33,7 +34,7 @@ let deps: CommitDeps;
 before(async () => {
   bed = await openBed();
   house = await openHouse(bed);
-  deps = { store: house.store, live: house.producer.live, log: house.producer.log };
+  deps = { store: house.store, signer: house.producer.signer, live: house.producer.live, log: house.producer.log };
 });
 after(async () => {
   await house[Symbol.asyncDispose]();
@@ -45,6 +46,11 @@ const sameBuckets = () => ({ ...bed.installation.store, record: house.store.reco
 function resultFor(run: RunId, reason: string): Result {
   const of = { run, tenant: house.tenant, spec: null };
   return emptyResult(of, undefined, { outcome: 'rejected', reason }, new Date());
+}
+
+async function attestedOf(run: RunId) {
+  const result = await readResult(house.store, house.tenant, run);
+  return result && attestedPart(result);
 }
 
 test('two workers that claim a run at once have different attempts', async () => {
@@ -63,7 +69,7 @@ describe('a commit', () => {
     assert.equal(await commit(deps, first), true);
     assert.equal(await commit(deps, second), false);
     assert.equal(await commit(deps, first), true);
-    assert.deepEqual(await readResult(house.store, house.tenant, run), first);
+    assert.deepEqual(await attestedOf(run), first);
   });
 
   test('of several at once is exactly one', async () => {
@@ -71,7 +77,7 @@ describe('a commit', () => {
     const results = Array.from({ length: 8 }, (_, i) => resultFor(run, `result ${i}`));
     const won = await Promise.all(results.map((result) => commit(deps, result)));
     assert.equal(won.filter(Boolean).length, 1);
-    assert.deepEqual(await readResult(house.store, house.tenant, run), results[won.indexOf(true)]);
+    assert.deepEqual(await attestedOf(run), results[won.indexOf(true)]);
   });
 
   test('whose result cannot be put leaves no done marker', async () => {

@@ -20,6 +20,8 @@ import { ensureBuckets } from '@hotcell/setup/store/ensure-buckets.ts';
 import type { Account } from '@hotcell/setup/settings/installation.ts';
 import { Redis } from 'ioredis';
 import type { Bed } from './bed.ts';
+import { openSigner } from '@hotcell/record/signer.ts';
+import { HouseKeys } from './house-keys.ts';
 import { specFor } from './spec.ts';
 import { echoQueue, echoSteps } from './echo.ts';
 
@@ -32,6 +34,7 @@ export interface House extends AsyncDisposable {
   readonly producer: AcceptDeps;
   /** With all rights. */
   readonly store: Buckets;
+  readonly signing: HouseKeys;
   /** The environment of a process in this house. */
   settings(account: Account, more?: Readonly<Record<string, string>>): Promise<Record<string, string>>;
   submit(code: string, more?: Partial<Asked>): Promise<Accepted>;
@@ -89,7 +92,15 @@ export async function openHouse(
   };
   const log = openLog('test', logLevel);
   const stack = new AsyncDisposableStack();
-  const settings: House['settings'] = async (account, more = {}) => ({
+  const operator = stack.use(new Buckets(asOperator));
+  const signing = new HouseKeys(operator, id);
+  const settings: House['settings'] = async (account, more = {}) => {
+    const stateDir = more['HOTCELL_STATE_DIR'] ?? (await bed.folder('state'));
+    const name = more['HOTCELL_WORKER_NAME'] ?? 'worker';
+    if (account !== 'notary') await signing.signer(stateDir, account, account === 'worker' ? name : account);
+    return { ...(await environment(account)), HOTCELL_STATE_DIR: stateDir, ...more };
+  };
+  const environment = async (account: Account) => ({
     ...(await bed.settings(account)),
     HOTCELL_INSTALLATION: id,
     HOTCELL_RECORD_BUCKET: buckets.record,
@@ -101,17 +112,16 @@ export async function openHouse(
       ? {
           HOTCELL_TICKET_PUBLIC_KEY: pems.public,
           HOTCELL_QUEUES: echoQueue,
-          HOTCELL_STATE_DIR: '/nonexistent',
+          HOTCELL_WORKER_NAME: 'worker',
           HOTCELL_CPUS: '4',
           HOTCELL_MEMORY_BYTES: String(2 ** 30),
           HOTCELL_DRAIN_SECONDS: '0',
         }
       : {}),
     ...(account === 'producer' ? { HOTCELL_TICKET_KEY: pems.private } : {}),
-    ...more,
   });
   const storeOf = async (account: Account): Promise<Buckets> => {
-    const env = await settings(account);
+    const env: Readonly<Record<string, string>> = await environment(account);
     return stack.use(
       new Buckets({
         endpoint: env['HOTCELL_S3_ENDPOINT'] ?? '',
@@ -128,6 +138,7 @@ export async function openHouse(
     store: await storeOf('producer'),
     live: stack.use(await Live.open({ url, installation: id })),
     queues,
+    signer: await signing.signer(await bed.folder('producer'), 'producer', 'producer'),
     tickets: new TicketSigner(pems.private),
     bounds: new Bounds(queues, mostQueued),
     quotas: { of: (tenant) => effectiveQuota(tenant, { version: 1, defaults: quotas }, undefined) },
@@ -140,7 +151,8 @@ export async function openHouse(
     id,
     tenant,
     producer,
-    store: stack.use(new Buckets(asOperator)),
+    store: operator,
+    signing,
     settings,
     submit: (code, more = {}) =>
       accept(producer, {
@@ -153,7 +165,15 @@ export async function openHouse(
       const ends = new AbortController();
       const live = await Live.open({ url: env.HOTCELL_REDIS_URL, installation: id });
       const store = more.store ?? (await storeOf('worker'));
-      const parts = { settings: env, store, live, log: log.child({ worker: name }), steps: more.steps ?? echoSteps };
+      const signer = await openSigner(env.HOTCELL_STATE_DIR, 'worker', name);
+      const parts = {
+        settings: env,
+        signer,
+        store,
+        live,
+        log: log.child({ worker: name }),
+        steps: more.steps ?? echoSteps,
+      };
       const serving = async () => {
         await using _live = live;
         await serve(parts, ends.signal);

@@ -7,6 +7,7 @@ import { openLog } from '@hotcell/outside/process/log.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
 import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
+import { openSigner } from '@hotcell/record/signer.ts';
 import { accept } from '@hotcell/producer/accept.ts';
 import { Bounds } from '@hotcell/producer/queue-bounds.ts';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
@@ -17,7 +18,10 @@ import { specFor } from '../../support/spec.ts';
 
 /** A producer process that accepts once, accepts until it is killed, cancels, or recovers until it is ended. */
 const [what = '', tenant = '', value = ''] = process.argv.slice(2);
-const settings = readSettings(z.object({ ...commonSettings, HOTCELL_TICKET_KEY: z.string() }), process.env);
+const settings = readSettings(
+  z.object({ ...commonSettings, HOTCELL_TICKET_KEY: z.string(), HOTCELL_STATE_DIR: z.string() }),
+  process.env,
+);
 const { HOTCELL_INSTALLATION: installation, HOTCELL_REDIS_URL: url } = settings;
 armCrashPoint(settings.HOTCELL_CRASH_AT);
 using store = new Buckets(bucketsFrom(settings));
@@ -28,6 +32,7 @@ const deps = {
   store,
   live,
   queues,
+  signer: await openSigner(settings.HOTCELL_STATE_DIR, 'producer', 'producer'),
   tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
   bounds: new Bounds(queues, 1000),
   quotas: { of: (tenant: string) => effectiveQuota(tenant, { version: 1 }, undefined) },

@@ -4,6 +4,7 @@ import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { Buckets, bucketsFrom } from '@hotcell/record/buckets.ts';
+import { openSigner } from '@hotcell/record/signer.ts';
 import { echoSteps } from '../../support/echo.ts';
 
 /** A worker process with echo steps: everything of the real one except the cell. */
@@ -14,4 +15,5 @@ process.once('SIGTERM', () => ends.abort());
 const log = openLog('victim', settings.HOTCELL_LOG_LEVEL);
 using store = new Buckets(bucketsFrom(settings));
 await using live = await Live.open({ url: settings.HOTCELL_REDIS_URL, installation: settings.HOTCELL_INSTALLATION });
-await serve({ settings, store, live, log, steps: echoSteps }, ends.signal);
+const signer = await openSigner(settings.HOTCELL_STATE_DIR, 'worker', settings.HOTCELL_WORKER_NAME);
+await serve({ settings, signer, store, live, log, steps: echoSteps }, ends.signal);

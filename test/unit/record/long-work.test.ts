@@ -3,6 +3,10 @@ import { describe, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { compareUtf8, manifestOf } from '@hotcell/contract/snapshot.ts';
+import { attestedForm } from '@hotcell/contract/evidence/attested-result.ts';
+import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
+import { emptyResult } from '@hotcell/record/empty-result.ts';
+import { signerOf } from '@hotcell/record/signer.ts';
 import { type LongCalls, longCalls } from '@hotcell/record/long-calls.ts';
 import { longBytes, longWork, roughBytes } from '@hotcell/record/long-work.ts';
 import { casLocation, locationsOf } from '@hotcell/record/snapshot-locations.ts';
@@ -22,9 +26,16 @@ const asked = { run: '01a1f4c0-ddaa-7618-bcd7-a5407c9332c0', acceptedAt: '2026-1
 const blocks = Array.from({ length: 3 }, () => ({ language: 'python', code: 'x = 1\n'.repeat(690_000) }));
 const spec = { ...specFor('t', ''), ...asked, blocks };
 
+const of = { run: asked.run, tenant: 't', spec: sha256('spec') };
+const ended = emptyResult(of, spec, { outcome: 'failed', reason: 'x'.repeat(4_000_000) }, new Date());
+const form = attestedForm({ ...ended, outputs: { snapshot: manifest.id, files: entries, refused: [] } });
+const signer = signerOf(new SigningKey(SigningKey.generate()), 'worker', 'w').facts;
+
 /** What strangers send and leave behind, as long as it may well be. */
 const long: { [N in keyof LongCalls]: Parameters<LongCalls[N]> } = {
   canonical: [spec],
+  attest: [{ result: ended, spec, effective: undefined, attempt: '1' }, signer],
+  commitForm: [form, { evidence: { bundle: 'x', sha256: form.digest } }],
   parseObject: ['spec', Buffer.from(JSON.stringify(spec)), 'the spec'],
   judgeNames: [entries.map(({ path }) => path)],
   snapshotTexts: [files],

@@ -13,6 +13,7 @@ const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[nam
   result: ['tenant', run],
   attempt: ['tenant', run, { attempt: 1, claim: 'claim' }],
   log: ['tenant', run, { attempt: 1, claim: 'claim' }],
+  evidence: ['tenant', run, { attempt: 1, claim: 'claim' }],
   content: ['tenant', digest],
   manifest: ['tenant', digest],
   locations: ['tenant', digest],
@@ -22,6 +23,8 @@ const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[nam
   revocation: [digest],
   seccomp: [digest],
   imageReport: [digest],
+  keyList: [],
+  keyRequest: [digest],
   apiKey: ['id'],
   quota: ['tenant'],
   open: ['tenant', run],
@@ -68,7 +71,7 @@ test('an account may put exactly the objects of which the table says that it wri
 
 test('what a run was, did and made is locked by the retention of its policy, and nothing else is', () => {
   const locked = names.filter((name) => lockFor(objects[name], { mode: 'governance', days: 1 }));
-  assert.deepEqual(locked, ['spec', 'result', 'attempt', 'log', 'content', 'manifest', 'locations']);
+  assert.deepEqual(locked, ['spec', 'result', 'attempt', 'log', 'evidence', 'content', 'manifest', 'locations']);
   for (const name of names) assert.equal(lockFor(objects[name], undefined), undefined);
 });
 

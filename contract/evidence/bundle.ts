@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { canonical, type Digest, Digest as DigestText } from '../digest.ts';
+import { HotcellError, messageOf } from '../errors.ts';
+import { parseJsonAs } from '../parse.ts';
+import { Envelope } from './dsse.ts';
+
+const mediaType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
+
+/** A Sigstore bundle, version 0.3, that names its key. The name only says where to look; it proves nothing. */
+export const EvidenceBundle = z.strictObject({
+  mediaType: z.literal(mediaType),
+  verificationMaterial: z.strictObject({ publicKey: z.strictObject({ hint: DigestText }) }),
+  dsseEnvelope: Envelope,
+});
+export type EvidenceBundle = z.infer<typeof EvidenceBundle>;
+
+/** More than any run needs: code blocks and files are named by digest. */
+export const mostBundleBytes = 16 * 1024 * 1024;
+
+export function bundleOf(dsseEnvelope: Envelope, hint: Digest): { value: EvidenceBundle; text: string } {
+  const value: EvidenceBundle = { mediaType, verificationMaterial: { publicKey: { hint } }, dsseEnvelope };
+  return { value, text: canonical(value) };
+}
+
+/** Only the canonical form counts: then no byte of a stored bundle can change without a reader's notice. */
+export function readBundle(text: string): EvidenceBundle {
+  const value = parseJsonAs(EvidenceBundle, text, 'the evidence', 'record_damaged');
+  if (canonical(value) !== text)
+    throw new HotcellError('record_damaged', 'the evidence is not in its canonical form: its bytes were changed');
+  return value;
+}
+
+/** The same, without throwing. */
+export function tryBundle(text: string): { bundle: EvidenceBundle } | { problem: string } {
+  try {
+    return { bundle: readBundle(text) };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}

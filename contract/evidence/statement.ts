@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { Digest } from '../digest.ts';
+
+/** in-toto Statement v1 with SLSA provenance v1, as Hotcell fills them. */
+export const statementType = 'application/vnd.in-toto+json';
+export const statementV1 = 'https://in-toto.io/Statement/v1';
+export const provenanceV1 = 'https://slsa.dev/provenance/v1';
+/** Names the template of this predicate: what stands in its parameters. */
+export const buildType = 'urn:hotcell:run:v1';
+export const subjectNames = { result: 'result.json', outputs: 'outputs.manifest.json' } as const;
+
+const Hex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits');
+export const ResourceDigest = z.strictObject({ sha256: Hex });
+export const Resource = z.strictObject({
+  name: z.string(),
+  uri: z.string().optional(),
+  digest: ResourceDigest,
+  annotations: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+});
+export type Resource = z.infer<typeof Resource>;
+
+const parameters = z.record(z.string(), z.json());
+
+export const Statement = z.strictObject({
+  _type: z.literal(statementV1),
+  subject: z.tuple([
+    z.strictObject({ name: z.literal(subjectNames.result), digest: ResourceDigest }),
+    z.strictObject({ name: z.literal(subjectNames.outputs), digest: ResourceDigest }),
+  ]),
+  predicateType: z.literal(provenanceV1),
+  predicate: z.strictObject({
+    buildDefinition: z.strictObject({
+      buildType: z.literal(buildType),
+      externalParameters: parameters,
+      internalParameters: parameters,
+      resolvedDependencies: z.array(Resource),
+    }),
+    runDetails: z.strictObject({
+      builder: z.strictObject({ id: z.string(), version: z.record(z.string(), z.string()) }),
+      metadata: z.looseObject({
+        invocationId: z.string(),
+        startedOn: z.string(),
+        finishedOn: z.string(),
+        hotcell_signer: z.strictObject({ role: z.string(), name: z.string(), key: Digest }),
+        hotcell_host: z.strictObject({ kernel: z.string(), machine: z.string() }),
+      }),
+      byproducts: z.array(Resource),
+    }),
+  }),
+});
+export type Statement = z.infer<typeof Statement>;

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { Effective } from '@hotcell/contract/admission.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import type { AttestedForm, AttestedResult } from '@hotcell/contract/evidence/attested-result.ts';
+import { bundleOf } from '@hotcell/contract/evidence/bundle.ts';
+import { seal } from '@hotcell/contract/evidence/dsse.ts';
+import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
+import { statementType } from '@hotcell/contract/evidence/statement.ts';
+import { committedAttempt, type Result } from '@hotcell/contract/result.ts';
+import type { Retention } from '@hotcell/contract/retention.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
+import type { Buckets } from './buckets.ts';
+import { type AttemptPlace, recordKeys } from './layout.ts';
+import { lockFor } from './lock-for.ts';
+import { longWork, roughBytes } from './long-work.ts';
+import { objects } from './objects.ts';
+import type { Signer } from './signer.ts';
+
+/** What the writer of a result knows beside it. */
+export interface Known {
+  spec?: Spec | undefined;
+  effective?: Effective | undefined;
+  receipt?: Receipt | undefined;
+}
+
+/** A result under its writer's signature, not put yet. */
+export interface Attested {
+  result: AttestedResult;
+  form: Pick<AttestedForm, 'bytes' | 'gaps' | 'digest'>;
+  place: AttemptPlace;
+  bundle: { text: string; digest: Digest };
+  receipt: Receipt | undefined;
+}
+
+/** Without an attempt there is still a place: two writers that end the same run share nothing. */
+export function placeOf(result: AttestedResult): AttemptPlace {
+  return committedAttempt(result) ?? { attempt: 0, claim: randomUUID() };
+}
+
+export async function signResult(
+  { key, facts }: Signer,
+  result: AttestedResult,
+  { spec, effective, receipt }: Known,
+): Promise<Attested> {
+  const place = placeOf(result);
+  const attempt = `${place.attempt}${place.claim === undefined ? '' : `-${place.claim}`}`;
+  const bytes = roughBytes(result) + roughBytes(spec);
+  const about = { result, spec, effective, attempt };
+  const { form, statement } = await longWork(bytes, 'attest', about, facts);
+  const { text } = bundleOf(seal(key, statementType, statement), key.fingerprint);
+  return { result, form, place, bundle: { text, digest: sha256(text) }, receipt };
+}
+
+/**
+ * Puts the evidence before the result that names it. What stands at its place already can only be from an earlier try of
+ * the same attempt, whose result may stand as well: then this one gets a place of its own.
+ */
+export async function putEvidence(
+  store: Buckets,
+  { result: { tenant, run }, place, bundle }: Attested,
+  retention: Retention | undefined,
+): Promise<NonNullable<Result['evidence']>> {
+  const options = { contentType: 'application/json', lock: lockFor(objects.evidence, retention) };
+  for (let at = place; ; at = { attempt: place.attempt, claim: randomUUID() }) {
+    const key = recordKeys.evidence(tenant, run, at);
+    const isOurs =
+      (await store.putIfAbsent(store.record, key, bundle.text, options)) ||
+      (await store.getBytes(store.record, key))?.equals(Buffer.from(bundle.text));
+    if (isOurs) return { bundle: key, sha256: bundle.digest };
+  }
+}
+
+export async function committed(
+  { result, form, receipt }: Attested,
+  evidence: Result['evidence'],
+): Promise<{ value: Result; bytes: Uint8Array; digest: Digest }> {
+  const members = { evidence, ...(receipt ? { receipt } : {}) };
+  const stored = await longWork(form.bytes.length, 'commitForm', form, members);
+  return { value: { ...result, ...members }, ...stored };
+}
