@@ -107,6 +107,15 @@ export const Result = z.strictObject({
 });
 export type Result = z.infer<typeof Result>;
 
+/**
+ * The attempt that ended with this result: the one that ended when it did. A run that is ended between two attempts has
+ * none, although earlier ones came to an end of their own.
+ */
+export function endingAttempt({ attempts, timings }: Pick<Result, 'attempts' | 'timings'>): Attempt | undefined {
+  const last = attempts.at(-1);
+  return last?.outcome !== undefined && last.finishedAt === timings.finishedAt ? last : undefined;
+}
+
 /** The attempt whose result was committed, and whose log is the run's; undefined if no program ended the run. */
 export function committedAttempt({ attempts }: Pick<Result, 'attempts'>): Attempt | undefined {
   return attempts.findLast(({ outcome }) => outcome !== undefined);

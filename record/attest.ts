@@ -7,7 +7,7 @@ import { bundleOf } from '@hotcell/contract/evidence/bundle.ts';
 import { seal } from '@hotcell/contract/evidence/dsse.ts';
 import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { statementType } from '@hotcell/contract/evidence/statement.ts';
-import { committedAttempt, type Result } from '@hotcell/contract/result.ts';
+import { endingAttempt, type Result } from '@hotcell/contract/result.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from './buckets.ts';
@@ -35,7 +35,7 @@ export interface Attested {
 
 /** Without an attempt there is still a place: two writers that end the same run share nothing. */
 export function placeOf(result: AttestedResult): AttemptPlace {
-  return committedAttempt(result) ?? { attempt: 0, claim: randomUUID() };
+  return endingAttempt(result) ?? { attempt: 0, claim: randomUUID() };
 }
 
 export async function signResult(

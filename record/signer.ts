@@ -1,9 +1,12 @@
 import { machine, release } from 'node:os';
 import { join } from 'node:path';
+import { canonical } from '@hotcell/contract/digest.ts';
+import { Envelope } from '@hotcell/contract/evidence/dsse.ts';
 import { type KeyRole, signKeyRequest } from '@hotcell/contract/evidence/key-list.ts';
 import type { SignerFacts } from '@hotcell/contract/evidence/run-statement.ts';
-import type { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
-import { ownKey } from '@hotcell/outside/process/own-key.ts';
+import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { keptFile } from '@hotcell/outside/process/kept-file.ts';
 import project from './package.json' with { type: 'json' };
 import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
@@ -13,28 +16,30 @@ import { putFirst } from './read-write.ts';
 export interface Signer {
   key: SigningKey;
   facts: SignerFacts;
+  /** Its request for a place on the list of keys. */
+  request: Envelope;
 }
 
-/** Where a process keeps its key, in its own state folder. */
-export const signingKeyIn = (stateDir: string) => join(stateDir, 'signing', 'key.pem');
+/** Where a process keeps its key, in its own state folder; others may read what ends in `.request.json`. */
+export const signingFolder = (stateDir: string) => join(stateDir, 'signing');
+export const requestEnding = '.request.json';
 
+/** The key that this process made at its first start under this name. Another name gets another key. */
 export async function openSigner(stateDir: string, role: KeyRole, name: string): Promise<Signer> {
-  return signerOf(await ownKey(signingKeyIn(stateDir)), role, name);
+  const path = join(signingFolder(stateDir), `${role}-${name}`);
+  const key = new SigningKey(await keptFile(`${path}.pem`, 0o600, () => SigningKey.generate()), `${path}.pem`);
+  const make = () => canonical(requestOf(key, role, name));
+  const request = parseJsonAs(Envelope, await keptFile(path + requestEnding, 0o644, make), path + requestEnding);
+  const host = { kernel: release(), machine: machine() };
+  return { key, facts: { role, name, key: key.fingerprint, version: project.version, host }, request };
 }
 
-export function signerOf(key: SigningKey, role: KeyRole, name: string): Signer {
-  const host = { kernel: release(), machine: machine() };
-  return { key, facts: { role, name, key: key.fingerprint, version: project.version, host } };
+function requestOf(key: SigningKey, role: KeyRole, name: string): Envelope {
+  const madeAt = new Date().toISOString();
+  return signKeyRequest(key, { version: 1, role, name, publicKey: key.public.pem, madeAt });
 }
 
 /** Asks the root for a place on the list of keys: the operator finds the request in the record. */
-export async function requestListing(store: Buckets, { key, facts }: Signer, role: KeyRole): Promise<void> {
-  const request = {
-    version: 1,
-    role,
-    name: facts.name,
-    publicKey: key.public.pem,
-    madeAt: new Date().toISOString(),
-  } as const;
-  await putFirst(store, objects.keyRequest, signKeyRequest(key, request), key.fingerprint);
+export async function requestListing(store: Buckets, { key, request }: Signer): Promise<void> {
+  await putFirst(store, objects.keyRequest, request, key.fingerprint);
 }

@@ -3,6 +3,7 @@ import { ensureEngine } from './engine/ensure-engine.ts';
 import type { ShippedImage } from './images/catalogue.ts';
 import type { EnsuredImage } from './images/ensure-images.ts';
 import { prepareKeeper } from './keeper/prepare-keeper.ts';
+import { listOwnKeys } from './keys/list-own-keys.ts';
 import { preflight } from './preflight.ts';
 import type { SetupProgress } from './progress.ts';
 import { ensureFlaggedView } from './services/flagged-view.ts';
@@ -59,6 +60,7 @@ export async function up(
     if (images.keeper) await prepareKeeper(installation, images.keeper.id, progress);
     await probeAtStart({ store: installation.store, redisUrl: installation.redisUrl }, 10_000);
     await start(all.filter((name) => !first.includes(name)));
+    await listOwnKeys(installation, progress);
     return installation;
   });
 }

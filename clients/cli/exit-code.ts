@@ -9,6 +9,8 @@ import { voiced } from './voice.ts';
 const exitCodes = { error: 1, usage: 2, notAllowed: 4 } as const;
 const platformFailed = 125;
 export const interrupted = 130;
+/** Of `verify`: not all of the evidence is valid. */
+export const unverified = 3;
 /** The run goes on without this command: EX_TEMPFAIL of sysexits.h, so that it differs from a cancelled run. */
 export const detached = 75;
 

@@ -1,4 +1,3 @@
-import { HotcellError } from '@hotcell/contract/errors.ts';
 import { Outcome } from '@hotcell/contract/outcomes.ts';
 import { RunStatus } from '@hotcell/contract/result.ts';
 import type { ListedRun } from '@hotcell/contract/api/runs.ts';
@@ -6,12 +5,13 @@ import { type Command, Option } from 'commander';
 import { asksApi } from './client.ts';
 import { examples, printJson } from './globals.ts';
 import { aNumber, type Pair, pairOption } from './run-options.ts';
+import { aTime } from './time-option.ts';
 import { runTable } from './run-table.ts';
 
 interface Options {
   status?: RunStatus | Outcome;
   label?: Pair[];
-  since?: string;
+  since?: Date;
   limit: number;
 }
 
@@ -23,7 +23,7 @@ export function define(command: Command): void {
       new Option('--status <status>', 'a status or an outcome').choices([...RunStatus.options, ...Outcome.options]),
     )
     .addOption(pairOption('--label <key=value>', 'only runs with this label'))
-    .option('--since <time>', 'accepted since this time, or this long ago (30m, 12h, 7d)')
+    .option('--since <time>', 'accepted since this time, or this long ago (30m, 12h, 7d)', aTime)
     .option('--limit <number>', 'list at most so many', aNumber, 50);
   examples(command, ['ls', 'ls --status failed --since 24h', 'ls --label team=finance --limit 1000 --json']);
   asksApi(command, async ({ client, globals }, options: Options) => {
@@ -51,16 +51,6 @@ function queryOf({ status, label, since }: Options) {
   return {
     status,
     label: label?.map(([name, value]) => `${name}=${value}`),
-    since: since === undefined ? undefined : sinceOf(since).toISOString(),
+    since: since?.toISOString(),
   };
-}
-
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function sinceOf(text: string): Date {
-  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const date = amount && unit ? new Date(Date.now() - Number(amount) * (unitMs[unit] ?? 0)) : new Date(text);
-  if (Number.isNaN(date.getTime()))
-    throw new HotcellError('invalid', `--since ${text} is not a time. Write it like 24h, 7d or 2026-11-01T00:00:00Z.`);
-  return date;
 }

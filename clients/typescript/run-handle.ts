@@ -1,6 +1,7 @@
 import type { RunEvent, ShownRow } from '@hotcell/contract/api/events.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import { isFinished, type RerunRequest, type RunView } from '@hotcell/contract/api/runs.ts';
+import type { EvidenceBundle } from '@hotcell/contract/evidence/bundle.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
@@ -87,6 +88,11 @@ export class Run {
   /** The files that a finished run left in /outputs. */
   async outputs(): Promise<Result['outputs']> {
     return await this.#http.call(routes.listOutputs, { params: { run: this.id } });
+  }
+
+  /** The signed statement about how the run ended: a Sigstore bundle. */
+  async evidence(): Promise<EvidenceBundle> {
+    return await this.#http.call(routes.getEvidence, { params: { run: this.id } });
   }
 
   /** Opens one output. A caller that keeps the bytes compares them with the file's `sha256`. */

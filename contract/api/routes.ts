@@ -1,5 +1,6 @@
 import { apiKeyRoutes } from './apikeys.ts';
 import { eventRoutes } from './events.ts';
+import { evidenceRoutes } from './evidence.ts';
 import { healthRoutes } from './health.ts';
 import { outputRoutes } from './outputs.ts';
 import { policyRoutes } from './policies.ts';
@@ -13,6 +14,7 @@ export const routes = {
   ...runRoutes,
   ...eventRoutes,
   ...outputRoutes,
+  ...evidenceRoutes,
   ...snapshotRoutes,
   ...policyRoutes,
   ...apiKeyRoutes,

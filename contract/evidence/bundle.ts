@@ -6,11 +6,14 @@ import { Envelope } from './dsse.ts';
 
 const mediaType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 
-/** A Sigstore bundle, version 0.3, that names its key. The name only says where to look; it proves nothing. */
+/**
+ * A Sigstore bundle, version 0.3, that names its key. The name only says where to look; it proves nothing. The members
+ * stand in the order of the canonical form, which every copy of the value keeps.
+ */
 export const EvidenceBundle = z.strictObject({
+  dsseEnvelope: Envelope,
   mediaType: z.literal(mediaType),
   verificationMaterial: z.strictObject({ publicKey: z.strictObject({ hint: DigestText }) }),
-  dsseEnvelope: Envelope,
 });
 export type EvidenceBundle = z.infer<typeof EvidenceBundle>;
 

@@ -11,8 +11,8 @@ const CanonicalBase64 = z
 const Signature = z.strictObject({ sig: CanonicalBase64.refine((text) => text !== '', { message: 'is empty' }) });
 
 export const Envelope = z.strictObject({
-  payloadType: z.string().max(128),
   payload: CanonicalBase64,
+  payloadType: z.string().max(128),
   signatures: z.tuple([Signature], 'must hold exactly one signature'),
 });
 export type Envelope = z.infer<typeof Envelope>;

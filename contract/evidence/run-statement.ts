@@ -2,7 +2,7 @@ import type { Effective } from '../admission.ts';
 import { canonical, type Digest, hexOf, sha256 } from '../digest.ts';
 import type { Block, Spec } from '../spec.ts';
 import { limitNames } from '../limits.ts';
-import { committedAttempt } from '../result.ts';
+import { committedAttempt, endingAttempt } from '../result.ts';
 import type { AttestedForm, AttestedResult } from './attested-result.ts';
 import { limitEnforcement } from './limit-enforcement.ts';
 import { buildType, provenanceV1, type Resource, type Statement, statementV1, subjectNames } from './statement.ts';
@@ -36,8 +36,8 @@ export function statementOf(attested: AttestedRun, signer: SignerFacts): Stateme
   const { result, form, effective, attempt, spec } = attested;
   const code = (spec?.blocks ?? []).map((block) => ('code' in block ? sha256(block.code) : undefined));
   const run = { ...attested, code };
-  const { tenant, outputs, timings, attempts } = result;
-  const began = attempts.at(-1)?.startedAt ?? timings.acceptedAt;
+  const { tenant, outputs, timings } = result;
+  const began = endingAttempt(result)?.startedAt ?? timings.acceptedAt;
   return {
     _type: statementV1,
     subject: [
@@ -70,7 +70,6 @@ export function statementOf(attested: AttestedRun, signer: SignerFacts): Stateme
           },
           hotcell_usage: result.usage,
           hotcell_timings: timings,
-          hotcell_limits_effective: effective !== undefined,
         },
         byproducts: byproducts(result),
       },
@@ -126,8 +125,8 @@ function blockOf(block: Block, index: number, code: Digest | undefined): Paramet
 
 /** The operator's: under what the run was executed. */
 function given({ result, form, spec, effective }: AttestedRun): Parameters {
-  const { policy, runtime, posture, limits, attempts } = result;
-  const own = attempts.at(-1);
+  const { policy, runtime, posture, limits } = result;
+  const own = endingAttempt(result);
   return {
     policy,
     runtime,

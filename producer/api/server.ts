@@ -5,6 +5,7 @@ import { logAccess } from './access-log.ts';
 import { answerProblems, refuseUnreadable, sendProblem } from './answer-problems.ts';
 import { apiKeyHandlers } from './apikey-handlers.ts';
 import { authenticate } from './authenticate.ts';
+import { evidenceHandlers } from './evidence-handlers.ts';
 import { healthHandlers } from './health-handlers.ts';
 import { logHandlers } from './log-handlers.ts';
 import { outputHandlers } from './output-handlers.ts';
@@ -59,6 +60,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...runHandlers(producer),
     ...logHandlers(producer),
     ...outputHandlers(producer),
+    ...evidenceHandlers(producer),
     ...workerHandlers(producer),
     ...apiKeyHandlers(producer),
     ...policyHandlers(producer),

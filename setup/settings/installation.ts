@@ -44,6 +44,9 @@ export const placesIn = (home: string) => ({
   imagesLock: join(home, 'images.lock'),
   keys: join(home, 'keys'),
   trust: join(home, 'keys', 'trust'),
+  /** Signs the list of signing keys. It may be kept on another machine. */
+  rootKey: join(home, 'keys', 'root.pem'),
+  trustedRoot: join(home, 'keys', 'trust', 'root.pem'),
   ticketKey: join(home, 'keys', 'ticket.pem'),
   ticketPublicKey: join(home, 'keys', 'ticket.pub.pem'),
   secrets: join(home, 'secrets'),

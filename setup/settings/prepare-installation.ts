@@ -1,5 +1,6 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatConfig, keptOrMade, textIfThere, writeWhole } from './config-file.ts';
 import { accounts, type Installation, installationOf, placesIn, settingsOf } from './installation.ts';
@@ -54,8 +55,16 @@ export async function prepareInstallation(env: NodeJS.ProcessEnv): Promise<Insta
   const privateKey = await keptOrMade(places.ticketKey, secretMode, ticketKey);
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
   await keptOrMade(places.ticketPublicKey, secretMode, () => publicKey);
+  await keepRoot(places);
   await keptOrMade(places.credentials, privateMode, () => `${apiKeyPrefix}${word(32)}\n`);
   return installation;
+}
+
+/** Made once, with the installation. An installation that trusts a root already never makes another one. */
+async function keepRoot({ rootKey, trust, trustedRoot }: ReturnType<typeof placesIn>): Promise<void> {
+  if ((await readdir(trust)).some((name) => name.endsWith('.pem'))) return;
+  const root = new SigningKey(await keptOrMade(rootKey, privateMode, () => SigningKey.generate()), rootKey);
+  await keptOrMade(trustedRoot, 0o444, () => root.public.pem);
 }
 
 /** In a container, loopback is the container itself. */

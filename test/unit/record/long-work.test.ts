@@ -4,9 +4,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { compareUtf8, manifestOf } from '@hotcell/contract/snapshot.ts';
 import { attestedForm } from '@hotcell/contract/evidence/attested-result.ts';
-import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
-import { signerOf } from '@hotcell/record/signer.ts';
 import { type LongCalls, longCalls } from '@hotcell/record/long-calls.ts';
 import { longBytes, longWork, roughBytes } from '@hotcell/record/long-work.ts';
 import { casLocation, locationsOf } from '@hotcell/record/snapshot-locations.ts';
@@ -29,7 +27,8 @@ const spec = { ...specFor('t', ''), ...asked, blocks };
 const of = { run: asked.run, tenant: 't', spec: sha256('spec') };
 const ended = emptyResult(of, spec, { outcome: 'failed', reason: 'x'.repeat(4_000_000) }, new Date());
 const form = attestedForm({ ...ended, outputs: { snapshot: manifest.id, files: entries, refused: [] } });
-const signer = signerOf(new SigningKey(SigningKey.generate()), 'worker', 'w').facts;
+const host = { kernel: '6.1', machine: 'x86_64' };
+const signer = { role: 'worker', name: 'w', key: form.digest, version: '1', host };
 
 /** What strangers send and leave behind, as long as it may well be. */
 const long: { [N in keyof LongCalls]: Parameters<LongCalls[N]> } = {

@@ -1,0 +1,107 @@
+import { writeFile } from 'node:fs/promises';
+import { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { KeyList, ListedKey } from '@hotcell/contract/evidence/key-list.ts';
+import { keyRequests, putKeyList } from '@hotcell/record/key-list.ts';
+import { emptyList, withKeys, withRevoked } from '@hotcell/setup/keys/key-list-changes.ts';
+import { trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
+import { settingsOf } from '@hotcell/setup/settings/installation.ts';
+import type { Command } from 'commander';
+import { printRows } from './columns.ts';
+import { globalsOf, printJson, subcommand } from './globals.ts';
+import { openKeys } from './keys/operator-keys.ts';
+import { reporterFor } from './reporter.ts';
+import { aTime } from './time-option.ts';
+
+/** For the operator: it uses the operator's account of the store, and the root's key. */
+export function define(command: Command): void {
+  const ls = subcommand(command, 'ls', 'list the signing keys, and those that wait to be listed', [
+    'key ls',
+    'key ls --json',
+  ]);
+  ls.action(async () => {
+    using keys = await openKeys();
+    const { list } = (await keys.stored()) ?? { list: emptyList(keys.installation.id) };
+    const known = new Set(list.keys.map(({ fingerprint }) => fingerprint));
+    const waiting = (await keyRequests(keys.store)).filter(({ fingerprint }) => !known.has(fingerprint));
+    const rows = [
+      ...list.keys.map((key) => ({ ...key, state: stateOf(key) })),
+      ...waiting.map(({ role, name, fingerprint, madeAt }) => ({
+        role,
+        name,
+        fingerprint,
+        from: madeAt,
+        state: 'waits',
+      })),
+    ];
+    printRows(globalsOf(ls), rows, ['ROLE', 'NAME', 'FINGERPRINT', 'FROM', 'STATE'], (row) => [
+      row.role,
+      row.name,
+      row.fingerprint,
+      row.from,
+      row.state,
+    ]);
+  });
+
+  const sign = subcommand(command, 'sign-list', 'put keys that wait on the list, and sign it with the root’s key', [
+    'key sign-list sha256:…',
+  ]).argument('<fingerprint...>', 'as the process logs it on its own host');
+  sign.action(async (said: string[]) => {
+    using keys = await openKeys();
+    const wanted = said.map((one) => fingerprintOf(one));
+    const requests = (await keyRequests(keys.store)).filter(({ fingerprint }) => wanted.includes(fingerprint));
+    const missing = wanted.filter((one) => !requests.some(({ fingerprint }) => fingerprint === one));
+    if (missing.length > 0)
+      throw new HotcellError(
+        'not_found',
+        `No process asked for ${missing.join(', ')}. ./hotcell key ls shows what waits.`,
+      );
+    await changed(sign, keys, (list, now) => withKeys(list, requests, now));
+  });
+
+  const revoke = subcommand(command, 'revoke', 'declare what a key signed since then worthless', [
+    'key revoke sha256:… --since 2026-11-19T10:00:00Z --reason "host taken over"',
+  ])
+    .argument('<fingerprint>', 'as shown by ls')
+    .requiredOption('--since <time>', 'when it was last certain that only its process had it', aTime)
+    .option('--reason <text>', 'why, for readers of the list');
+  revoke.action(async (said: string, { since, reason }: { since: Date; reason?: string }) => {
+    using keys = await openKeys();
+    await changed(revoke, keys, (list, now) => withRevoked(list, fingerprintOf(said), since, reason, now));
+  });
+
+  const root = subcommand(command, 'export-root', 'print the public key of the root, for those who verify elsewhere', [
+    'key export-root > root.pem',
+  ]).option('-o, --out <file>', 'write it into this file');
+  root.action(async ({ out }: { out?: string }) => {
+    const roots = await trustedRoots({ home: (await settingsOf(process.env)).home });
+    const pem = roots.map((one) => one.pem).join('');
+    if (out !== undefined) await writeFile(out, pem);
+    else process.stdout.write(pem);
+  });
+}
+
+type Keys = Awaited<ReturnType<typeof openKeys>>;
+
+async function changed(command: Command, keys: Keys, change: (list: KeyList, now: Date) => KeyList): Promise<void> {
+  const before = await keys.stored();
+  const list = change(before?.list ?? emptyList(keys.installation.id), new Date());
+  await putKeyList(keys.store, keys.root, list, before);
+  const globals = globalsOf(command);
+  if (globals.json) printJson(list);
+  else reporterFor(globals).note(`Signed list ${list.number} of signing keys: ${list.keys.length} keys.`);
+}
+
+function fingerprintOf(said: string): Digest {
+  const parsed = Digest.safeParse(said.startsWith('sha256:') ? said : `sha256:${said}`);
+  if (parsed.success) return parsed.data;
+  throw new HotcellError(
+    'invalid',
+    `${said} is no fingerprint: sha256: and 64 hex digits, as ./hotcell key ls shows them.`,
+  );
+}
+
+function stateOf({ revokedSince, until }: ListedKey): string {
+  if (revokedSince) return `revoked since ${revokedSince}`;
+  return until ? `until ${until}` : 'in use';
+}

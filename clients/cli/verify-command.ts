@@ -1,0 +1,127 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
+import { counted, formatBytes } from '@hotcell/contract/format.ts';
+import { RunId } from '@hotcell/contract/names.ts';
+import { Buckets } from '@hotcell/record/buckets.ts';
+import { FolderReader } from '@hotcell/record/verify/folder-reader.ts';
+import type { RecordReader } from '@hotcell/record/verify/record-reader.ts';
+import { findRun, type RunAt, runsIn } from '@hotcell/record/verify/runs-in.ts';
+import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
+import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
+import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
+import { rootIn, trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
+import { findInstallation, settingsOf } from '@hotcell/setup/settings/installation.ts';
+import type { Command } from 'commander';
+import { openClient } from './client.ts';
+import { unverified } from './exit-code.ts';
+import { examples, type Globals, globalsOf, printJson } from './globals.ts';
+import { reporterFor } from './reporter.ts';
+import { aRun, runNamed } from './run-ref.ts';
+import { aTime } from './time-option.ts';
+import { visibleLine } from './visible.ts';
+
+interface Asked {
+  all?: true;
+  since?: Date;
+  offline?: string;
+  trust?: string[];
+  contents: boolean;
+}
+
+/** It reads the record itself: what the API or a key beside the record says counts for nothing. */
+export function define(command: Command): void {
+  command
+    .argument('[run]', `${aRun}; or --all`)
+    .option('--all', 'every run in the record')
+    .option('--since <time>', 'with --all: runs accepted since this time, or this long ago (30m, 12h, 7d)', aTime)
+    .option('--offline <path>', 'read a copy of the record bucket in this folder instead of the store')
+    .option('--trust <file...>', 'public keys of roots to trust instead of keys/trust')
+    .option('--no-contents', 'leave out the bytes of inputs and outputs; their lists are still checked');
+  examples(command, [
+    'verify RUN',
+    'verify --all --since 2026-11-01T00:00:00Z',
+    'verify --all --offline copy --trust root.pem',
+  ]);
+  command.action(async (said: string | undefined, asked: Asked) => {
+    const globals = globalsOf(command);
+    if ((said === undefined) !== (asked.all === true) && asked.offline === undefined)
+      throw new HotcellError('invalid', 'Name one run, or give --all.');
+    using place = await openRecord(asked);
+    const { reader } = place;
+    const { keys } = await trustedKeys(reader, await rootsOf(asked));
+    const of = { reader, keys, contents: asked.contents, now: new Date(), seen: new SeenObjects() };
+    const summary = new Summary();
+    await verifyAll(of, await runsAsked(reader, globals, said, asked), (verdict) => {
+      summary.add(verdict);
+      if (globals.json) printJson(verdict);
+      else process.stdout.write(textOf(verdict));
+    });
+    reporterFor(globals).note(summary.text);
+    if (!summary.isAllValid) process.exitCode = unverified;
+  });
+}
+
+async function openRecord({ offline }: Asked): Promise<{ reader: RecordReader } & Disposable> {
+  if (offline !== undefined) return { reader: new FolderReader(offline), [Symbol.dispose]: () => undefined };
+  const installation = await findInstallation(process.env);
+  if (!installation)
+    throw new HotcellError(
+      'not_found',
+      'There is no installation here. verify reads the record with the operator’s account: set HOTCELL_HOME, or give --offline a copy of the record.',
+    );
+  const store = new Buckets(installation.store);
+  return { reader: new StoreReader(store), [Symbol.dispose]: () => store[Symbol.dispose]() };
+}
+
+async function rootsOf({ trust }: Asked): Promise<VerifyingKey[]> {
+  const roots = trust
+    ? await Promise.all(trust.map(rootIn))
+    : await trustedRoots({ home: (await settingsOf(process.env)).home });
+  if (roots.length > 0) return roots;
+  throw new HotcellError('invalid', 'No root is trusted here. Give one with --trust FILE, or put it into keys/trust.');
+}
+
+async function runsAsked(
+  reader: RecordReader,
+  globals: Globals,
+  said: string | undefined,
+  { since, offline }: Asked,
+): Promise<AsyncIterable<RunAt> | RunAt[]> {
+  if (said === undefined) return runsIn(reader, { since });
+  const isId = RunId.safeParse(said).success || offline !== undefined;
+  const run = RunId.parse(isId ? said : (await runNamed(await openClient(globals), said)).id);
+  const found = await findRun(reader, run);
+  if (!found) throw new HotcellError('not_found', `There is nothing of run ${run} in ${reader.name}.`);
+  return [found];
+}
+
+class Summary {
+  readonly #counts = new Map<string, number>();
+  #bytes = 0;
+
+  add({ verdict, read }: RunVerdict): void {
+    this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1);
+    this.#bytes += read.bytes;
+  }
+
+  get isAllValid(): boolean {
+    return [...this.#counts.keys()].every((verdict) => verdict === 'VALID');
+  }
+
+  get text(): string {
+    const runs = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+    const each = [...this.#counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
+    return `Verified ${counted(runs, 'run')}: ${each || 'none'}. Read ${formatBytes(this.#bytes)}.`;
+  }
+}
+
+function textOf({ run, verdict, outcome, signedBy, findings }: RunVerdict): string {
+  const who = signedBy ? `, signed by ${signedBy.role} ${signedBy.name} (${signedBy.key.slice(0, 19)}…)` : '';
+  const lines = findings.map(
+    (one) =>
+      `  ${one.verdict} ${visibleLine(one.object)}\n    expected ${visibleLine(one.expected)}\n    found    ${visibleLine(one.found)}\n`,
+  );
+  return `${verdict} ${run}${outcome === undefined ? '' : ` ${outcome}`}${who}\n${lines.join('')}`;
+}

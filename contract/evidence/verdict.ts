@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { RunId } from '../names.ts';
+
+/**
+ * What verification says of a run. `MODIFIED`: bytes are not those that were signed or named. `MISSING`: something that
+ * is named is not there. `UNSIGNED`: no signature of a key that the root listed. `REVOKED`: signed by a key, or under a
+ * policy, at a time at which it did not count any more. `INCONSISTENT`: properly signed, but it can't be true.
+ * `OPEN`: accepted, and not finished by its deadline; `PENDING` before that.
+ */
+export const Verdict = z.enum([
+  'VALID',
+  'MODIFIED',
+  'MISSING',
+  'UNSIGNED',
+  'REVOKED',
+  'INCONSISTENT',
+  'OPEN',
+  'PENDING',
+]);
+export type Verdict = z.infer<typeof Verdict>;
+
+export interface Finding {
+  verdict: Exclude<Verdict, 'VALID'>;
+  /** Where in the record, or which field of it. */
+  object: string;
+  expected: string;
+  found: string;
+}
+
+export interface RunVerdict {
+  run: RunId;
+  tenant: string;
+  /** That of the first finding: what is looked at first explains the rest. */
+  verdict: Verdict;
+  findings: Finding[];
+  /** How many objects were read, and how many bytes. */
+  read: { objects: number; bytes: number };
+  signedBy?: { role: string; name: string; key: string };
+  outcome?: string;
+}
+
+/** More than a person reads; the rest is counted. */
+const mostFindings = 50;
+
+/** What a verification finds, in the order in which it looks. */
+export class Findings {
+  readonly all: Finding[] = [];
+  #more = 0;
+
+  add(verdict: Finding['verdict'], object: string, expected: string, found: string): void {
+    if (this.all.length < mostFindings) this.all.push({ verdict, object, expected, found });
+    else this.#more++;
+  }
+
+  get verdict(): Verdict {
+    return this.all[0]?.verdict ?? 'VALID';
+  }
+
+  get more(): number {
+    return this.#more;
+  }
+}

@@ -1,0 +1,52 @@
+import { type Effective, judgeSpec } from '@hotcell/contract/admission.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { messageOf } from '@hotcell/contract/errors.ts';
+import { parseKept } from '@hotcell/contract/parse.ts';
+import { Policy } from '@hotcell/contract/policy.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import { Spec } from '@hotcell/contract/spec.ts';
+import type { z } from 'zod';
+import { recordKeys } from '../layout.ts';
+import type { Look } from './verification.ts';
+
+/** What was asked and under which policy, as the record has it, and what follows from the two. */
+export interface Asked {
+  spec: Spec | undefined;
+  policy: Policy | undefined;
+  judged: ReturnType<typeof judgeSpec> | undefined;
+}
+
+export async function readAsked(look: Look, { tenant, run, spec: digest, policy: named }: Result): Promise<Asked> {
+  const spec = digest ? await readNamed(look, Spec, recordKeys.spec(tenant, run), digest) : undefined;
+  // The policy of a refusal is named, and only what is to be executed under it is put into the record.
+  const policy =
+    digest && named ? await readNamed(look, Policy, recordKeys.policy(named.digest), named.digest) : undefined;
+  return { spec, policy, judged: spec && policy && judgeSpec(spec, policy) };
+}
+
+async function readNamed<S extends z.ZodType>(
+  look: Look,
+  schema: S,
+  key: string,
+  expected: Digest,
+): Promise<z.output<S> | undefined> {
+  const bytes = await look.whole(key);
+  if (!bytes) return undefined;
+  const digest = sha256(bytes);
+  if (digest !== expected) {
+    look.findings.add('MODIFIED', key, expected, digest);
+    return undefined;
+  }
+  try {
+    return parseKept(schema, bytes.toString('utf8'), key, 'record_damaged').value;
+  } catch (error) {
+    look.findings.add('INCONSISTENT', key, 'an object of its kind', messageOf(error).slice(0, 300));
+    return undefined;
+  }
+}
+
+/** What the policy let the run have, if the signer got as far as judging it. */
+export function effectiveOf({ limits }: Pick<Result, 'limits'>, { judged }: Asked): Effective | undefined {
+  return limits !== null && judged?.admitted ? judged.effective : undefined;
+}

@@ -1,0 +1,30 @@
+/** An object that stands in a record, and what its store remembers of it. */
+export interface FoundKey {
+  key: string;
+  size: number;
+  modified: Date | undefined;
+  /** Versions that were put over each other; 1 where the record keeps none. */
+  versions: number;
+  /** A deletion hides it: readers find nothing. */
+  hidden: boolean;
+}
+
+/** A record as a verifier sees it: a bucket, or a copy of one. It is only ever read. */
+export interface RecordReader {
+  /** For a person: which record this is. */
+  readonly name: string;
+  /** What stands under a prefix, in the order of keys, deletions included. */
+  list(prefix: string): AsyncIterable<FoundKey>;
+  /** The names directly under a prefix that have more below them, each with its prefix and a slash after it. */
+  folders(prefix: string): AsyncIterable<string>;
+  /** Hands on an object's bytes as they come; false if there is no such object. */
+  read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean>;
+}
+
+/** A whole object that has to be parsed. */
+export async function readWhole(reader: RecordReader, key: string): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  // A reader may use the same memory for its next chunk.
+  const found = await reader.read(key, (chunk) => chunks.push(Buffer.from(chunk)));
+  return found ? Buffer.concat(chunks) : undefined;
+}

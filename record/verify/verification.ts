@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import type { KnownKey } from '@hotcell/contract/evidence/key-list.ts';
+import { Findings } from '@hotcell/contract/evidence/verdict.ts';
+import { type RecordReader, readWhole } from './record-reader.ts';
+
+/** What is verified, and against what. */
+export interface Verification {
+  reader: RecordReader;
+  /** The keys that a trusted root listed, and no other. */
+  keys: ReadonlyMap<Digest, KnownKey>;
+  /** Whether the bytes of inputs and outputs are read too, and not only their lists. */
+  contents: boolean;
+  now: Date;
+  /** What many runs name, and was found to be right. */
+  seen: SeenObjects;
+}
+
+const mostSeen = 10_000;
+
+/** Objects that have the digest in their name: once right, always right, as far as this verification goes. */
+export class SeenObjects {
+  readonly #right = new Set<string>();
+
+  has(key: string, digest: Digest): boolean {
+    return this.#right.has(`${key} ${digest}`);
+  }
+
+  add(key: string, digest: Digest): void {
+    if (this.#right.size >= mostSeen) this.#right.clear();
+    this.#right.add(`${key} ${digest}`);
+  }
+}
+
+/** One look at one run: what was found, and how much was read. */
+export class Look {
+  readonly findings = new Findings();
+  readonly read = { objects: 0, bytes: 0 };
+  readonly of: Verification;
+
+  constructor(of: Verification) {
+    this.of = of;
+  }
+
+  /** A whole object, for one that is parsed. Finds it missing. */
+  async whole(key: string): Promise<Buffer | undefined> {
+    const bytes = await readWhole(this.of.reader, key);
+    if (!bytes) {
+      this.findings.add('MISSING', key, 'an object', 'nothing');
+      return undefined;
+    }
+    this.read.objects += 1;
+    this.read.bytes += bytes.length;
+    return bytes;
+  }
+
+  /** Reads an object through and compares its digest. */
+  async matches(key: string, expected: Digest): Promise<boolean> {
+    const { reader, seen } = this.of;
+    if (seen.has(key, expected)) return true;
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const found = await reader.read(key, (chunk) => {
+      hash.update(chunk);
+      bytes += chunk.byteLength;
+    });
+    if (!found) {
+      this.findings.add('MISSING', key, expected, 'nothing');
+      return false;
+    }
+    this.read.objects += 1;
+    this.read.bytes += bytes;
+    const digest: Digest = `sha256:${hash.digest('hex')}`;
+    if (digest !== expected) {
+      this.findings.add('MODIFIED', key, expected, digest);
+      return false;
+    }
+    seen.add(key, expected);
+    return true;
+  }
+}

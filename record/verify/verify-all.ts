@@ -1,0 +1,16 @@
+import { inLanes } from '@hotcell/contract/lanes.ts';
+import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import type { RunAt } from './runs-in.ts';
+import type { Verification } from './verification.ts';
+import { verifyRun } from './verify-run.ts';
+
+const atOnce = 16;
+
+/** Verdicts in the order in which they come; none is kept. */
+export async function verifyAll(
+  of: Verification,
+  runs: AsyncIterable<RunAt> | Iterable<RunAt>,
+  tell: (verdict: RunVerdict) => void,
+): Promise<void> {
+  await inLanes(atOnce, runs, async (run) => tell(await verifyRun(of, run)));
+}

@@ -1,0 +1,44 @@
+import { attestedPart } from '@hotcell/contract/evidence/attested-result.ts';
+import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
+import { statementOf } from '@hotcell/contract/evidence/run-statement.ts';
+import { endingAttempt, type Result } from '@hotcell/contract/result.ts';
+import { type Asked, effectiveOf } from './read-asked.ts';
+import type { Look } from './verification.ts';
+import type { Signed } from './verify-signature.ts';
+
+/** Makes the statement again from what is in the record: it has to be, field for field, the one that was signed. */
+export function verifyStatement({ findings }: Look, result: Result, signed: Signed, asked: Asked): void {
+  const { statement, key, form, bundle } = signed;
+  const { builder, metadata } = statement.predicate.runDetails;
+  const facts = {
+    role: key.about.role,
+    name: key.about.name,
+    key: key.about.fingerprint,
+    version: builder.version['hotcell'] ?? '',
+    host: metadata.hotcell_host,
+  };
+  // Who ended the run without reading its spec says nothing of it.
+  const spec = result.policy ? asked.spec : undefined;
+  const attempt = attemptOf(bundle, result);
+  const made = statementOf(
+    { result: attestedPart(result), form, spec, effective: effectiveOf(result, asked), attempt },
+    facts,
+  );
+  for (const { path, expected, found } of differencesOf(made, statement))
+    findings.add('INCONSISTENT', `${bundle}: ${path}`, `${expected}, which follows from the record`, found);
+  const ending = endingAttempt(result);
+  if (ending && !(key.about.role === 'worker' && key.about.name === ending.worker))
+    findings.add(
+      'INCONSISTENT',
+      bundle,
+      `the signature of worker ${ending.worker}`,
+      `${key.about.role} ${key.about.name}`,
+    );
+}
+
+/** The evidence stands under its attempt; where an earlier try of the same attempt stood, under a place beside it. */
+function attemptOf(bundle: string, result: Result): string {
+  const own = endingAttempt(result);
+  if (own) return `${own.attempt}${own.claim === undefined ? '' : `-${own.claim}`}`;
+  return bundle.split('/').at(-2) ?? '';
+}
