@@ -1,4 +1,5 @@
 import type { Effective } from '@hotcell/contract/admission.ts';
+import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import type { Claim } from '@hotcell/record/schemas.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { TicketBody } from '@hotcell/contract/ticket.ts';
@@ -14,7 +15,7 @@ import type { StagedInputs } from './inputs/stage.ts';
 type Next<Before, At extends string, Found> = Omit<Before, 'at'> & { readonly at: At } & Readonly<Found>;
 
 export type Ticketed = Next<unknown, 'ticketed', { ticket: TicketBody; history: History }>;
-export type Specified = Next<Ticketed, 'specified', { spec: Spec }>;
+export type Specified = Next<Ticketed, 'specified', { spec: Spec; receipt?: Receipt | undefined }>;
 export type Judged = Next<Specified, 'judged', { effective: Effective }>;
 export type Claimed = Next<Judged, 'claimed', { claim: Claim }>;
 export type Staged = Next<Claimed, 'staged', { staged: StagedInputs; stagedMs: number }>;

@@ -1,4 +1,5 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
+import { type Receipt, signReceipt } from '@hotcell/contract/evidence/receipt.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { newRunId, type RunId } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
@@ -7,7 +8,7 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { isCommitted } from '@hotcell/record/commit.ts';
 import { putIdempotencyMark, putOpenMarker, readIdempotencyMark, readOpenMarker } from '@hotcell/record/run-marks.ts';
-import { type PinnedSpec, putSpec } from '@hotcell/record/run-spec.ts';
+import { findReceipt, type PinnedSpec, putSpec } from '@hotcell/record/run-spec.ts';
 import type { IdempotencyMark, OpenMarker } from '@hotcell/record/schemas.ts';
 import type { Bounds } from './queue-bounds.ts';
 import type { Quotas } from './quotas/quota-book.ts';
@@ -31,6 +32,7 @@ export interface Acceptable {
 
 export interface Accepted {
   run: RunId;
+  receipt: Receipt;
   spec: Spec;
   /** This request was accepted before: the run is the one of then. */
   already: boolean;
@@ -54,8 +56,8 @@ export async function accept(deps: AcceptDeps, asked: Acceptable): Promise<Accep
 
 async function promise(deps: AcceptDeps, asked: Acceptable, mark: KeyClaim, promised: () => void): Promise<Accepted> {
   const asNew = parseAs(Spec, { ...asked.spec, run: mark.run, acceptedAt: mark.at }, 'the spec');
-  const pinned = await putSpec(deps.store, asNew);
-  const { spec } = pinned;
+  const pinned = await putSpec(deps.store, asNew, (spec, digest) => promiseOf(deps, spec, digest));
+  const { spec, receipt } = pinned;
   await proveLock(deps.store, spec);
   crashPoint('accept.spec');
   const begun = mark.repeated && (await hasBegun(deps, spec));
@@ -67,18 +69,25 @@ async function promise(deps: AcceptDeps, asked: Acceptable, mark: KeyClaim, prom
     await queueIfPossible(deps, marker, {});
     crashPoint('accept.queued');
   }
-  return { run: spec.run, spec, already: begun };
+  return { run: spec.run, spec, receipt, already: begun };
+}
+
+/** What the submitter can hold against us. */
+function promiseOf({ signer, installation }: AcceptDeps, spec: Spec, digest: Digest): Receipt {
+  const { run, tenant, acceptedAt } = spec;
+  return signReceipt(signer.key, { installation, run, tenant, spec: digest, acceptedAt });
 }
 
 /** The run that an earlier request with this key was given; one whose acceptance broke off half way does not count. */
 export async function earlier(
   deps: AcceptDeps,
   { tenant, key, body }: { tenant: string; key: string; body: Digest },
-): Promise<{ run: RunId } | undefined> {
+): Promise<{ run: RunId; receipt: Receipt | undefined } | undefined> {
   const found = await readIdempotencyMark(deps.store, tenant, key);
   if (!found) return undefined;
   const { run } = repeated(found, body);
-  return (await hasBegun(deps, found)) ? { run } : undefined;
+  if (!(await hasBegun(deps, found))) return undefined;
+  return { run, receipt: await findReceipt(deps.store, tenant, run) };
 }
 
 interface KeyClaim {

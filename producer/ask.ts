@@ -1,4 +1,5 @@
 import { type Admission, admit } from '@hotcell/contract/admission.ts';
+import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { parseRunRequest } from '@hotcell/contract/read-request.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
@@ -28,6 +29,8 @@ export interface Answered {
   run: RunId;
   /** Advice about the code, early for its submitter. */
   warnings: readonly string[];
+  /** The signed promise of this run. */
+  receipt: Receipt | undefined;
 }
 
 /**
@@ -58,7 +61,7 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   producer.specs.remember(accepted.spec);
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
   producer.model.note(rowAccepted(accepted.spec, queue));
-  return { run: accepted.run, warnings: accepted.spec.warnings };
+  return { run: accepted.run, warnings: accepted.spec.warnings, receipt: accepted.receipt };
 }
 
 const mostDelayDays = 30;

@@ -54,7 +54,7 @@ async function finishUnbegun(deps: CancelDeps, mark: CancelMark): Promise<boolea
   if (!marker || found?.digest !== marker.spec) return false;
   const ending = { outcome: 'cancelled', reason: cancelledBy(mark) } as const;
   const result = emptyResult({ run, tenant, spec: found.digest }, found.spec, ending, new Date());
-  const done = await commit(deps, result, { spec: found.spec });
+  const done = await commit(deps, result, found);
   await queues
     .of(marker.queue)
     .remove(run)

@@ -3,7 +3,7 @@ import type { Effective } from '@hotcell/contract/admission.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import type { AttestedForm, AttestedResult } from '@hotcell/contract/evidence/attested-result.ts';
-import { bundleOf } from '@hotcell/contract/evidence/bundle.ts';
+import { bundleOf } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { seal } from '@hotcell/contract/evidence/dsse.ts';
 import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { statementType } from '@hotcell/contract/evidence/statement.ts';
@@ -34,7 +34,7 @@ export interface Attested {
 }
 
 /** Without an attempt there is still a place: two writers that end the same run share nothing. */
-export function placeOf(result: AttestedResult): AttemptPlace {
+function placeOf(result: AttestedResult): AttemptPlace {
   return endingAttempt(result) ?? { attempt: 0, claim: randomUUID() };
 }
 

@@ -1,4 +1,4 @@
-import { EvidenceBundle } from '@hotcell/contract/evidence/bundle.ts';
+import { EvidenceBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { Envelope } from '@hotcell/contract/evidence/dsse.ts';
 import { SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';
 import { CancelMark } from '@hotcell/contract/heartbeats.ts';

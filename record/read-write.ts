@@ -9,13 +9,16 @@ import { hashedForm, longWork } from './long-work.ts';
 import { type Kind, objects } from './objects.ts';
 
 /** An object as it was read, with what a later write over exactly this version needs. */
-export interface Stored<T> extends Pick<FoundObject, 'etag' | 'modified'> {
+export interface Stored<T> extends Pick<FoundObject, 'etag' | 'modified' | 'metadata'> {
   value: T;
   /** Its fields that a newer version adds. They are kept in the value. */
   unknown: readonly string[];
   /** Of the bytes as they stand there. */
   digest: Digest;
 }
+
+/** What stands after a put, whoever put it. */
+type Standing<T> = Pick<Stored<T>, 'value' | 'digest' | 'metadata'>;
 
 /** What is larger is read and parsed one after the other: it takes several times its size, and lanes may meet many. */
 const largeBytes = 1024 * 1024;
@@ -33,9 +36,9 @@ export async function readStored<At extends readonly unknown[], S extends z.ZodT
   ...at: At
 ): Promise<Stored<z.output<S>> | undefined> {
   const [bucket, key] = [store[kind.bucket], kind.key(...at)];
-  const parsed = async ({ etag, modified }: FoundObject, bytes: Buffer) => {
+  const parsed = async ({ etag, modified, metadata }: FoundObject, bytes: Buffer) => {
     const kept = await longWork(bytes.length, 'parseObject', nameOf(kind), bytes, `${bucket}/${key}`);
-    return { ...kept, value: kept.value as z.output<S>, etag, modified };
+    return { ...kept, value: kept.value as z.output<S>, etag, modified, metadata };
   };
   const found = await store.getUpTo(largeBytes, bucket, key);
   if (!found || found.bytes) return found?.bytes && (await parsed(found, found.bytes));
@@ -120,7 +123,7 @@ export async function putFirstKept<At extends readonly unknown[], S extends z.Zo
   retention: Retention | undefined,
   value: z.output<S>,
   ...at: At
-): Promise<Pick<Stored<z.output<S>>, 'value' | 'digest'>> {
+): Promise<Standing<z.output<S>>> {
   return await putFirstFormed(store, kind, retention, { value, ...(await hashedForm(value)) }, ...at);
 }
 
@@ -129,13 +132,13 @@ export async function putFirstFormed<At extends readonly unknown[], S extends z.
   store: Buckets,
   kind: Kind<At, S, 'first'>,
   retention: Retention | undefined,
-  { value, bytes, digest }: { value: z.output<S>; bytes: Uint8Array; digest: Digest },
+  { value, bytes, digest, metadata }: Standing<z.output<S>> & { bytes: Uint8Array },
   ...at: At
-): Promise<Pick<Stored<z.output<S>>, 'value' | 'digest'>> {
+): Promise<Standing<z.output<S>>> {
   const [bucket, key] = [store[kind.bucket], kind.key(...at)];
-  const options = { ...json, lock: lockFor(kind, retention) };
+  const options = { ...json, lock: lockFor(kind, retention), metadata };
   for (let tries = 0; tries < 3; tries++) {
-    if (await store.putIfAbsent(bucket, key, bytes, options)) return { value, digest };
+    if (await store.putIfAbsent(bucket, key, bytes, options)) return { value, digest, metadata };
     const first = await readStored(store, kind, ...at);
     if (first !== undefined) return first;
   }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { KeyList, ListedKey } from '@hotcell/contract/evidence/key-list.ts';
-import { keyRequests, putKeyList } from '@hotcell/record/key-list.ts';
+import { keyRequests, putKeyList } from '@hotcell/record/stored-key-list.ts';
 import { emptyList, withKeys, withRevoked } from '@hotcell/setup/keys/key-list-changes.ts';
 import { trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
 import { settingsOf } from '@hotcell/setup/settings/installation.ts';

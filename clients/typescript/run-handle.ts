@@ -1,7 +1,7 @@
 import type { RunEvent, ShownRow } from '@hotcell/contract/api/events.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import { isFinished, type RerunRequest, type RunView } from '@hotcell/contract/api/runs.ts';
-import type { EvidenceBundle } from '@hotcell/contract/evidence/bundle.ts';
+import type { EvidenceBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';

@@ -1,4 +1,4 @@
-import { EvidenceBundle } from '../evidence/bundle.ts';
+import { EvidenceBundle } from '../evidence/evidence-bundle.ts';
 import { answerSchema, jsonAnswer, tagged } from './route.ts';
 import { RunParams } from './runs.ts';
 

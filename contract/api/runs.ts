@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Digest } from '../digest.ts';
+import { Receipt as SignedReceipt } from '../evidence/receipt.ts';
 import { RunId, TenantName } from '../names.ts';
 import { Outcome } from '../outcomes.ts';
 import { Result as RunResult, RunStatus } from '../result.ts';
@@ -15,6 +16,7 @@ import {
   tagged,
 } from './route.ts';
 
+const Receipt = answerSchema('Receipt', SignedReceipt);
 const Result = answerSchema('Result', RunResult);
 // Refers to itself, which only a schema with a name can.
 requestSchema('JsonValue', Json);
@@ -59,6 +61,7 @@ const AcceptedRun = answerObject('AcceptedRun', {
   run: RunId,
   status: z.literal('queued'),
   warnings: z.array(z.string()).optional().describe('what in the code will not work in a cell, as far as it shows'),
+  receipt: Receipt.optional().describe('the signed promise that this run was accepted: keep it'),
 });
 
 /** A run as lists show it: never what it was given or what came out. */

@@ -18,7 +18,7 @@ export const Envelope = z.strictObject({
 export type Envelope = z.infer<typeof Envelope>;
 
 /** The bytes that are signed: a payload of one type is never taken for one of another. */
-export function pae(payloadType: string, payload: Uint8Array): Buffer {
+function pae(payloadType: string, payload: Uint8Array): Buffer {
   const head = `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${payload.byteLength} `;
   return Buffer.concat([Buffer.from(head), payload]);
 }

@@ -5,7 +5,7 @@ import { parseJsonAs } from '../parse.ts';
 import { Envelope, isSealedBy, payloadOf, seal } from './dsse.ts';
 import { type SigningKey, VerifyingKey } from './signing-key.ts';
 
-export const keyListType = 'application/vnd.hotcell.keys+json';
+const keyListType = 'application/vnd.hotcell.keys+json';
 const time = z.iso.datetime();
 
 export const KeyRole = z.enum(['producer', 'worker', 'notary']);
@@ -80,7 +80,7 @@ export const KeyRequest = z.strictObject({
 });
 export type KeyRequest = z.infer<typeof KeyRequest>;
 
-export const keyRequestType = 'application/vnd.hotcell.key-request+json';
+const keyRequestType = 'application/vnd.hotcell.key-request+json';
 
 export function signKeyRequest(key: SigningKey, request: KeyRequest): Envelope {
   return seal(key, keyRequestType, Buffer.from(canonical(request)));

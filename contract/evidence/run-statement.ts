@@ -33,7 +33,7 @@ export interface AttestedRun {
  * signer's own facts, so a verifier makes it again and compares every field.
  */
 export function statementOf(attested: AttestedRun, signer: SignerFacts): Statement {
-  const { result, form, effective, attempt, spec } = attested;
+  const { result, form, attempt, spec } = attested;
   const code = (spec?.blocks ?? []).map((block) => ('code' in block ? sha256(block.code) : undefined));
   const run = { ...attested, code };
   const { tenant, outputs, timings } = result;
@@ -81,7 +81,7 @@ export function statementOf(attested: AttestedRun, signer: SignerFacts): Stateme
 type Attesting = AttestedRun & { code: readonly (Digest | undefined)[] };
 
 /** Of a run without outputs: the manifest is an empty file. */
-export const emptyManifest: Digest = sha256('');
+const emptyManifest: Digest = sha256('');
 
 type Parameters = Statement['predicate']['buildDefinition']['externalParameters'];
 

@@ -10,7 +10,7 @@ export const buildType = 'urn:hotcell:run:v1';
 export const subjectNames = { result: 'result.json', outputs: 'outputs.manifest.json' } as const;
 
 const Hex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits');
-export const ResourceDigest = z.strictObject({ sha256: Hex });
+const ResourceDigest = z.strictObject({ sha256: Hex });
 export const Resource = z.strictObject({
   name: z.string(),
   uri: z.string().optional(),

@@ -117,6 +117,7 @@ const specOf = (stage: Stage) => ('spec' in stage ? stage.spec : undefined);
 export const knownOf = (stage: Stage) => ({
   spec: specOf(stage),
   effective: 'effective' in stage ? stage.effective : undefined,
+  receipt: 'spec' in stage ? stage.receipt : undefined,
 });
 
 function codeOf(error: unknown): string {

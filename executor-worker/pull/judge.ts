@@ -9,7 +9,7 @@ import type { Worker } from '../worker.ts';
 
 export async function specify({ store }: Worker, ticketed: Ticketed): Promise<Specified> {
   const { tenant, run, spec } = ticketed.ticket;
-  return { ...ticketed, at: 'specified', spec: await readKnownSpec(store, tenant, run, spec) };
+  return { ...ticketed, at: 'specified', ...(await readKnownSpec(store, tenant, run, spec)) };
 }
 
 /** The worker judges for itself: it believes neither the producer's judgement nor the queue that the run was put into. */

@@ -12,6 +12,7 @@ export interface FoundObject {
   etag: string;
   versionId: string | undefined;
   modified: Date | undefined;
+  metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ListedKey extends Omit<FoundObject, 'versionId'> {

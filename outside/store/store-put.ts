@@ -16,6 +16,8 @@ export interface PutOptions {
   ifMatch?: string;
   contentType?: string;
   lock?: ObjectLock | undefined;
+  /** Kept beside the bytes, and not part of them; ASCII, of at most 2 KB. */
+  metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface PutResult {
@@ -31,7 +33,7 @@ export async function putObject(
   bucket: string,
   key: string,
   body: Uint8Array | string,
-  { ifAbsent, ifMatch, contentType, lock }: PutOptions,
+  { ifAbsent, ifMatch, contentType, lock, metadata }: PutOptions,
 ): Promise<PutResult> {
   const command = new PutObjectCommand({
     Bucket: bucket,
@@ -40,6 +42,7 @@ export async function putObject(
     ...(ifAbsent && { IfNoneMatch: '*' }),
     ...(ifMatch && { IfMatch: ifMatch }),
     ...(contentType && { ContentType: contentType }),
+    ...(metadata && { Metadata: metadata }),
     ...lockFields(lock),
     // A store takes a lock only with a sum of the body.
     ...(lock && { ChecksumAlgorithm: 'CRC32' }),

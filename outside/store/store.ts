@@ -29,8 +29,8 @@ import { uploadBody } from './store-upload.ts';
 import { inParts, PartBuffers } from './upload-parts.ts';
 
 function foundOf(answer: GetObjectCommandOutput | HeadObjectCommandOutput): FoundObject {
-  const { ContentLength = 0, ETag = '', VersionId, LastModified } = answer;
-  return { size: ContentLength, etag: ETag, versionId: VersionId, modified: LastModified };
+  const { ContentLength = 0, ETag = '', VersionId, LastModified, Metadata } = answer;
+  return { size: ContentLength, etag: ETag, versionId: VersionId, modified: LastModified, metadata: Metadata };
 }
 
 async function wholeOf({ body, ...about }: FoundObject & { body: Readable }, bucket: string, key: string) {

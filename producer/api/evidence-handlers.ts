@@ -1,4 +1,4 @@
-import { readBundle } from '@hotcell/contract/evidence/bundle.ts';
+import { readBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Producer } from '../producer.ts';

@@ -68,8 +68,9 @@ export function runHandlers(producer: Producer) {
   } satisfies Partial<Handlers>;
 }
 
-function accepted({ run, warnings }: Answered) {
-  return { run, status: 'queued' as const, ...(warnings.length > 0 && { warnings: [...warnings] }) };
+function accepted({ run, warnings, receipt }: Answered) {
+  const told = { ...(warnings.length > 0 && { warnings: [...warnings] }), ...(receipt && { receipt }) };
+  return { run, status: 'queued' as const, ...told };
 }
 
 /** `Prefer: wait=SECONDS` (RFC 7240): how long the caller would like to wait for the end. */

@@ -34,7 +34,10 @@ export class StoreReader implements RecordReader {
   }
 
   async read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean> {
-    const take = (chunk: Buffer) => void sink(chunk);
+    const take = (chunk: Buffer) => {
+      sink(chunk);
+      return undefined;
+    };
     return (await this.#store.bytes.read(this.#store.record, key, take, { flowing: true })) !== undefined;
   }
 }

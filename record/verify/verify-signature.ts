@@ -1,6 +1,6 @@
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { attestedForm, type AttestedForm, attestedPart } from '@hotcell/contract/evidence/attested-result.ts';
-import { tryBundle } from '@hotcell/contract/evidence/bundle.ts';
+import { tryBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { isSealedBy, payloadOf } from '@hotcell/contract/evidence/dsse.ts';
 import type { KnownKey } from '@hotcell/contract/evidence/key-list.ts';
 import { Statement, statementType, subjectNames } from '@hotcell/contract/evidence/statement.ts';

@@ -1,7 +1,7 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { KeyList, ListedKey } from '@hotcell/contract/evidence/key-list.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Requested } from '@hotcell/record/key-list.ts';
+import type { Requested } from '@hotcell/record/stored-key-list.ts';
 
 /** Before the first list. */
 export const emptyList = (installation: string): KeyList => ({
@@ -44,15 +44,6 @@ export function withRevoked(
   const at = before !== undefined && Date.parse(before) < since.getTime() ? before : since.toISOString();
   const revoked = { ...entry, revokedSince: at, ...(reason === undefined ? {} : { reason }) };
   return next(list, replaced(list, revoked), now);
-}
-
-/** From now on another key signs in the place of this one. What it signed stays valid. */
-export function withRetired(list: KeyList, fingerprints: readonly Digest[], now: Date): KeyList {
-  const until = now.toISOString();
-  const keys = list.keys.map((key) =>
-    fingerprints.includes(key.fingerprint) && key.until === undefined ? { ...key, until } : key,
-  );
-  return next(list, keys, now);
 }
 
 const replaced = (list: KeyList, entry: ListedKey) =>

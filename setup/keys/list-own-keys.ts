@@ -5,7 +5,7 @@ import { type KeyRole, readKeyRequest } from '@hotcell/contract/evidence/key-lis
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
-import { putKeyList, type Requested, storedKeyList } from '@hotcell/record/key-list.ts';
+import { putKeyList, type Requested, storedKeyList } from '@hotcell/record/stored-key-list.ts';
 import { requestEnding, signingFolder } from '@hotcell/record/signer.ts';
 import type { SetupProgress } from '../progress.ts';
 import { type Installation, placesIn } from '../settings/installation.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { findSpec, putSpec } from '@hotcell/record/run-spec.ts';
@@ -25,8 +26,9 @@ test('however many lanes meet large objects, one is read and parsed at a time', 
   using store = new Watched(bed.installation.store);
   const acceptedAt = new Date().toISOString();
   const code = 'x'.repeat(2 * 2 ** 20);
+  const receipt = { payload: '', payloadType: 't', signatures: [{ sig: 'AA==' }] } satisfies Receipt;
   const specs = Array.from({ length: 8 }, () => ({ ...specFor(tenant, code), run: newRunId(), acceptedAt }));
-  await Promise.all(specs.map((spec) => putSpec(store, spec)));
+  await Promise.all(specs.map((spec) => putSpec(store, spec, () => receipt)));
   const found = await Promise.all(specs.map(({ run }) => findSpec(store, tenant, run)));
   assert.deepEqual(
     found.map((one) => one?.spec),

@@ -1,7 +1,7 @@
 import type { KeyList, KeyRole } from '@hotcell/contract/evidence/key-list.ts';
 import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { putKeyList, storedKeyList } from '@hotcell/record/key-list.ts';
+import { putKeyList, storedKeyList } from '@hotcell/record/stored-key-list.ts';
 import { openSigner, type Signer } from '@hotcell/record/signer.ts';
 
 /** A root of a test's own, and the list of keys that it signs. */

@@ -135,6 +135,7 @@ const without: Readonly<Record<string, string>> = {
   parseOurs: 'by parseKept',
   parseWithout: 'by parseKept',
   parseRunRequest: 'by readRunRequest',
+  readBundle: 'by tryBundle',
   readLines: 'by readManifest',
   judgeBlocks: 'by admit',
   judgeEnv: 'by admit',

@@ -1,7 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
-import { type StoredKeyList, storedKeyList } from '@hotcell/record/key-list.ts';
+import { type StoredKeyList, storedKeyList } from '@hotcell/record/stored-key-list.ts';
 import { ownRoot, trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
 import { findInstallation, type Installation } from '@hotcell/setup/settings/installation.ts';
 

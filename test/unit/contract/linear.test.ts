@@ -7,6 +7,12 @@ import { canonical, sha256 } from '@hotcell/contract/digest.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { chunkOf, cutTail } from '@hotcell/contract/log-rows.ts';
 import { fileNamedIn, readLastWords } from '@hotcell/contract/lacking.ts';
+import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
+import { tryBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
+import { readKeyList, readKeyRequest, signKeyList, signKeyRequest } from '@hotcell/contract/evidence/key-list.ts';
+import { readReceipt } from '@hotcell/contract/evidence/receipt.ts';
+import { seal } from '@hotcell/contract/evidence/dsse.ts';
+import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { missingIn, packageNamedIn } from '@hotcell/contract/missing-package.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
 import { parseKept } from '@hotcell/contract/parse.ts';
@@ -43,12 +49,67 @@ const of = (size: number) => Array.from({ length: size }, (_, i) => i);
 const hashOf = (i: number) => sha256(String(i));
 const entriesOf = (size: number) => of(size).map((i) => ({ path: `a/${i}`, size: i, sha256: hashOf(i) }));
 
+const root = new SigningKey(SigningKey.generate());
+const listed = (i: number) => ({
+  role: 'worker' as const,
+  name: `w${i}`,
+  fingerprint: hashOf(i),
+  publicKey: '',
+  from: at,
+});
+const at = '2026-01-01T00:00:00.000Z';
+
 /** What strangers send and leave behind, to each function of the contract and the policies that reads it. */
 const hostile: Readonly<Record<string, Hostile>> = {
   'a first line with three runs of spaces': {
     size: 400,
     make: (size) => `# filename: a${' '.repeat(size)}x`,
     read: filenameIn,
+  },
+  'a bundle with a long payload': {
+    size: 50_000,
+    make: (size) => {
+      const dsseEnvelope = seal(root, 'a type', Buffer.alloc(size, 1));
+      const publicKey = { hint: root.fingerprint };
+      const mediaType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
+      return canonical({ mediaType, verificationMaterial: { publicKey }, dsseEnvelope });
+    },
+    read: tryBundle,
+  },
+  'a receipt of many members': {
+    size: 5_000,
+    make: (size) =>
+      seal(root, 'a type', Buffer.from(JSON.stringify(Object.fromEntries(of(size).map((i) => [`m${i}`, i]))))),
+    read: (receipt: Parameters<typeof readReceipt>[0]) => {
+      try {
+        readReceipt(receipt);
+      } catch {
+        // It is no promise.
+      }
+    },
+  },
+  'a list of many keys': {
+    size: 300,
+    make: (size) =>
+      signKeyList(root, { version: 1, installation: 'i', number: 1, issuedAt: at, keys: of(size).map(listed) }),
+    read: (list: Parameters<typeof readKeyList>[0]) => readKeyList(list, [root.public]),
+  },
+  'a request with a long name': {
+    size: 50_000,
+    make: (size) =>
+      signKeyRequest(root, { version: 1, role: 'worker', name: 'n'.repeat(size), publicKey: '', madeAt: at }),
+    read: (request: Parameters<typeof readKeyRequest>[0]) => {
+      try {
+        readKeyRequest(request);
+      } catch {
+        // Its name is too long.
+      }
+    },
+  },
+  'two values that differ in every member': {
+    size: 5_000,
+    make: (size) => [of(size), of(size).map((i) => -i - 1)] as const,
+    read: ([one, other]: readonly [number[], number[]]) => differencesOf(one, other),
   },
   'a first line that begins with spaces': { size: 4_000, make: (size) => `${' '.repeat(size)}x`, read: filenameIn },
   'many spellings of one name': { size: 600, make: spellings, read: nameProblems },

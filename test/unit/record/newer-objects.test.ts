@@ -20,6 +20,8 @@ const ofRun = { version: 1, run, tenant };
 const attempt = { attempt: 1, worker: 'w', startedAt: at };
 const error = { code: 'internal', message: 'm' };
 
+const envelope = { payload: '', payloadType: 't', signatures: [{ sig: 'AA==' }] };
+
 const spec = {
   ...specFor(tenant, 'print 1'),
   ...{ run, acceptedAt: at },
@@ -39,6 +41,8 @@ const result = {
     new Date(at),
   ),
   limits: testLimits,
+  evidence: { bundle: 'b', sha256: digest },
+  receipt: envelope,
   outputs: { snapshot: null, files: [{ path: 'a', size: 0, sha256: digest }], refused: [{ path: 'b', reason: 'r' }] },
   attempts: [{ ...attempt, claim, finishedAt: at, error }],
 };
@@ -55,6 +59,13 @@ const samples = {
   name: { version: 1, name: 'n', history: [{ snapshot: digest, at, by: 'b' }] },
   policy: policyOf({}),
   revocation: { version: 1, policy: digest, reason: 'r', by: 'b', at },
+  evidence: {
+    dsseEnvelope: envelope,
+    mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json',
+    verificationMaterial: { publicKey: { hint: digest } },
+  },
+  keyList: envelope,
+  keyRequest: envelope,
   apiKey: {
     ...{ version: 1, id: apiKeyIdOf('k'), sha256: digest },
     ...{ tenant, role: 'reader', label: '', createdAt: at },

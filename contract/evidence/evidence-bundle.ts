@@ -17,9 +17,6 @@ export const EvidenceBundle = z.strictObject({
 });
 export type EvidenceBundle = z.infer<typeof EvidenceBundle>;
 
-/** More than any run needs: code blocks and files are named by digest. */
-export const mostBundleBytes = 16 * 1024 * 1024;
-
 export function bundleOf(dsseEnvelope: Envelope, hint: Digest): { value: EvidenceBundle; text: string } {
   const value: EvidenceBundle = { mediaType, verificationMaterial: { publicKey: { hint } }, dsseEnvelope };
   return { value, text: canonical(value) };
