@@ -122,7 +122,8 @@ async function planOrSkip(
       locations: locations.length,
       contents: contents.length,
       superseded: superseded.length,
-      refusals: refusals.length,
+      // Each has its evidence beside it.
+      refusals: refusals.filter(({ key }) => key.endsWith('/result.json')).length,
       bytes: versions.reduce((sum, { size }) => sum + size, 0),
       protected: 0,
       skipped: null,

@@ -40,10 +40,12 @@ test('refusals go after 90 days; younger ones stay, and so do the results of acc
   assert.ok((dry?.bytes ?? 0) > 0);
   const [report] = await collectGarbage(store, { ...options, dryRun: false });
   assert.deepEqual(report, dry);
+  const left = await keysOf(store, store.record, recordKeys.tenantRuns(tenant));
   assert.deepEqual(
-    await keysOf(store, store.record, recordKeys.tenantRuns(tenant)),
+    left.filter((key) => key.endsWith('/result.json')),
     kept.map((run) => recordKeys.result(tenant, run)).toSorted(),
   );
+  assert.equal(left.length, 2 * kept.length, 'each with its evidence');
   for (const run of [old, older]) {
     const versions = await Array.fromAsync(store.listVersions(store.record, recordKeys.run(tenant, run)));
     assert.deepEqual(versions, [], 'no version of it is left');
