@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { signReceipt } from '@hotcell/contract/evidence/receipt.ts';
 import { newRunId, RunId } from '@hotcell/contract/names.ts';
 import { OpenRuns } from '@hotcell/producer/queue-again.ts';
 import { compareShard } from '@hotcell/producer/readmodel/compare-shard.ts';
@@ -82,9 +83,12 @@ function believe(model: ReadModel, tenant: string, count: number): void {
 }
 
 /** Accepted by a producer that this test does not have, and that could not queue it. */
-async function accept({ store }: House, tenant: string): Promise<RunId> {
+async function accept({ store, producer }: House, tenant: string): Promise<RunId> {
   const [run, acceptedAt] = [idIn(shard), new Date().toISOString()];
-  const { digest } = await putSpec(store, { ...specFor(tenant, 'print a'), run, acceptedAt });
+  const spec = { ...specFor(tenant, 'print a'), run, acceptedAt };
+  const promise = (_: unknown, digest: `sha256:${string}`) =>
+    signReceipt(producer.signer.key, { installation: producer.installation, run, tenant, spec: digest, acceptedAt });
+  const { digest } = await putSpec(store, spec, promise);
   await putOpenMarker(store, { version: 1, run, tenant, spec: digest, queue: echoQueue, priority: 5, acceptedAt });
   return run;
 }
