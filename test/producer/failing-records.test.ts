@@ -86,7 +86,7 @@ function believe(model: ReadModel, tenant: string, count: number): void {
 async function accept({ store, producer }: House, tenant: string): Promise<RunId> {
   const [run, acceptedAt] = [idIn(shard), new Date().toISOString()];
   const spec = { ...specFor(tenant, 'print a'), run, acceptedAt };
-  const promise = (_: unknown, digest: `sha256:${string}`) =>
+  const promise = (_: unknown, digest: string) =>
     signReceipt(producer.signer.key, { installation: producer.installation, run, tenant, spec: digest, acceptedAt });
   const { digest } = await putSpec(store, spec, promise);
   await putOpenMarker(store, { version: 1, run, tenant, spec: digest, queue: echoQueue, priority: 5, acceptedAt });

@@ -27,10 +27,10 @@ test('every command of ours that a page names exists, with the options it shows'
       continue;
     }
     const help = await helpOf([name, '--help']);
-    const subcommands = [...(help.split('\nCommands:\n')[1] ?? '').matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)? /gm)].map(
+    const subcommands = [...(help.split('\nCommands:\n')[1] ?? '').matchAll(/^ {2}([a-z][a-z-]*)(?:\|[a-z]+)? /gm)].map(
       ([, word]) => word,
     );
-    const word = /^ ([a-z]+)\b/.exec(rest)?.[1];
+    const word = /^ ([a-z][a-z-]*)\b/.exec(rest)?.[1];
     const inner = word !== undefined && subcommands.includes(word) ? await helpOf([name, word, '--help']) : help;
     if (subcommands.length > 0 && word !== undefined && inner === help) wrong.push(`${page}: ${line}`);
     for (const [flag] of rest.matchAll(/(?<= )--?[a-z][a-z-]*/g))

@@ -106,7 +106,9 @@ for (const [name, sample] of Object.entries(samples))
     assert.equal(canonical(value), newer);
     assert.equal(unknown.length, newer.split('"added":').length - 1);
     assert.ok(unknown.includes('added'));
-    assert.throws(() => parseKept(schema, canonical({ ...sample, version: 0 }), name, 'record_damaged'), {
+    // Formats of others carry their version in a name, which is literal.
+    const other = 'version' in sample ? { ...sample, version: 0 } : { ...sample, payload: 0, mediaType: 'another' };
+    assert.throws(() => parseKept(schema, canonical(other), name, 'record_damaged'), {
       code: 'record_damaged',
     });
   });
