@@ -1,0 +1,71 @@
+"""A run as the API takes it, from what a caller of Python writes."""
+
+from __future__ import annotations
+
+import base64
+import os
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict, Union
+
+FileContent = Union[str, bytes, "os.PathLike[str]"]
+
+
+class RunOptions(TypedDict, total=False):
+    """What can be asked of a run beside its code. The policy decides."""
+
+    policy: str
+    image: str
+    # A snapshot's id or name, "RUN:outputs", "s3://bucket/prefix", a Path (it is frozen first) or a DataFrame.
+    inputs: Mapping[str, Any]
+    # Bundled with the code: by their paths in /work. A str is the text of the file, a Path names a local file.
+    files: Mapping[str, FileContent]
+    params: Any
+    # For example {"timeout_seconds": 30, "memory_bytes": 2**30}; the names of the API work as well.
+    limits: Mapping[str, float]
+    env: Mapping[str, str]
+    labels: Mapping[str, str]
+    priority: int
+    publish: str
+    retry: Mapping[str, Any]
+    not_before: str
+    idempotency_key: str
+
+
+_renamed = {"not_before": "notBefore"}
+
+
+def request_of(blocks: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Without inputs: they may have to be frozen first."""
+    unknown = set(options) - set(RunOptions.__annotations__)
+    if unknown:
+        raise TypeError(f"unknown option {', '.join(sorted(unknown))}: use {', '.join(RunOptions.__annotations__)}")
+    request: dict[str, Any] = {"blocks": [dict(block) for block in blocks]}
+    for name, value in options.items():
+        if value is None or name in ("inputs", "idempotency_key"):
+            continue
+        if name == "files":
+            request["files"] = [_bundled(path, content) for path, content in value.items()]
+        elif name == "limits":
+            request["limits"] = {_camel(limit): amount for limit, amount in value.items()}
+        else:
+            request[_renamed.get(name, name)] = value
+    return request
+
+
+def new_key() -> str:
+    """Sent with every submission, so that one whose answer is lost can be sent again without a second run."""
+    return f"py-{uuid.uuid4()}"
+
+
+def _bundled(path: str, content: FileContent) -> dict[str, str]:
+    if isinstance(content, str):
+        return {"path": path, "text": content}
+    data = content if isinstance(content, bytes) else Path(content).read_bytes()
+    return {"path": path, "base64": base64.b64encode(data).decode()}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

@@ -1,0 +1,161 @@
+"""The client of a program without an event loop."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Optional
+
+from hotcell import steps
+from hotcell.asking import RunOptions
+from hotcell.calls import Calls, default_patience
+from hotcell.finished import Result
+from hotcell.following import finish, log_rows
+from hotcell.freezing import freeze
+from hotcell.local_settings import find_settings
+from hotcell.progress import progress_of
+from hotcell.run_outputs import Outputs
+from hotcell.wire import drive
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from hotcell.policy_answers import PolicyPage, PolicyView
+    from hotcell.run_answers import LogRow, RunPage
+    from hotcell.snapshot_answers import CreatedSnapshot
+
+
+class Hotcell:
+    """
+    >>> with Hotcell() as hotcell:
+    ...     result = hotcell.run("print(1)")
+    ...     print(result.outcome, result.stdout)
+
+    The address and the key come from HOTCELL_URL and HOTCELL_API_KEY, or from a local installation's files. `patience`
+    is how many seconds the API may be away before a call gives up.
+    """
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        api_key: Optional[str] = None,
+        *,
+        tenant: Optional[str] = None,
+        patience: float = default_patience,
+    ) -> None:
+        from hotcell.http_wires import SyncWire
+
+        self._calls = Calls(SyncWire(find_settings(url, api_key, tenant)), patience)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        drive(self._calls.wire.close())
+
+    def run(
+        self,
+        code: str,
+        *,
+        language: str = "python",
+        timeout: Optional[float] = None,
+        progress: Optional[bool] = None,
+        **options: Unpack[RunOptions],
+    ) -> Result:
+        """Runs code and waits for its result. A program that fails is a result; Refused, RunLost and others are raised.
+
+        `timeout` ends the waiting, not the run. `progress` shows on a terminal how far it is, unless it is False.
+        """
+        run = self.submit(code, language=language, **options)
+        return run.result(timeout=timeout, progress=progress)
+
+    def submit(
+        self,
+        code: Optional[str] = None,
+        *,
+        language: str = "python",
+        blocks: Optional[Sequence[Mapping[str, Any]]] = None,
+        **options: Unpack[RunOptions],
+    ) -> Run:
+        """Returns as soon as the run is accepted: from then on it ends in exactly one result."""
+        accepted = drive(steps.submit(self._calls, steps.blocks_of(code, language, blocks), options))
+        return Run(self._calls, accepted.run, accepted.warnings or [])
+
+    def run_by_id(self, run: str) -> Run:
+        """A handle of a run that was submitted earlier, also by somebody else."""
+        return Run(self._calls, run, [])
+
+    def runs(self, **query: Any) -> RunPage:
+        """A page of runs, newest first: status, label (a list of "NAME=VALUE"), since, limit, cursor."""
+        return drive(steps.runs(self._calls, query))
+
+    def snapshot(self, source: Any, name: Optional[str] = None) -> CreatedSnapshot:
+        """Freezes a local folder or file, a DataFrame (as data.parquet), "s3://bucket/prefix" or "RUN:outputs"."""
+        return drive(freeze(self._calls, source, name))
+
+    def policies(self) -> PolicyPage:
+        return drive(steps.policies(self._calls))
+
+    def policy(self, name: str) -> PolicyView:
+        return drive(steps.policy(self._calls, name))
+
+
+async def _next(rows: AsyncGenerator[LogRow, None]) -> Optional[LogRow]:
+    return await anext(rows, None)
+
+
+class Run:
+    """A handle of an accepted run."""
+
+    def __init__(self, calls: Calls, run: str, warnings: Sequence[str]) -> None:
+        self._calls = calls
+        self.id = run
+        # What in the code will probably not work in a cell.
+        self.warnings = list(warnings)
+
+    @property
+    def as_input(self) -> str:
+        """Names its outputs, as an input of other runs."""
+        return f"{self.id}:outputs"
+
+    def result(self, timeout: Optional[float] = None, *, progress: Optional[bool] = None) -> Result:
+        """Waits for the result. WaitTimeout ends only the waiting: the run goes on."""
+        with progress_of(self.id, progress) as shown:
+            record, log = drive(finish(self._calls, self.id, timeout=timeout, on_status=shown))
+        result = Result(record, log, Outputs(self._calls, self.id, record.outputs))
+        result.raise_if_lost()
+        return result
+
+    @property
+    def outputs(self) -> Outputs:
+        """What it left in /outputs, once it is finished."""
+        return self.result().outputs
+
+    def logs(self, *, after: int = -1, follow: bool = True) -> Iterator[LogRow]:
+        """Yields what it writes, until it is finished. A connection that breaks is resumed without a gap."""
+        rows = log_rows(self._calls, self.id, after=after, follow=follow)
+        try:
+            while (row := drive(_next(rows))) is not None:
+                yield row
+        finally:
+            drive(rows.aclose())
+
+    def cancel(self, reason: Optional[str] = None) -> None:
+        """Ends the run, at whatever stage it is. Its result follows when nothing of it is alive."""
+        drive(steps.cancel(self._calls, self.id, reason))
+
+    def rerun(
+        self,
+        *,
+        latest_inputs: bool = False,
+        inputs: Optional[Mapping[str, Any]] = None,
+        params: Optional[Mapping[str, Any]] = None,
+    ) -> Run:
+        """Submits the same request again, on the same inputs or on what their names point to now."""
+        accepted = drive(steps.rerun(self._calls, self.id, latest_inputs, inputs, params))
+        return Run(self._calls, accepted.run, accepted.warnings or [])
+
+    def __repr__(self) -> str:
+        return f"<run {self.id}>"
