@@ -47,9 +47,9 @@ class Listener implements Disposable {
 }
 
 interface NewsDeps {
-  live: Live;
+  live: Pick<Live, 'onEvent' | 'onReconnected'>;
   store: Buckets;
-  model: ReadModel;
+  model: Pick<ReadModel, 'note'>;
 }
 
 /**

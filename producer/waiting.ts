@@ -3,16 +3,21 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { Waiting } from '@hotcell/contract/api/runs.ts';
 import { readOpenMarker } from '@hotcell/record/run-marks.ts';
-import type { QueuePlace } from '@hotcell/outside/queue/queue.ts';
+import type { Live } from '@hotcell/outside/live/live.ts';
+import type { QueuePlace, Queue } from '@hotcell/outside/queue/queue.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { queuedFrom } from './enqueue.ts';
-import type { Producer } from './producer.ts';
 
 interface QueuedRun {
   run: string;
   tenant: string;
   queue: string;
 }
-type Deps = Pick<Producer, 'queues' | 'live' | 'store'>;
+interface Deps {
+  queues: { of(queue: string): Pick<Queue, 'places'> };
+  live: Pick<Live, 'statusesOf'> & { workers: Pick<Live['workers'], 'all'> };
+  store: Buckets;
+}
 
 const readsAtOnce = 16;
 

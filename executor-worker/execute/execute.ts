@@ -1,6 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { putLog } from '@hotcell/record/run-logs.ts';
+import { putLog, putSegment } from '@hotcell/record/run-logs.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import { type Lacking, readLastWords } from '@hotcell/contract/lacking.ts';
@@ -54,9 +54,7 @@ export interface Execution {
 export async function execute(cell: SealedCell, job: Job, context: ExecuteContext): Promise<Execution> {
   const { store, tenant, run, attempt, claim, retention, limits } = context;
   const live = new LogFeed({
-    store,
-    run,
-    attempt,
+    putSegment: (index, body) => putSegment(store, run, attempt, index, body),
     publish: context.publishLog,
     onError: (what, error) => context.log.warn({ run, err: error }, what),
   });

@@ -1,10 +1,10 @@
 /** A thread that fetches contents: each message names a batch, and the answer says which files failed and why. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { Contents } from '@hotcell/record/contents.ts';
 import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { bigBytes, fetchContent } from './fetch.ts';
-import type { Failure, FromThread, ThreadSettings, ToThread, WantedFile } from './fetchers.ts';
+import { type Failure, failureOf } from './fetch-failure.ts';
+import type { FromThread, ThreadSettings, ToThread, WantedFile } from './fetchers.ts';
 
 /** Small files wait for answers; a big one keeps the connection, the core and the disk busy by itself. */
 const atOnce = { small: 16, big: 3 };
@@ -32,9 +32,7 @@ function serve(port: MessagePort, settings: ThreadSettings): void {
     try {
       await fetchContent(contents, batch.tenant, wanted, batch.stop.signal);
     } catch (error) {
-      const code = error instanceof HotcellError ? error.code : undefined;
-      const errno = error instanceof Error && 'code' in error && !code ? String(error.code) : undefined;
-      batch.failures.push({ index, code, errno, message: messageOf(error) });
+      batch.failures.push(failureOf(index, error));
       // One failure ends the batch: files that are done count, no other is begun.
       batch.stop.abort(error);
     }

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { type ErrorCode, HotcellError } from '@hotcell/contract/errors.ts';
 import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { ContentSettings } from '@hotcell/record/contents.ts';
 import { armedCrashPoint } from '@hotcell/outside/process/crash.ts';
+import { errorOf, type Failure } from './fetch-failure.ts';
 
 /** Hashing is the cost: one thread per core, but not all cores of a big machine. */
 const threads = Math.max(2, Math.min(4, availableParallelism()));
@@ -22,14 +22,6 @@ export interface WantedFile {
 }
 /** Some files for one thread: a message costs as much as a small file. */
 export type ToThread = { id: number; tenant: string; files: readonly WantedFile[] } | { stop: number };
-/** A file that could not be fetched, by its place in the batch. */
-export interface Failure {
-  index: number;
-  code: ErrorCode | undefined;
-  /** The system's error code, for example ENOSPC. */
-  errno: string | undefined;
-  message: string;
-}
 export interface FromThread {
   id: number;
   failures: readonly Failure[];
@@ -131,6 +123,3 @@ class Thread {
     await this.#worker.terminate();
   }
 }
-
-const errorOf = ({ code, errno, message }: Failure): Error =>
-  code ? new HotcellError(code, message) : Object.assign(new Error(message), errno && { code: errno });

@@ -11,7 +11,7 @@ const restPerWork = 19;
  * again when a run needs them.
  */
 export async function scrub(
-  inputs: InputCache,
+  inputs: Pick<InputCache, 'verifyOldest'>,
   log: Logger,
   ends: AbortSignal,
   atLeastMs: number = restMs,

@@ -1,12 +1,8 @@
-import { putSegment } from '@hotcell/record/run-logs.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
-import type { RunId } from '@hotcell/contract/names.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
 
 export interface LogFeedSettings {
-  store: Buckets;
-  run: RunId;
-  attempt: number;
+  /** To the work bucket, as the segment of this number. */
+  putSegment: (index: number, body: string) => Promise<void>;
   /** To the capped stream in Valkey. If Valkey is away, live readers wait for the segments. */
   publish: (rows: readonly LogRow[]) => Promise<void>;
   onError: (what: string, error: unknown) => void;
@@ -89,9 +85,9 @@ export class LogFeed {
     const body = this.#pending.join('');
     this.#pending = [];
     this.#pendingBytes = 0;
-    const { store, run, attempt, onError } = this.#settings;
+    const { putSegment, onError } = this.#settings;
     const index = this.#segments++;
-    this.#putting = putSegment(store, run, attempt, index, body)
+    this.#putting = putSegment(index, body)
       .catch((error: unknown) => onError(`failed to write the log segment ${index}`, error))
       .finally(() => {
         this.#putting = undefined;

@@ -14,14 +14,14 @@ export interface Listener {
 
 /** Reports every second which runs are alive here; the answer says which of them to cancel. */
 export class Heartbeat implements Disposable {
-  readonly #live: Live;
+  readonly #live: Pick<Live, 'beat'>;
   readonly #log: Logger;
   readonly #runs = new Set<Listener>();
   readonly #timer: NodeJS.Timeout;
   #saidAt = performance.now();
   #saying = false;
 
-  constructor(live: Live, log: Logger) {
+  constructor(live: Pick<Live, 'beat'>, log: Logger) {
     this.#live = live;
     this.#log = log;
     this.#timer = setInterval(() => void this.#say(), everyMs);

@@ -59,6 +59,8 @@ export class Threads<C extends Calls> implements AsyncDisposable {
 
   async #end(): Promise<void> {
     clearTimeout(this.#idle);
+    // One that is ending is given no call: until it has ended, the call waits.
+    this.#free.length = 0;
     await Promise.all([...this.#all].map((worker) => worker.terminate()));
   }
 

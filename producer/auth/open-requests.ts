@@ -9,12 +9,12 @@ const lookEveryMs = 1_000;
  * last: streams, waits, uploads and downloads. Their connections are cut, as no proper end would say why.
  */
 export class OpenRequests implements Disposable {
-  readonly #keys: KeyRing;
+  readonly #keys: Pick<KeyRing, 'isStillGood'>;
   readonly #log: Logger;
   readonly #open = new Map<string, Set<IncomingMessage>>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(keys: KeyRing, log: Logger) {
+  constructor(keys: Pick<KeyRing, 'isStillGood'>, log: Logger) {
     this.#keys = keys;
     this.#log = log;
     this.#timer = setInterval(() => void this.#lookAtAll(), lookEveryMs);

@@ -2,6 +2,8 @@ import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { mostRows, type TailReads } from './tail-reads.ts';
 
+type Reads = Pick<TailReads, 'attempt' | 'rows' | 'segments' | 'segment'>;
+
 /** As often as a worker writes a segment: rows that never reached the stream show there. */
 const segmentMs = 5_000;
 /** While rows are missing that the next segment will have. */
@@ -13,7 +15,7 @@ const holeMs = 1_000;
  * needed, not at every wake: it costs a listing.
  */
 export class LogTail {
-  readonly #reads: TailReads;
+  readonly #reads: Reads;
   readonly #run: RunId;
   /** The attempt that is followed; 0 until one is known. */
   attempt = 0;
@@ -21,7 +23,7 @@ export class LogTail {
   /** The last row given. */
   after: number;
 
-  constructor(reads: TailReads, run: RunId, after: number) {
+  constructor(reads: Reads, run: RunId, after: number) {
     this.#reads = reads;
     this.#run = run;
     this.after = after;

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { must } from '@hotcell/setup/command.ts';
 import { until } from './until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** A compile cache makes starting a process cheaper. */
 const compiled = resolve(root, 'node_modules/.cache/compiled');
+const accountMs = 3_000;
 
 export interface Child extends AsyncDisposable {
   readonly process: ChildProcess;
@@ -100,6 +102,9 @@ export function spawnNode(
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGCONT');
+      // A process that is killed leaves no account of what it executed.
+      if (process.env['NODE_V8_COVERAGE']) child.kill('SIGTERM');
+      if (process.env['NODE_V8_COVERAGE']) await Promise.race([ended, pause(accountMs, undefined, { ref: false })]);
       child.kill('SIGKILL');
       await ended;
     },

@@ -6,7 +6,7 @@ import { command, must } from '@hotcell/setup/command.ts';
 import { lockedImages } from '@hotcell/setup/images/images-lock-file.ts';
 import { keeperRights } from '@hotcell/setup/keeper/keeper-rights.ts';
 import { ensureRoots } from '@hotcell/setup/keeper/roots.ts';
-import { placesIn } from '@hotcell/setup/settings/installation.ts';
+import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
 import { showProgressOn } from '@hotcell/setup/progress.ts';
 import type { Bed } from './bed.ts';
 import { openTestCells, type TestCells } from './cells.ts';
@@ -57,6 +57,8 @@ export async function openOwnKeeper(
       `${staging}:/staging:ro`,
       '/sys/fs/cgroup:/sys/fs/cgroup',
       `${runsc}:/usr/local/bin/runsc:ro`,
+      // This checkout's, so that a change to them is tested without a new image.
+      ...['contract', 'keeper'].map((room) => `${join(checkout, room)}:/app/${room}:ro`),
     ].flatMap((volume) => ['--volume', volume]),
   ];
   const socket = join(run, 'keeper.sock');

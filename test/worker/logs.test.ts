@@ -6,6 +6,7 @@ import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { bytesOf, LogRow } from '@hotcell/contract/log-rows.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import { putSegment } from '@hotcell/record/run-logs.ts';
 import { LogFeed } from '@hotcell/executor-worker/logs/log-feed.ts';
 import { LogRecorder } from '@hotcell/executor-worker/logs/recorder.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -24,7 +25,11 @@ function open(limitBytes: number, publish: (rows: readonly LogRow[]) => Promise<
   const key = recordKeys.log(bed.tenant(), run, { attempt: 1 });
   const troubles: string[] = [];
   const put = async (chunks: AsyncIterable<Uint8Array>) => void (await store.upload(store.record, key, chunks));
-  const live = new LogFeed({ store, run, attempt: 1, publish, onError: (what) => troubles.push(what) });
+  const live = new LogFeed({
+    putSegment: (index, body) => putSegment(store, run, 1, index, body),
+    publish,
+    onError: (what) => troubles.push(what),
+  });
   return { run, key, troubles, recorder: new LogRecorder({ put, limitBytes, live }) };
 }
 async function stored(key: string) {
