@@ -3,9 +3,16 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { KeeperRequest } from '@hotcell/contract/keeper-protocol.ts';
+import type { Cgroups } from './cgroups.ts';
+import type { Installed } from './installed.ts';
 import type { Keeper } from './keeper.ts';
 import { lookFromOutside } from './outside.ts';
 import { readRequest } from './request-line.ts';
+
+/** What is asked of a keeper. */
+type Asked = Pick<Keeper, 'make' | 'get' | 'list' | 'remove'> & {
+  parts: { machine: string; cgroups: Cgroups; installed: Pick<Installed, 'root'> };
+};
 
 /** How many connections may wait for an answer at once. */
 const mostConnections = 512;
@@ -13,7 +20,7 @@ const mostConnections = 512;
 const answerMs = 10_000;
 
 /** Answers at a unix socket. It trusts no caller: the folder of the socket alone says which users may connect. */
-export async function serve(keeper: Keeper, path: string): Promise<Server> {
+export async function serve(keeper: Asked, path: string): Promise<Server> {
   // Of an earlier keeper: only one at a time has this folder.
   rmSync(path, { recursive: true, force: true });
   const server = createServer((socket) => {
@@ -29,7 +36,7 @@ export async function serve(keeper: Keeper, path: string): Promise<Server> {
   return server;
 }
 
-async function answer(keeper: Keeper, socket: Socket): Promise<void> {
+async function answer(keeper: Asked, socket: Socket): Promise<void> {
   try {
     const request = await readRequest(socket);
     if (request.ask !== 'make') return endWith(socket, { ok: await answerTo(keeper, request) });
@@ -64,7 +71,7 @@ function goAhead(socket: Socket, uid: number): void {
   if (socket.writableLength > 0) throw new HotcellError('cell_failed', 'The worker does not read the answer.');
 }
 
-async function answerTo(keeper: Keeper, request: Exclude<KeeperRequest, { ask: 'make' }>): Promise<unknown> {
+async function answerTo(keeper: Asked, request: Exclude<KeeperRequest, { ask: 'make' }>): Promise<unknown> {
   const { machine, installed } = keeper.parts;
   switch (request.ask) {
     case 'about':

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync,
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const mount = '/sys/fs/cgroup';
+const usualMount = '/sys/fs/cgroup';
 
 export interface CgroupLimits {
   memoryBytes: number;
@@ -14,9 +14,11 @@ export class Cgroups {
   readonly version: 1 | 2;
   /** Version 1 with controllers left in version 2 beside it, which crun refuses. */
   readonly isMixed: boolean;
+  readonly #mount: string;
   readonly #hierarchies: readonly string[];
 
-  constructor() {
+  constructor(mount = usualMount) {
+    this.#mount = mount;
     this.version = existsSync(join(mount, 'cgroup.controllers')) ? 2 : 1;
     const unified = join(mount, 'unified', 'cgroup.controllers');
     this.isMixed = this.version === 1 && existsSync(unified) && readFileSync(unified, 'utf8').trim() !== '';
@@ -34,7 +36,7 @@ export class Cgroups {
     this.#make(path);
     if (this.version === 2) {
       for (const above of ['', ...ancestors(path)])
-        writeFileSync(join(mount, above, 'cgroup.subtree_control'), '+memory +pids +cpu');
+        writeFileSync(join(this.#mount, above, 'cgroup.subtree_control'), '+memory +pids +cpu');
       writeFileSync(this.#file(path, 'memory', 'memory.max'), String(memoryBytes));
     } else limitMemory(this.#file(path, 'memory', 'memory.limit_in_bytes'), memoryBytes);
     writeFileSync(this.#file(path, 'pids', 'pids.max'), String(pids));
@@ -144,7 +146,7 @@ export class Cgroups {
   }
 
   #file(path: string, controller: string, file: string): string {
-    return this.version === 2 ? join(mount, path, file) : join(mount, controller, path, file);
+    return this.version === 2 ? join(this.#mount, path, file) : join(this.#mount, controller, path, file);
   }
 
   #read(path: string, controller: string, file: string): string | undefined {

@@ -27,11 +27,11 @@ function idsOf(number: number, ownUsers: boolean): IdLease {
 }
 
 export class Ids {
-  readonly #cgroups: Cgroups;
+  readonly #cgroups: Pick<Cgroups, 'reserve' | 'release'>;
   readonly #ownUsers: boolean;
   #next = randomInt(count);
 
-  constructor(cgroups: Cgroups, ownUsers: boolean) {
+  constructor(cgroups: Pick<Cgroups, 'reserve' | 'release'>, ownUsers: boolean) {
     this.#cgroups = cgroups;
     this.#ownUsers = ownUsers;
     this.#cgroups.reserve(place);
