@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limitTable } from './limits.ts';
 import { TenantName } from './names.ts';
 import { exactBytes } from './sizes.ts';
 
@@ -29,6 +30,13 @@ const rows = {
     retryAfterSeconds: 10,
     help: 'runs that workers have at once; more wait, and hold up no other tenant',
   },
+  runningCpus: {
+    unit: 'cpus',
+    value: z.number().min(limitTable.cpus.min, `must be at least ${limitTable.cpus.min}`),
+    shipped: 'unlimited',
+    retryAfterSeconds: 10,
+    help: 'CPUs, in sum, of the runs that workers have at once; more wait, and hold up no other tenant',
+  },
   openStreams: {
     unit: 'count',
     value: count(0),
@@ -53,13 +61,14 @@ export function forEachQuota<T>(make: (name: QuotaName, row: QuotaRow) => T): Re
   return Object.fromEntries(quotaNames.map((name) => [name, make(name, quotaTable[name])])) as Record<QuotaName, T>;
 }
 
-const valueOf = (_name: QuotaName, { value, help }: QuotaRow) =>
+const valueOf = (_name: QuotaName, { unit, value, help }: QuotaRow) =>
   z
-    .union([value, z.literal('unlimited')], { error: `must be ${unitText(value)}, or unlimited` })
+    .union([value, z.literal('unlimited')], { error: `must be ${unitText(unit, value)}, or unlimited` })
     .optional()
     .describe(help);
 
-const unitText = (value: z.ZodNumber) => `a whole number from ${value.minValue ?? 0}`;
+const unitText = (unit: QuotaRow['unit'], value: z.ZodNumber) =>
+  `a ${unit === 'cpus' ? 'number' : 'whole number'} from ${value.minValue ?? 0}`;
 
 /** What one tenant may have: what is missing follows from elsewhere. */
 export const TenantQuota = z.strictObject(forEachQuota(valueOf));

@@ -27,6 +27,8 @@ export interface AcceptDeps extends EnqueueDeps {
 export interface Acceptable {
   spec: Omit<Spec, 'run' | 'acceptedAt'>;
   queue: string;
+  /** What its policy gives it. */
+  cpus?: number;
   idempotency?: { key: string; body: Digest } | undefined;
 }
 
@@ -62,7 +64,7 @@ async function promise(deps: AcceptDeps, asked: Acceptable, mark: KeyClaim, prom
   crashPoint('accept.spec');
   const begun = mark.repeated && (await hasBegun(deps, spec));
   if (!begun) {
-    const marker = markerOf(asked.queue, pinned);
+    const marker = markerOf(asked, pinned);
     await putOpenMarker(deps.store, marker);
     promised();
     crashPoint('accept.open');
@@ -151,7 +153,7 @@ async function queueIfPossible(deps: AcceptDeps, marker: OpenMarker, options: { 
   });
 }
 
-function markerOf(queue: string, { spec, digest }: PinnedSpec): OpenMarker {
+function markerOf({ queue, cpus }: Acceptable, { spec, digest }: PinnedSpec): OpenMarker {
   const { run, tenant, priority, acceptedAt, notBefore } = spec;
-  return { version: 1, run, tenant, spec: digest, queue, priority, acceptedAt, notBefore };
+  return { version: 1, run, tenant, spec: digest, queue, priority, cpus, acceptedAt, notBefore };
 }

@@ -53,11 +53,12 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   const verdict = admit(request, policy.policy, caller, []);
   const { inputs, issues: noInputs } = await resolveInputs(producer, caller.tenant, request, policy.policy, verdict);
   const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...tooLate(request), ...noInputs];
+  reasons.push(...tooWide(producer, caller, verdict));
   if (reasons.length === 0) reasons.push(...(await pinned(producer, policy)));
   if (!verdict.admitted || reasons.length > 0) throw await refusal(producer, caller, request, policy, reasons);
-  const { queue } = verdict.effective;
+  const { queue, limits } = verdict.effective;
   const spec = specOf(request, caller, policy, verdict, inputs);
-  const accepted = await accept(producer, { spec, queue, idempotency });
+  const accepted = await accept(producer, { spec, queue, cpus: limits.cpus, idempotency });
   producer.specs.remember(accepted.spec);
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
   producer.model.note(rowAccepted(accepted.spec, queue));
@@ -71,6 +72,14 @@ function tooLate({ notBefore }: RunRequest): Issue[] {
   if (notBefore === undefined || Date.parse(notBefore) - Date.now() <= mostDelayDays * 86_400_000) return [];
   const message = `A run can be delayed by at most ${mostDelayDays} days. Choose an earlier time, or submit it later.`;
   return [{ path: 'notBefore', message }];
+}
+
+/** It would wait for ever. */
+function tooWide({ quotas }: Producer, { tenant }: Caller, verdict: Admission): Issue[] {
+  const { limit } = quotas.of(tenant).runningCpus;
+  if (!verdict.admitted || verdict.effective.limits.cpus <= limit) return [];
+  const message = `The run would have ${verdict.effective.limits.cpus} CPUs, and the quota runningCpus of the tenant ${tenant} is ${limit}. Ask for fewer, or ask the operator for a higher quota.`;
+  return [{ path: 'limits.cpus', message }];
 }
 
 function policyOf(producer: Producer, request: RunRequest): { policy?: LoadedPolicy; issues: Issue[] } {

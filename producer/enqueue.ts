@@ -26,8 +26,8 @@ export function queuedFrom({ notBefore }: Pick<OpenMarker, 'notBefore'>): number
  */
 export async function enqueue(deps: EnqueueDeps, marker: OpenMarker, options: { recovered?: true }): Promise<void> {
   if (queuedFrom(marker) > Date.now()) return;
-  const { run, tenant, spec, queue, priority } = marker;
+  const { run, tenant, spec, queue, priority, cpus } = marker;
   const ticket = deps.tickets.issue({ installation: deps.installation, run, tenant, spec, queue }, new Date());
   const notBefore = marker.notBefore ? new Date(marker.notBefore) : undefined;
-  await deps.queues.of(queue).enqueue(ticket, { run, tenant, priority, notBefore, ...options });
+  await deps.queues.of(queue).enqueue(ticket, { run, tenant, priority, notBefore, cpus, ...options });
 }

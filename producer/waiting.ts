@@ -74,7 +74,7 @@ function waitingFor(
     return { code: 'recovering', message: 'Accepted; recovery is queueing it again.', position };
   if (place.at === 'held') {
     const message =
-      'Its tenant has as many running runs as its quota runningRuns allows. It begins when one of them ends.';
+      'Its tenant has as many running runs, or CPUs in them, as its quotas runningRuns and runningCpus allow. It begins when some of them end.';
     return { code: 'quota', message, position };
   }
   if (place.at === 'delayed')

@@ -1,3 +1,4 @@
+import { judgeSpec } from '@hotcell/contract/admission.ts';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import type { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -33,15 +34,17 @@ export async function readOpenMarker(store: Buckets, tenant: string, run: RunId)
 async function markerFromSpec(store: Buckets, tenant: string, run: RunId, damage: HotcellError): Promise<OpenMarker> {
   const found = await findSpec(store, tenant, run);
   if (!found) throw damage;
-  const { policy, priority, acceptedAt, notBefore } = found.spec;
-  const queue = queueOf((await readPolicyText(store, policy.digest)).policy);
+  const { priority, acceptedAt, notBefore } = found.spec;
+  const { policy } = await readPolicyText(store, found.spec.policy.digest);
+  const judged = judgeSpec(found.spec, policy);
   return {
     version: 1,
     run,
     tenant,
     spec: found.digest,
-    queue,
+    queue: queueOf(policy),
     priority,
+    ...(judged.admitted && { cpus: judged.effective.limits.cpus }),
     acceptedAt,
     ...(notBefore ? { notBefore } : {}),
   };

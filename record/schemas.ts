@@ -16,6 +16,8 @@ export const OpenMarker = z.strictObject({
   spec: Digest,
   queue: z.string(),
   priority: z.number().int(),
+  /** What the policy gives it, for the tenant's quota. */
+  cpus: z.number().positive().optional(),
   acceptedAt: time,
   notBefore: time.optional(),
 });

@@ -1,5 +1,5 @@
 import type { RunId } from '@hotcell/contract/names.ts';
-import { runningPrefix, runningQuotas } from '../queue/queue-names.ts';
+import { cpuQuota, holdersPrefix, runningPrefix, runningQuotas } from '../queue/queue-names.ts';
 import { listSeconds, ValkeyConnection } from './valkey-connection.ts';
 
 /** Recovery looks at every open run far more often than this. What it has not seen for so long is not open any more. */
@@ -14,13 +14,24 @@ const openScript = `
   if run ~= '' and (redis.call('ZSCORE', open, run) or waiting < most) then
     redis.call('ZADD', open, now, run)
     redis.call('PEXPIRE', open, seen)
-    return { 1, waiting, redis.call('ZCOUNT', running, now, '+inf') }
+    return { 1, waiting }
   end
-  return { 0, waiting, redis.call('ZCOUNT', running, now, '+inf') }`;
+  return { 0, waiting }`;
+
+const useScript = `
+  local clock = redis.call('TIME')
+  local running = redis.call('ZRANGEBYSCORE', KEYS[1], clock[1] * 1000 + math.floor(clock[2] / 1000), '+inf')
+  local cpus = 0
+  for _, run in ipairs(running) do
+    local held = string.match(redis.call('HGET', KEYS[2], run) or '', '@([%d.e-]+)$')
+    cpus = cpus + (tonumber(held) or 1)
+  end
+  return { #running, tostring(cpus) }`;
 
 export interface TenantUse {
   waiting: number;
   running: number;
+  cpus: number;
 }
 
 /**
@@ -29,12 +40,18 @@ export interface TenantUse {
  */
 export class TenantRuns extends ValkeyConnection {
   /** Counts a run as open, unless so many wait already. False: it was not counted. */
-  async open(tenant: string, run: RunId, most: number): Promise<TenantUse & { counted: boolean }> {
+  async open(tenant: string, run: RunId, most: number): Promise<Pick<TenantUse, 'waiting'> & { counted: boolean }> {
     return await this.#ask(tenant, run, Math.min(most, Number.MAX_SAFE_INTEGER));
   }
 
   async use(tenant: string): Promise<TenantUse> {
-    return await this.#ask(tenant, '', 0);
+    const keys = [this.key(`${runningPrefix}${tenant}`), this.key(`${holdersPrefix}${tenant}`)];
+    const [{ waiting }, answer] = await Promise.all([
+      this.#ask(tenant, '', 0),
+      this.ask((redis) => redis.eval(useScript, keys.length, ...keys)),
+    ]);
+    const [running, cpus] = answer as [number, string];
+    return { waiting, running, cpus: Number(Number(cpus).toFixed(2)) };
   }
 
   /** It was not accepted in the end. */
@@ -57,21 +74,24 @@ export class TenantRuns extends ValkeyConnection {
     });
   }
 
-  /** How many runs of each tenant workers may have at once; `*` stands for every other tenant. */
-  async allowRunning(most: ReadonlyMap<string, number>): Promise<void> {
+  /** How many runs of each tenant, and CPUs in them, workers may have at once; `*` stands for every other tenant. */
+  async allowRunning(most: ReadonlyMap<string, { runs: number; cpus: number }>): Promise<void> {
     const key = this.key(runningQuotas);
-    const values = [...most].map(([tenant, limit]) => [tenant, Math.min(limit, Number.MAX_SAFE_INTEGER)] as const);
+    const values = [...most].flatMap(([tenant, { runs, cpus }]) => [
+      [tenant, Math.min(runs, Number.MAX_SAFE_INTEGER)] as const,
+      [`${tenant}${cpuQuota}`, Math.min(cpus, Number.MAX_SAFE_INTEGER)] as const,
+    ]);
     // At once: between the two, no tenant is without its quota.
     await this.ask((redis) =>
       redis.multi().del(key).hset(key, Object.fromEntries(values)).expire(key, listSeconds).exec(),
     );
   }
 
-  async #ask(tenant: string, run: string, most: number): Promise<TenantUse & { counted: boolean }> {
+  async #ask(tenant: string, run: string, most: number): Promise<Pick<TenantUse, 'waiting'> & { counted: boolean }> {
     const keys = [this.#openOf(tenant), this.key(`${runningPrefix}${tenant}`)];
     const answer = await this.ask((redis) => redis.eval(openScript, keys.length, ...keys, run, most, seenMs));
-    const [counted = 0, waiting = 0, running = 0] = answer as number[];
-    return { counted: counted === 1, waiting, running };
+    const [counted = 0, waiting = 0] = answer as number[];
+    return { counted: counted === 1, waiting };
   }
 
   #openOf(tenant: string): string {

@@ -1,3 +1,6 @@
+import { usualCpus } from './envelope.ts';
+import { cpuQuota } from './queue-names.ts';
+
 /**
  * Fairness between tenants, which BullMQ does not have: a script puts into BullMQ's own set of waiting tickets only those
  * whose turn is near.
@@ -8,8 +11,9 @@
  *   have its next turns, in the line's order, and only they stand in BullMQ's set. All others wait in the line alone and
  *   move up as seats become free. So an urgent ticket takes the tenant's next turn, and no number of priorities gives a
  *   tenant more than one turn a round; and putting a ticket into the middle of a long line moves a few dozen at most.
- * - A tenant has no more seats than its quota of running runs leaves it. At its quota it has none: it is passed over, and
- *   holds up no other. A run counts as running for as long as its worker renews that.
+ * - A tenant has no more seats than its quotas of running runs and of their CPUs leave it. At its quota it has none: it is
+ *   passed over, and holds up no other. A run counts as running for as long as its worker renews that. A run with more
+ *   CPUs than the quota, which was lowered, begins when its tenant has no other.
  * - A ticket is added as an arrival, behind all others, and takes its place in its line the next time a ticket is added
  *   or taken. Until then it has no turn. So adding a run again takes none, and a delayed ticket takes its turn when it
  *   is due, not when it is added: turns saved up while waiting would be served in one block.
@@ -33,18 +37,21 @@ export const goesAs = { begin: 1, full: 0, lost: -1 } as const;
 /** A worker that has not said for so long that a run goes on is dead. */
 const runningMs = 15_000;
 
+/** Numbers of CPUs have fractions. */
+const cpuSlack = 1e-6;
+
 /**
- * KEYS: as `arrangeKeys` has them. ARGV: what happened and to which pull, and then run, tenant, position and lock; or pairs
- * of run and tenant.
+ * KEYS: as `arrangeKeys` has them. ARGV: what happened and to which pull, and then run, tenant, position,
+ * lock and CPUs; or triples of run, tenant and CPUs.
  */
 export const arrangeScript = `
 local jobs, roundKey, turnsKey, linePrefix, lines, held = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local orderKey, runningPrefix, quotas = KEYS[7], KEYS[8], KEYS[9]
--- No tenant's name begins so.
 local holdersPrefix = runningPrefix .. '@'
 local waiting = jobs .. 'prioritized'
 -- As BullMQ scores: the priority above, the order of arrival below.
 local unit = 0x100000000
+local unlimited = ${Number.MAX_SAFE_INTEGER}
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
@@ -64,29 +71,46 @@ local function unseat(run, class)
   redis.call('HSET', jobs .. run, 'priority', ${unseated} + class)
 end
 
--- How many more runs of the tenant may begin.
+local function quotaOf(tenant, what)
+  local quota = redis.call('HGET', quotas, tenant .. what) or redis.call('HGET', quotas, '*' .. what)
+  return quota and tonumber(quota) or math.huge
+end
+
+-- How many more runs and CPUs of the tenant may begin, and whether it has no run at all.
 local function room(tenant)
-  local quota = redis.call('HGET', quotas, tenant) or redis.call('HGET', quotas, '*')
   for _, dead in ipairs(redis.call('ZRANGEBYSCORE', runningPrefix .. tenant, '-inf', now)) do
     redis.call('ZREM', runningPrefix .. tenant, dead)
     redis.call('HDEL', holdersPrefix .. tenant, dead)
   end
-  if not quota then return math.huge end
-  return math.max(0, tonumber(quota) - redis.call('ZCARD', runningPrefix .. tenant))
+  local count, cpus = redis.call('ZCARD', runningPrefix .. tenant), quotaOf(tenant, '${cpuQuota}')
+  if cpus < unlimited and count > 0 then
+    for _, run in ipairs(redis.call('ZRANGE', runningPrefix .. tenant, 0, -1)) do
+      local held = string.match(redis.call('HGET', holdersPrefix .. tenant, run) or '', '@([%d.e-]+)$')
+      cpus = cpus - (tonumber(held) or 1)
+    end
+  end
+  return { runs = quotaOf(tenant, '') - count, cpus = cpus + ${cpuSlack}, isIdle = count == 0 }
+end
+
+-- Takes its part of the room, if it has one there.
+local function fits(left, cpus)
+  if left.runs < 1 or (left.cpus < cpus and not left.isIdle) then return false end
+  left.runs, left.cpus, left.isIdle = left.runs - 1, left.cpus - cpus, false
+  return true
 end
 
 -- Which pull has the run. One that lost its lock goes on with it while another has the ticket again: until the first one is
 -- done, or dead, the run counts, whatever the second one does with the ticket.
 local function holderOf(run, tenant)
-  local pull, till = string.match(redis.call('HGET', holdersPrefix .. tenant, run) or '', '^(.*)@(%d+)$')
+  local pull, till = string.match(redis.call('HGET', holdersPrefix .. tenant, run) or '', '^(.*)@(%d+)@')
   if pull and tonumber(till) > now then return pull end
 end
 
-local function goesOn(run, tenant, pull)
+local function goesOn(run, tenant, pull, cpus)
   redis.call('ZADD', runningPrefix .. tenant, now + ${runningMs}, run)
   redis.call('PEXPIRE', runningPrefix .. tenant, ${runningMs})
   if (holderOf(run, tenant) or pull) ~= pull then return end
-  redis.call('HSET', holdersPrefix .. tenant, run, pull .. '@' .. (now + ${runningMs}))
+  redis.call('HSET', holdersPrefix .. tenant, run, pull .. '@' .. (now + ${runningMs}) .. '@' .. cpus)
   redis.call('PEXPIRE', holdersPrefix .. tenant, ${runningMs})
 end
 
@@ -99,7 +123,7 @@ local function used(tenant, position)
 end
 
 -- The first of the line. Those that do not wait any more leave it: a worker took them, or they were removed.
-local function front(tenant)
+local function front(tenant, countsCpus)
   local line = linePrefix .. tenant
   while true do
     local members, gone = {}, {}
@@ -109,7 +133,8 @@ local function front(tenant)
       local at = score and math.floor(score / unit) or tonumber(redis.call('HGET', jobs .. found[i], 'priority') or '0')
       if score or at >= ${unseated} then
         local class, order = math.floor(rank / unit), rank % unit
-        members[#members + 1] = { run = found[i], at = at, seated = score, class = class, order = order }
+        local cpus = tonumber(countsCpus and redis.call('HGET', jobs .. found[i], 'cpus') or ${usualCpus})
+        members[#members + 1] = { run = found[i], at = at, seated = score, class = class, order = order, cpus = cpus }
       else
         gone[#gone + 1] = found[i]
         used(tenant, at)
@@ -122,19 +147,21 @@ end
 
 -- Turns go on from the last one that was used, but not from before this round: turns that were not used are lost.
 local function seat(tenant)
-  local members = front(tenant)
-  local free = room(tenant)
+  local left, fit = room(tenant), true
+  local members = front(tenant, left.cpus < unlimited)
   local turn = math.max(round(), lastTurn(tenant) + 1)
   for i, member in ipairs(members) do
     local position = (turn + i - 1) * ${perRound} + ${firstSeat} + member.class
-    if i > math.min(${seats}, free) then
+    -- In the line's order: a small run that passed a large one would keep it waiting for ever.
+    fit = fit and fits(left, member.cpus)
+    if i > ${seats} or not fit then
       if member.seated then unseat(member.run, member.class) end
     elseif position ~= member.at then
       move(member.run, position, member.order)
     end
   end
   redis.call(#members > 0 and 'SADD' or 'SREM', lines, tenant)
-  redis.call(#members > free and 'SADD' or 'SREM', held, tenant)
+  redis.call(fit and 'SREM' or 'SADD', held, tenant)
 end
 
 -- An arrival takes its place in its line. What cannot be read is served at once, to be refused.
@@ -147,6 +174,7 @@ local function arrive(run, order)
   -- BullMQ counts arrivals anew whenever its set is empty. One that was put back has the order 0: it was first, and stays.
   if order > 0 then order = redis.call('INCR', orderKey) % unit end
   redis.call('ZADD', linePrefix .. envelope.tenant, class * unit + order, run)
+  if type(envelope.cpus) == 'number' then redis.call('HSET', jobs .. run, 'cpus', envelope.cpus) end
   unseat(run, class)
   seat(envelope.tenant)
 end
@@ -168,15 +196,15 @@ local function countAnew(served)
 end
 
 local goes = ${goesAs.begin}
-local what, pull, run, tenant = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local what, pull, run, tenant, cpus = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[7]
 if what == 'taken' then
   if redis.call('GET', jobs .. run .. ':lock') ~= ARGV[6] then
     -- It was taken from a Valkey that is gone, or is another worker's by now, or waits again. What is written of it here
     -- would pass for a ticket, or take a waiting one out of its line, where nothing would find it.
     goes = ${goesAs.lost}
-  elseif redis.call('ZSCORE', runningPrefix .. tenant, run) or room(tenant) > 0 then
+  elseif redis.call('ZSCORE', runningPrefix .. tenant, run) or fits(room(tenant), tonumber(cpus)) then
     redis.call('ZREM', linePrefix .. tenant, run)
-    goesOn(run, tenant, pull)
+    goesOn(run, tenant, pull, cpus)
     used(tenant, tonumber(ARGV[5]))
     -- Its turn has come: should it come back, it is served first.
     redis.call('HSET', jobs .. run, 'priority', 1)
@@ -196,7 +224,7 @@ elseif what == 'left' then
   end
   seat(tenant)
 elseif what == 'looked' then
-  for i = 3, #ARGV, 2 do goesOn(ARGV[i], ARGV[i + 1], pull) end
+  for i = 3, #ARGV, 3 do goesOn(ARGV[i], ARGV[i + 1], pull, ARGV[i + 2]) end
   for _, one in ipairs(redis.call('SRANDMEMBER', held, ${atOnce})) do seat(one) end
   -- Seats that a call which failed did not give away.
   if redis.call('ZCARD', waiting) == 0 then

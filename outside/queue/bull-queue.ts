@@ -2,7 +2,7 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { within } from '@hotcell/contract/waits.ts';
 import * as bull from 'bullmq';
 import { arrival } from './arrange.ts';
-import { type Envelope, openEnvelope } from './envelope.ts';
+import { type Envelope, openEnvelope, usualCpus } from './envelope.ts';
 import type { Entry, QueuePlace, Pull, Queue, Service } from './queue.ts';
 import { arrangeKeys, nameOf, prefix, type QueueSettings, retryStrategy } from './queue-names.ts';
 import { runScript } from './queue-scripts.ts';
@@ -23,9 +23,13 @@ export class BullQueue implements Queue {
     this.#name = name;
   }
 
-  async enqueue(ticket: unknown, { run, tenant, priority, notBefore, recovered = false }: Entry): Promise<void> {
+  async enqueue(
+    ticket: unknown,
+    { run, tenant, priority, notBefore, cpus = usualCpus, recovered = false }: Entry,
+  ): Promise<void> {
     // A hundred thousand may wait: what need not be said is left out.
-    const envelope: Envelope = { version: 1, ticket, tenant, priority, ...(recovered && { recovered }) };
+    const unusual = { ...(cpus !== usualCpus && { cpus }), ...(recovered && { recovered }) };
+    const envelope: Envelope = { version: 1, ticket, tenant, priority, ...unusual };
     // BullMQ counts the delay from this time: read twice, the clock could make the ticket due a moment late.
     const timestamp = Date.now();
     const delay = notBefore ? notBefore.getTime() - timestamp : 0;

@@ -22,6 +22,10 @@ export function arrangeKeys({ installation }: QueueSettings, queue: string): str
 }
 
 export const runningPrefix = 'running:';
+/** Which pull has each of a tenant's running runs, until when at least, and how many CPUs: no tenant's name begins so. */
+export const holdersPrefix = `${runningPrefix}@`;
 export const runningQuotas = 'quotas';
+/** Behind a tenant's name: its quota of CPUs. */
+export const cpuQuota = '/cpus';
 
 export const retryStrategy = (times: number) => Math.min(50 * 2 ** Math.min(times, 6), 1_000);

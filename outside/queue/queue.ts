@@ -26,6 +26,8 @@ export interface Entry {
   /** 0 to 9; higher is sooner, among the tickets of its tenant and within a round. */
   priority: number;
   notBefore?: Date | undefined;
+  /** What its worker gives it, for the tenant's quota; one where it is not said. */
+  cpus?: number | undefined;
   /** Queued by recovery: the run may have begun, or be finished, already. */
   recovered?: boolean;
 }
@@ -33,7 +35,7 @@ export interface Entry {
 export type QueuePlace =
   /** Exact for the next turns of each tenant; an estimate for what is further behind. */
   | { at: 'waiting'; before: number }
-  /** Its tenant has as many running runs as its quota allows. */
+  /** Its tenant has as many running runs, or CPUs in them, as its quotas allow. */
   | { at: 'held'; before: number }
   | { at: 'delayed'; due: Date }
   /** A worker has it. */

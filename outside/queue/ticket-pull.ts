@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { within } from '@hotcell/contract/waits.ts';
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { goesAs } from './arrange.ts';
-import { openEnvelope } from './envelope.ts';
+import { openEnvelope, usualCpus } from './envelope.ts';
 import type { Pull, Served, Service } from './queue.ts';
 import { arrangeKeys, nameOf, prefix, type QueueSettings, retryStrategy } from './queue-names.ts';
 import { runScript } from './queue-scripts.ts';
@@ -23,8 +23,8 @@ export class TicketPull implements Pull {
   readonly #keys: readonly string[];
   readonly #me = randomUUID();
   readonly #serving = new Set<Promise<void>>();
-  /** The tenants of the runs that are served. */
-  readonly #tenants = new Map<string, string>();
+  /** The runs that are served, and what each counts for. */
+  readonly #counted = new Map<string, { tenant: string; cpus: number }>();
   readonly #looking: NodeJS.Timeout;
   #isLooking = false;
 
@@ -89,32 +89,32 @@ export class TicketPull implements Pull {
 
   async #serve(job: Job<unknown>, token: string | undefined): Promise<void> {
     const { id = '', attemptsStarted, stalledCounter } = job;
-    const { ticket, recovered, tenant } = openEnvelope(job);
+    const { ticket, recovered, tenant, cpus = usualCpus } = openEnvelope(job);
     const mayHaveBegun = recovered || attemptsStarted > 1 || stalledCounter > 0;
-    if (tenant !== undefined) await this.#confirm(job, token, tenant);
+    if (tenant !== undefined) await this.#confirm(job, token, { tenant, cpus });
     // Its first serving here may still go on, after this worker lost the lock: that one says when the run has left.
-    const counts = tenant !== undefined && !this.#tenants.has(id);
-    if (counts) this.#tenants.set(id, tenant);
+    const counts = tenant !== undefined && !this.#counted.has(id);
+    if (counts) this.#counted.set(id, { tenant, cpus });
     try {
       await this.#answer(job, token, await this.#service.serve({ id, ticket, mayHaveBegun }));
     } finally {
       if (counts) {
-        this.#tenants.delete(id);
+        this.#counted.delete(id);
         void this.#tell('left', id, tenant);
       }
     }
   }
 
   /** Returns if the ticket may be served, and throws if it is no longer here. */
-  async #confirm(job: Job<unknown>, token: string | undefined, tenant: string): Promise<void> {
+  async #confirm(job: Job<unknown>, token: string | undefined, of: { tenant: string; cpus: number }): Promise<void> {
     const late = () => new Error(`Valkey did not confirm a ticket within ${confirmMs} ms; it is given back`);
     const { id = '', priority } = job;
-    const taken = () => this.#arrange('taken', id, tenant, String(priority), token ?? '');
+    const taken = () => this.#arrange('taken', id, of.tenant, String(priority), token ?? '', String(of.cpus));
     const goes = await within(confirmMs, late, taken).catch((error: unknown) => this.#report(error));
     if (goes === goesAs.begin) return;
     // Without an answer: should Valkey never hear of it, the lock ends, and the next check for such tickets finds it.
     if (goes !== goesAs.lost) {
-      const back = this.#giveBack(job, token, tenant);
+      const back = this.#giveBack(job, token, of.tenant);
       if (goes === goesAs.full) await back;
     }
     throw new WaitingError();
@@ -123,14 +123,14 @@ export class TicketPull implements Pull {
   async #giveBack(job: Job<unknown>, token: string | undefined, tenant: string): Promise<void> {
     await job.moveToWait(token).catch((error: unknown) => this.#report(error));
     const { id = '' } = job;
-    await (this.#tenants.has(id) ? this.#tell('added') : this.#tell('left', id, tenant));
+    await (this.#counted.has(id) ? this.#tell('added') : this.#tell('left', id, tenant));
   }
 
   /** One call at a time: while Valkey is away, they would pile up and all be sent at once. */
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    await this.#tell('looked', ...[...this.#tenants].flat());
+    await this.#tell('looked', ...[...this.#counted].flatMap(([id, { tenant, cpus }]) => [id, tenant, String(cpus)]));
     this.#isLooking = false;
   }
 

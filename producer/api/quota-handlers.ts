@@ -40,6 +40,7 @@ async function useOf({ quotas, live, streams }: Producer, tenant: string): Promi
   const used: Record<QuotaName, number | null> = {
     waitingRuns: runs?.waiting ?? null,
     runningRuns: runs?.running ?? null,
+    runningCpus: runs?.cpus ?? null,
     openStreams: streams.of(tenant),
     requestsPerSecond: null,
   };

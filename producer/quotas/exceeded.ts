@@ -4,6 +4,7 @@ import { type EffectiveQuota, type QuotaName, quotaTable, showQuota } from '@hot
 const advice: Readonly<Record<QuotaName, string>> = {
   waitingRuns: 'Try again when some have begun',
   runningRuns: 'Try again when some have ended',
+  runningCpus: 'Try again when some have ended',
   openStreams: 'End one, or try again when one has ended',
   requestsPerSecond: 'Send fewer',
 };

@@ -74,8 +74,11 @@ export class Quotas implements AsyncDisposable {
       log.error({ problems }, 'the file of quotas is not valid; the quotas before its change stay in force');
     this.#problems = problems;
     this.#set = await quotaRecords(store, this.#set);
-    const running = ['*', ...this.tenants()].map((tenant) => [tenant, this.of(tenant).runningRuns.limit] as const);
-    await live.tenants.allowRunning(new Map(running)).catch((error: unknown) => {
+    const allowed = ['*', ...this.tenants()].map((tenant) => {
+      const { runningRuns, runningCpus } = this.of(tenant);
+      return [tenant, { runs: runningRuns.limit, cpus: runningCpus.limit }] as const;
+    });
+    await live.tenants.allowRunning(new Map(allowed)).catch((error: unknown) => {
       log.info({ error }, 'failed to copy the quotas into Valkey; the next look does');
     });
   }

@@ -151,9 +151,12 @@ test('the command line sets one quota without touching the others, shows its use
   const { stdout } = await cli.run(['quota', 'set', tenant, '--running-runs', 'unlimited']);
   assert.match(
     stdout,
-    /waitingRuns +5 +0 +api\nrunningRuns +unlimited +0 +api\nopenStreams +unlimited +0 +shipped\nrequestsPerSecond +1000 +- +shipped/,
+    /waitingRuns +5 +0 +api\nrunningRuns +unlimited +0 +api\nrunningCpus +unlimited +0 +shipped\nopenStreams +unlimited +0 +shipped\nrequestsPerSecond +1000 +- +shipped/,
   );
-  assert.match((await cli.run(['quota', 'ls'])).stdout, new RegExp(`${tenant} +5 +unlimited +unlimited +1000`));
+  assert.match(
+    (await cli.run(['quota', 'ls'])).stdout,
+    new RegExp(`${tenant} +5 +unlimited +unlimited +unlimited +1000`),
+  );
   assert.match((await cli.run(['quota', 'unset', tenant])).stdout, /waitingRuns +3 +0 +defaults/);
 });
 
@@ -175,6 +178,20 @@ test('a change of the file is in force within seconds; one with a mistake is tol
   });
   assert.equal(await limitOf(), 9);
   await assert.rejects(startProducer(bed, house, { HOTCELL_QUOTAS: file }), /The file of quotas is not valid/);
+});
+
+test('a run with more CPUs than its tenant’s quota is refused, and says so; one that fits later waits', async () => {
+  const tenant = bed.tenant();
+  const key = await producer.key('submitter', tenant);
+  await producer.ask('PUT', `/v1/quotas/${tenant}`, { key: operator, body: '{"runningCpus":0.5}' });
+  const refused = await problemOf(await producer.ask('POST', '/v1/runs', { body, key }));
+  assert.equal(refused.status, 422);
+  assert.match(
+    refused.detail,
+    /limits\.cpus: The run would have 1 CPUs, and the quota runningCpus of the tenant .* is 0\.5/,
+  );
+  await producer.ask('PUT', `/v1/quotas/${tenant}`, { key: operator, body: '{"runningCpus":1.5}' });
+  assert.equal((await producer.ask('POST', '/v1/runs', { body, key })).status, 202);
 });
 
 test('a tenant’s runs beyond its quota of running runs wait and say why, and all come to their end', async () => {

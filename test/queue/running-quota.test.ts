@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { inLanes } from '@hotcell/contract/lanes.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import type { Queue, Served } from '@hotcell/outside/queue/queue.ts';
@@ -35,11 +36,12 @@ after(async () => {
 });
 
 const nextName = () => `q${made++}`;
-const allow = (quotas: Record<string, number>) => live.tenants.allowRunning(new Map(Object.entries(quotas)));
-const add = (queue: Queue, tenant: string, count: number) =>
-  Promise.all(
-    Array.from({ length: count }, (_, i) => queue.enqueue(null, { run: `${tenant}-${i}`, tenant, priority: 5 })),
+const allow = (quotas: Record<string, number>) =>
+  live.tenants.allowRunning(
+    new Map(Object.entries(quotas).map(([tenant, runs]) => [tenant, { runs, cpus: Number.POSITIVE_INFINITY }])),
   );
+const add = (queue: Queue, tenant: string, count: number) =>
+  inLanes(64, Array(count).keys(), (i) => queue.enqueue(null, { run: `${tenant}-${i}`, tenant, priority: 5 }));
 
 /** Tickets that are held until they are let go of, with the most of each tenant at once. */
 function holding() {
@@ -90,6 +92,37 @@ test('a tenant at its quota is passed over and holds up no other, and goes on wh
   await until('all are gone', async () => (await queue.depth()) === 0);
   assert.equal(one.taken.length + two.taken.length, 43, 'none was taken twice');
   assert.ok([...one.taken, ...two.taken].every(({ mayHaveBegun }) => !mayHaveBegun));
+});
+
+test('the CPUs of a tenant’s running runs stay within its quota, in the order of its line, and other tenants pass it', async () => {
+  const queue = queues.of(nextName());
+  await live.tenants.allowRunning(new Map([['wide', { runs: 100, cpus: 4 }]]));
+  const sizes: Record<string, number> = { 'wide-0': 1.5, 'wide-1': 2.5, 'wide-2': 3, 'wide-3': 1, 'wide-4': 9 };
+  for (const [run, cpus] of Object.entries(sizes))
+    await queue.enqueue(null, { run, tenant: 'wide', priority: 5, cpus });
+  await add(queue, 'small', 2);
+  const tickets = holding();
+  const { serve, of, end } = tickets;
+  await using _one = consume(queue, serve, 4);
+  await using _two = consume(queue, serve, 4);
+  using _tickets = tickets;
+  const running = (...wide: string[]) =>
+    until(`${wide.join(' and ')} are running`, async (note) => note(of('wide')).toSorted().join() === wide.join());
+  await until('the small tenant has its own', async () => of('small').length === 2);
+  await running('wide-0', 'wide-1');
+  assert.equal((await live.tenants.use('wide')).cpus, 4);
+  assert.equal((await queue.places(['wide-3']))[0]?.at, 'held');
+  end('wide-0');
+  // The third does not fit yet, and the fourth, which would, does not pass it.
+  await until('its CPUs are given back', async () => (await live.tenants.use('wide')).cpus === 2.5);
+  assert.deepEqual(of('wide'), ['wide-1']);
+  end('wide-1');
+  await running('wide-2', 'wide-3');
+  for (const id of of('wide')) end(id);
+  // It has more than the quota, which was higher when it was accepted: it runs alone.
+  await running('wide-4');
+  end('wide-4');
+  for (const id of of('small')) end(id);
 });
 
 test('the quota is one for all queues, and a higher one is seen by tickets that wait already', async () => {
