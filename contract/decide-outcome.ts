@@ -46,6 +46,8 @@ export interface OutcomeFacts {
   logBytes: number;
   logTruncated: boolean;
   outputsExceeded: 'outputBytes' | 'outputFiles' | null;
+  /** Why the tenant's quota of stored bytes has no room for some of the outputs. */
+  noRoom: string | null;
   /** What is kept of the outputs. */
   kept: { bytes: number; files: number; refused: number };
 }
@@ -99,9 +101,11 @@ function failedReason(facts: OutcomeFacts, block: BlockFacts): string {
   return `${killed}. See the log above.`;
 }
 
+const keptText = ({ kept: { bytes, files, refused } }: OutcomeFacts) =>
+  `kept ${formatBytes(bytes)} in ${counted(files, 'file')}, refused ${refused}`;
+
 function outputsReason(facts: OutcomeFacts, exceeded: 'outputBytes' | 'outputFiles'): string {
-  const { bytes, files, refused } = facts.kept;
-  const kept = `kept ${formatBytes(bytes)} in ${counted(files, 'file')}, refused ${refused}`;
+  const kept = keptText(facts);
   return exceeded === 'outputBytes'
     ? `/outputs holds more than the limit of ${formatBytes(facts.limits.outputBytes)} (${kept}). Write less, ${askForMore(exceeded)}`
     : `/outputs holds more files than the limit of ${facts.limits.outputFiles} (${kept}). Write fewer, ${askForMore(exceeded)}`;
@@ -200,6 +204,8 @@ export function decide(facts: OutcomeFacts): Decision {
     return end('failed', failedReason(facts, last), exitCode);
   }
   if (!all) return platform(`only ${facts.ended.length} of ${facts.blocks} blocks ended, for an unknown reason`);
+  if (facts.noRoom !== null)
+    return end('output_exceeded', `${facts.noRoom} Of the outputs, the run ${keptText(facts)}.`, 0);
   if (facts.outputsExceeded) return end('output_exceeded', outputsReason(facts, facts.outputsExceeded), 0);
   return end(
     'succeeded',

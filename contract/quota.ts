@@ -37,6 +37,13 @@ const rows = {
     retryAfterSeconds: 10,
     help: 'CPUs, in sum, of the runs that workers have at once; more wait, and hold up no other tenant',
   },
+  storedBytes: {
+    unit: 'bytes',
+    value: count(0),
+    shipped: 'unlimited',
+    retryAfterSeconds: 60,
+    help: 'bytes of uploads, copied prefixes and outputs that the record holds, each content once',
+  },
   openStreams: {
     unit: 'count',
     value: count(0),

@@ -108,6 +108,7 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
     limits: effective.limits,
     store: worker.store,
     room: worker.outputRoom,
+    stored: worker.live.stored,
     publishLog: (rows) => worker.live.logs.append(run, claim.attempt, rows),
     stop: control.stop,
     log: worker.log,

@@ -17,6 +17,7 @@ import { Metrics } from './metrics.ts';
 import { News } from './news.ts';
 import { PolicyPins } from './policies/pin.ts';
 import { PolicyShelf } from './policies/shelf.ts';
+import { StoredMeasures } from './quotas/measure-stored.ts';
 import { OpenStreams } from './quotas/open-streams.ts';
 import { Quotas } from './quotas/quota-book.ts';
 import { RequestRates } from './quotas/request-rates.ts';
@@ -63,6 +64,7 @@ export async function openProducer(
     /** The same, over connections of its own: for what is as slow as a client, or as large. */
     bulk,
     live,
+    stored: live.stored,
     queues,
     contents,
     /** A folder of this process's own, for big objects between reading and putting them. */
@@ -92,6 +94,7 @@ export async function openProducer(
     /** Aborted when this process is asked to end: every waiting caller then gets what is known so far. */
     draining,
   };
+  stack.use(new StoredMeasures(producer));
   return { ...producer, reconciler: stack.use(new Reconciler(producer)) };
 }
 

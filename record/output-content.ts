@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { StoredBytes } from '@hotcell/outside/live/stored-bytes.ts';
 import type { FairShare, GiveBack } from '@hotcell/outside/process/fair-share.ts';
 import { recordKeys, workKeys } from './layout.ts';
 import { youngEnough } from './keep.ts';
@@ -9,6 +10,7 @@ import type { Retention } from '@hotcell/contract/retention.ts';
 import type { ObjectLock } from '@hotcell/outside/store/store-put.ts';
 import { objects } from './objects.ts';
 import { lockFor } from './lock-for.ts';
+import { StoredRoom } from './stored-room.ts';
 
 /** A file up to this size is held in memory while it is hashed; a larger one is uploaded meanwhile. */
 const heldBytes = 4 * 1024 * 1024;
@@ -22,6 +24,8 @@ export interface OutputsOf {
   /** What outputs on their way may take of this process's memory, by tenant. */
   room: FairShare;
   retention?: Retention | undefined;
+  /** Counts what is stored, where its tenant may have a quota of it. */
+  stored?: StoredBytes | undefined;
 }
 
 /** One that is uploaded as it comes is held in two parts. Even an empty one costs a request. */
@@ -33,19 +37,22 @@ const roomFor = (size: number) => (size <= heldBytes ? Math.max(size, 16 * 1024)
  */
 export class ContentSink {
   readonly #of: OutputsOf;
+  readonly #stored: StoredRoom;
   readonly #under = new Set<Promise<unknown>>();
   #failure: unknown;
 
   constructor(of: OutputsOf) {
     this.#of = of;
+    this.#stored = new StoredRoom(of.stored, of.tenant);
   }
 
   /**
    * The rest goes on while the next output's bytes come: `settled` resolves when all are stored. The room is taken before
-   * the bytes are read: until then they stay in the cell.
+   * the bytes are read: until then they stay in the cell. `quota_exceeded`, before any is read, if the tenant has no room.
    */
   async put(size: number, data: AsyncIterable<Buffer>): Promise<{ sha256: Digest; size: number }> {
     if (this.#failure !== undefined) throw this.#failure;
+    await this.#stored.take(size);
     const giveBack = await this.#of.room.takeInTurn(this.#of.tenant, roomFor(size));
     if (size > heldBytes) return this.#putStreamed(data).finally(giveBack);
     return this.#putHeld(size, data, giveBack);
@@ -53,6 +60,7 @@ export class ContentSink {
 
   async settled(): Promise<void> {
     await Promise.all(this.#under);
+    await this.#stored.keep();
     if (this.#failure !== undefined) throw this.#failure;
   }
 
@@ -94,7 +102,8 @@ export class ContentSink {
         if (error instanceof HotcellError && error.code === 'store_unavailable') return false;
         throw error;
       });
-    if (isNew || (await this.#isKept(key, lock))) return;
+    if (isNew) return;
+    if (await this.#isKept(key, lock)) return await this.#stored.giveBack(body.length);
     await store.put(store.record, key, body, { lock });
   }
 
@@ -117,16 +126,17 @@ export class ContentSink {
       throw error;
     }
     const sha256: Digest = `sha256:${hash.digest('hex')}`;
-    this.#behind(this.#moveIn(beside, recordKeys.cas(tenant, sha256)));
+    this.#behind(this.#moveIn(beside, recordKeys.cas(tenant, sha256), size));
     return { sha256, size };
   }
 
   /** The copy happens within the store, and costs no bandwidth here. */
-  async #moveIn(beside: { bucket: string; key: string }, key: string): Promise<void> {
+  async #moveIn(beside: { bucket: string; key: string }, key: string, size: number): Promise<void> {
     const { store } = this.#of;
     try {
       const lock = this.#lock();
-      if (!(await this.#isKept(key, lock))) await store.copy(beside, { bucket: store.record, key }, lock);
+      if (await this.#isKept(key, lock)) await this.#stored.giveBack(size);
+      else await store.copy(beside, { bucket: store.record, key }, lock);
     } finally {
       await store.delete(beside.bucket, beside.key);
     }

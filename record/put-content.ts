@@ -4,11 +4,15 @@ import { checkedBytes } from './checked-bytes.ts';
 import { recordKeys } from './layout.ts';
 import type { Contents } from './contents.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
+import type { StoredBytes } from '@hotcell/outside/live/stored-bytes.ts';
 import type { Buckets } from './buckets.ts';
+import { StoredRoom } from './stored-room.ts';
 
 export interface ContentDeps {
   store: Buckets;
   contents: Contents;
+  /** Counts what is put, where tenants may have quotas of it. */
+  stored?: StoredBytes;
 }
 
 /** Up to here a content is held in memory and put in one request, its digest being part of the request's signature. */
@@ -16,29 +20,34 @@ export const smallContentBytes = 8 * 1024 * 1024;
 
 /** Put a small content under its digest, once. `anew` puts it also when something is there, as a new version. */
 export async function putSmall(
-  { store, contents }: ContentDeps,
+  { store, contents, stored }: ContentDeps,
   tenant: string,
   digest: Digest,
   bytes: Uint8Array,
   anew: boolean,
 ): Promise<void> {
   const key = recordKeys.cas(tenant, digest);
-  await contents.own.put(store.record, key, bytes, hexOf(digest), { ifAbsent: !anew });
+  const room = new StoredRoom(stored, tenant);
+  await room.around(bytes.length, () => contents.own.put(store.record, key, bytes, hexOf(digest), { ifAbsent: !anew }));
 }
 
 /** Put a content of any size; nothing of it is seen unless its bytes are those of the digest. */
 export async function putStream(
-  { store }: ContentDeps,
+  { store, stored }: ContentDeps,
   tenant: string,
   digest: Digest,
   chunks: AsyncIterable<Uint8Array>,
   anew: boolean,
 ): Promise<void> {
+  const room = new StoredRoom(stored, tenant);
+  const key = recordKeys.cas(tenant, digest);
   try {
-    await store.upload(store.record, recordKeys.cas(tenant, digest), verified(chunks, digest), { ifAbsent: !anew });
+    await store.upload(store.record, key, verified(room.counted(chunks), digest), { ifAbsent: !anew });
+    await room.keep();
   } catch (error) {
+    await room.giveBack();
     // Another writer stored the same bytes meanwhile.
-    if (!(error instanceof PreconditionFailed)) throw error;
+    if (!(error instanceof PreconditionFailed)) throw room.refusal ?? error;
   }
 }
 

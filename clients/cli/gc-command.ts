@@ -4,6 +4,7 @@ import { Buckets } from '@hotcell/record/buckets.ts';
 import { findInstallation } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
 import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
+import { measureAgain } from '@hotcell/record/gc/measure-again.ts';
 import type { Plan } from '@hotcell/record/gc/garbage-plan.ts';
 import { printRows } from './columns.ts';
 import { examples, globalsOf } from './globals.ts';
@@ -25,6 +26,7 @@ export function define(command: Command): void {
     using store = new Buckets(installation.store);
     const listed = dryRun && !globals.json ? (plan: Plan) => process.stdout.write(linesOf(plan)) : undefined;
     const reports = await collectGarbage(store, { dryRun, tell: note, ...(listed && { listed }) });
+    if (!dryRun) await measureAgain({ url: installation.redisUrl, installation: installation.id });
     const rows = reports.map((report) => ({ ...report, dryRun }));
     printRows(
       globals,

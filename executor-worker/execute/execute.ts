@@ -6,6 +6,7 @@ import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outco
 import { type Lacking, readLastWords } from '@hotcell/contract/lacking.ts';
 import { searchedBytes } from '@hotcell/contract/missing-package.ts';
 import type { BlockResult, Result, Usage } from '@hotcell/contract/result.ts';
+import type { StoredBytes } from '@hotcell/outside/live/stored-bytes.ts';
 import type { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
@@ -33,6 +34,8 @@ export interface ExecuteContext {
   store: Buckets;
   /** For outputs on their way. */
   room: FairShare;
+  /** For those that are stored: counts them, where their tenant may have a quota. */
+  stored?: StoredBytes;
   publishLog: LogFeedSettings['publish'];
   /** Aborted with a Stop as its reason: the cell is killed, and the Stop becomes the first cause. */
   stop: AbortSignal;
@@ -52,7 +55,7 @@ export interface Execution {
 
 /** Hands the code over and follows what comes out, until all of it is stored. */
 export async function execute(cell: SealedCell, job: Job, context: ExecuteContext): Promise<Execution> {
-  const { store, tenant, run, attempt, claim, retention, limits } = context;
+  const { store, tenant, run, attempt, claim, retention, limits, room, stored } = context;
   const live = new LogFeed({
     putSegment: (index, body) => putSegment(store, run, attempt, index, body),
     publish: context.publishLog,
@@ -63,7 +66,7 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     limitBytes: limits.logBytes,
     live,
   });
-  const collector = new OutputCollector({ store, tenant, run, attempt, retention, room: context.room }, limits);
+  const collector = new OutputCollector({ store, tenant, run, attempt, retention, room, stored }, limits);
   const following = new Following(job, recorder, collector);
   const onStop = () => following.stopFor(context.stop.reason as Stop, cell);
   context.stop.addEventListener('abort', onStop);
@@ -167,6 +170,7 @@ class Following {
       logBytes: this.#recorder.written,
       logTruncated: this.#recorder.truncated,
       outputsExceeded: this.#collector.exceeded,
+      noRoom: this.#collector.noRoom,
       kept: this.#collector.kept,
     });
   }

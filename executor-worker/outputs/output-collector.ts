@@ -24,6 +24,8 @@ export class OutputCollector {
   #unlisted = 0;
   #bytes = 0;
   exceeded: 'outputBytes' | 'outputFiles' | null = null;
+  /** Why the tenant has no room for some of them. */
+  noRoom: string | null = null;
 
   constructor(of: OutputsOf, limits: Pick<Limits, 'outputBytes' | 'outputFiles'>) {
     this.#of = of;
@@ -46,6 +48,12 @@ export class OutputCollector {
     }
     const kept = await this.#sink.put(size, data).catch(lostOf);
     if (kept instanceof OutputLost) return this.refuse(rawPath, kept.message);
+    if (kept instanceof HotcellError) {
+      this.noRoom ??= kept.message;
+      this.refuse(rawPath, kept.message);
+      for await (const _ of data);
+      return;
+    }
     const { sha256, size: seen } = kept;
     if (seen !== size)
       throw new HotcellError('stream_broken', `The cell announced ${size} bytes for an output and sent ${seen}.`);
@@ -100,8 +108,9 @@ export class OutputCollector {
   }
 }
 
-/** A file that could not be read to its end is refused; any other failure is the attempt's. */
-function lostOf(error: unknown): OutputLost {
+/** A file that could not be read to its end, or has no room, is refused; any other failure is the attempt's. */
+function lostOf(error: unknown): OutputLost | HotcellError {
+  if (error instanceof HotcellError && error.code === 'quota_exceeded') return error;
   // The store wraps what its source threw.
   const cause = error instanceof HotcellError && error.cause !== undefined ? error.cause : error;
   if (cause instanceof OutputLost) return cause;

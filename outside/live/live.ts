@@ -2,6 +2,7 @@ import { CancelMark, LiveEvent, RunBeat } from '@hotcell/contract/heartbeats.ts'
 import type { RunId } from '@hotcell/contract/names.ts';
 import { Redis } from 'ioredis';
 import { Leadership } from './leadership.ts';
+import { StoredBytes } from './stored-bytes.ts';
 import { TenantRuns } from './tenant-runs.ts';
 import { RefusedTickets } from './refused-tickets.ts';
 import { WorkerHeartbeats } from './worker-heartbeats.ts';
@@ -23,6 +24,7 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
   readonly workers: WorkerHeartbeats;
   readonly refused: RefusedTickets;
   readonly tenants: TenantRuns;
+  readonly stored: StoredBytes;
   readonly leadership: Leadership;
   readonly #notifications: Notifications;
   readonly #closed = new AbortController();
@@ -34,6 +36,7 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
     this.logs = new LogTails(redis, prefix, this.#notifications, this.#closed.signal);
     this.workers = new WorkerHeartbeats(redis, prefix);
     this.tenants = new TenantRuns(redis, prefix);
+    this.stored = new StoredBytes(redis, prefix);
     this.refused = new RefusedTickets(redis, prefix);
     this.leadership = new Leadership(redis, prefix);
   }

@@ -1,5 +1,5 @@
 import type { RunId } from '@hotcell/contract/names.ts';
-import { cpuQuota, holdersPrefix, runningPrefix, runningQuotas } from '../queue/queue-names.ts';
+import { bytesQuota, cpuQuota, holdersPrefix, runningPrefix, runningQuotas } from '../queue/queue-names.ts';
 import { listSeconds, ValkeyConnection } from './valkey-connection.ts';
 
 /** Recovery looks at every open run far more often than this. What it has not seen for so long is not open any more. */
@@ -27,6 +27,12 @@ const useScript = `
     cpus = cpus + (tonumber(held) or 1)
   end
   return { #running, tostring(cpus) }`;
+
+interface Allowed {
+  runs: number;
+  cpus: number;
+  bytes?: number;
+}
 
 export interface TenantUse {
   waiting: number;
@@ -74,13 +80,17 @@ export class TenantRuns extends ValkeyConnection {
     });
   }
 
-  /** How many runs of each tenant, and CPUs in them, workers may have at once; `*` stands for every other tenant. */
-  async allowRunning(most: ReadonlyMap<string, { runs: number; cpus: number }>): Promise<void> {
+  /**
+   * How many runs of each tenant, and CPUs in them, workers may have at once, and how many bytes it may have stored; `*`
+   * stands for every other tenant.
+   */
+  async allow(most: ReadonlyMap<string, Allowed>): Promise<void> {
     const key = this.key(runningQuotas);
-    const values = [...most].flatMap(([tenant, { runs, cpus }]) => [
-      [tenant, Math.min(runs, Number.MAX_SAFE_INTEGER)] as const,
-      [`${tenant}${cpuQuota}`, Math.min(cpus, Number.MAX_SAFE_INTEGER)] as const,
-    ]);
+    const values = [...most].flatMap(([tenant, { runs, cpus, bytes = Number.POSITIVE_INFINITY }]) =>
+      Object.entries({ '': runs, [cpuQuota]: cpus, [bytesQuota]: bytes }).map(
+        ([what, limit]) => [`${tenant}${what}`, Math.min(limit, Number.MAX_SAFE_INTEGER)] as const,
+      ),
+    );
     // At once: between the two, no tenant is without its quota.
     await this.ask((redis) =>
       redis.multi().del(key).hset(key, Object.fromEntries(values)).expire(key, listSeconds).exec(),

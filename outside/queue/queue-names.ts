@@ -27,5 +27,7 @@ export const holdersPrefix = `${runningPrefix}@`;
 export const runningQuotas = 'quotas';
 /** Behind a tenant's name: its quota of CPUs. */
 export const cpuQuota = '/cpus';
+/** And of stored bytes. */
+export const bytesQuota = '/bytes';
 
 export const retryStrategy = (times: number) => Math.min(50 * 2 ** Math.min(times, 6), 1_000);

@@ -32,15 +32,17 @@ export function quotaHandlers(producer: Producer) {
 }
 
 async function useOf({ quotas, live, streams }: Producer, tenant: string): Promise<TenantQuotas> {
-  const runs = await live.tenants.use(tenant).catch((error: unknown) => {
+  const asked = Promise.all([live.tenants.use(tenant), live.stored.used(tenant)]);
+  const [runs, stored] = await asked.catch((error: unknown) => {
     // The quotas are known without Valkey; what is used of them is not.
     if (!(error instanceof HotcellError && error.code === 'queue_unavailable')) throw error;
-    return undefined;
+    return [];
   });
   const used: Record<QuotaName, number | null> = {
     waitingRuns: runs?.waiting ?? null,
     runningRuns: runs?.running ?? null,
     runningCpus: runs?.cpus ?? null,
+    storedBytes: stored ?? null,
     openStreams: streams.of(tenant),
     requestsPerSecond: null,
   };

@@ -9,6 +9,7 @@ import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { type KeptSnapshot, putSnapshot, type SnapshotFile } from '@hotcell/record/snapshot-store.ts';
 import { Store } from '@hotcell/outside/store/store.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
+import { proveRoom } from '@hotcell/record/stored-room.ts';
 import { closeLease, type Lease, openLease } from '@hotcell/record/gc/freeze-lease.ts';
 import { type ListedObject, listPrefix } from './listing.ts';
 import { presentContents } from '@hotcell/record/present-contents.ts';
@@ -104,6 +105,7 @@ async function readNew(freeze: PrefixFreeze, known: Digests): Promise<Digests> {
   const digests = new Map(known);
   const fresh = objects.filter((object) => !known.has(object));
   const progress: FreezeProgress = { files: fresh.length, bytes: sum(fresh), filesDone: 0, bytesDone: 0 };
+  if (options.mode === 'copy') await proveRoom(deps.stored, tenant, progress.bytes);
   const from = { store: deps.contents.openSource(source), bucket: place.bucket };
   const keepFor = options.mode === 'copy' ? { tenant, anew: !lease.trustsOld } : undefined;
   let noted = Date.now();

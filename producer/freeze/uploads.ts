@@ -7,6 +7,7 @@ import { closeLease, continueLease, openLease } from '@hotcell/record/gc/freeze-
 import { presentContents } from '@hotcell/record/present-contents.ts';
 import { type ContentDeps, putSmall, putStream, smallContentBytes, verified } from '@hotcell/record/put-content.ts';
 import { tally } from './tally.ts';
+import { proveRoom } from '@hotcell/record/stored-room.ts';
 import { type UnderWay, UnderWays } from './under-way.ts';
 
 interface Body {
@@ -40,6 +41,9 @@ export class Uploads {
     const digests = new Set(files.map((file) => file.sha256));
     const seen = await presentContents(this.#deps, tenant, digests, lease.trustsOld);
     const missing = [...digests].filter((digest) => !seen.has(digest));
+    const isMissing = new Set(missing);
+    const sizes = new Map(files.map(({ sha256, size }) => [sha256, isMissing.has(sha256) ? size : 0]));
+    await proveRoom(this.#deps.stored, tenant, sum(sizes.values()));
     this.#underWays.add(tenant, { lease, seen });
     return { upload: lease.id, missing };
   }
@@ -84,6 +88,8 @@ export class Uploads {
     return found;
   }
 }
+
+const sum = (sizes: Iterable<number>) => [...sizes].reduce((all, size) => all + size, 0);
 
 function refuseMissing(missing: readonly SnapshotEntry[]): void {
   if (missing.length === 0) return;

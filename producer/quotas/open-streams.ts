@@ -1,5 +1,5 @@
 import type { FairShare, GiveBack } from '@hotcell/outside/process/fair-share.ts';
-import { quotaExceeded } from './exceeded.ts';
+import { quotaExceeded } from '@hotcell/contract/quota-exceeded.ts';
 import type { Quotas } from './quota-book.ts';
 
 /** Streams and waits: a tenant holds at most its quota of them, and at most its share of what this process has. */
@@ -18,8 +18,9 @@ export class OpenStreams {
   }
 
   take(tenant: string): GiveBack {
-    const quota = this.#quotas.of(tenant);
-    if (this.of(tenant) >= quota.openStreams.limit) throw quotaExceeded(tenant, 'openStreams', quota, this.of(tenant));
+    const { limit } = this.#quotas.of(tenant).openStreams;
+    const used = this.of(tenant);
+    if (used >= limit) throw quotaExceeded(tenant, 'openStreams', { limit, used });
     return this.#counted(tenant, this.#share.take(tenant, 1));
   }
 

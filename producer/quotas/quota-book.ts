@@ -75,10 +75,10 @@ export class Quotas implements AsyncDisposable {
     this.#problems = problems;
     this.#set = await quotaRecords(store, this.#set);
     const allowed = ['*', ...this.tenants()].map((tenant) => {
-      const { runningRuns, runningCpus } = this.of(tenant);
-      return [tenant, { runs: runningRuns.limit, cpus: runningCpus.limit }] as const;
+      const { runningRuns, runningCpus, storedBytes } = this.of(tenant);
+      return [tenant, { runs: runningRuns.limit, cpus: runningCpus.limit, bytes: storedBytes.limit }] as const;
     });
-    await live.tenants.allowRunning(new Map(allowed)).catch((error: unknown) => {
+    await live.tenants.allow(new Map(allowed)).catch((error: unknown) => {
       log.info({ error }, 'failed to copy the quotas into Valkey; the next look does');
     });
   }

@@ -1,6 +1,6 @@
 import type { EffectiveQuota } from '@hotcell/contract/quota.ts';
 import { TokenBuckets } from '../bounds/token-buckets.ts';
-import { quotaExceeded } from './exceeded.ts';
+import { quotaExceeded } from '@hotcell/contract/quota-exceeded.ts';
 
 const burstSeconds = 2;
 
@@ -13,6 +13,6 @@ export class RequestRates {
     const { limit } = quota.requestsPerSecond;
     if (limit === Number.POSITIVE_INFINITY) return;
     if (this.#buckets.take(tenant, { perSecond: limit, burst: limit * burstSeconds }, now)) return;
-    throw quotaExceeded(tenant, 'requestsPerSecond', quota, limit);
+    throw quotaExceeded(tenant, 'requestsPerSecond', { limit, used: limit });
   }
 }

@@ -151,11 +151,11 @@ test('the command line sets one quota without touching the others, shows its use
   const { stdout } = await cli.run(['quota', 'set', tenant, '--running-runs', 'unlimited']);
   assert.match(
     stdout,
-    /waitingRuns +5 +0 +api\nrunningRuns +unlimited +0 +api\nrunningCpus +unlimited +0 +shipped\nopenStreams +unlimited +0 +shipped\nrequestsPerSecond +1000 +- +shipped/,
+    /waitingRuns +5 +0 +api\nrunningRuns +unlimited +0 +api\nrunningCpus +unlimited +0 +shipped\nstoredBytes +unlimited +- +shipped\nopenStreams +unlimited +0 +shipped\nrequestsPerSecond +1000 +- +shipped/,
   );
   assert.match(
     (await cli.run(['quota', 'ls'])).stdout,
-    new RegExp(`${tenant} +5 +unlimited +unlimited +unlimited +1000`),
+    new RegExp(`${tenant} +5 +unlimited +unlimited +unlimited +unlimited +1000`),
   );
   assert.match((await cli.run(['quota', 'unset', tenant])).stdout, /waitingRuns +3 +0 +defaults/);
 });

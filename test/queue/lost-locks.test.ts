@@ -72,7 +72,7 @@ test('a worker whose turn Valkey does not confirm in time leaves the ticket to a
 test('a run whose worker lost the lock counts until that worker is done, whatever another does with its ticket', async () => {
   await using queues = new Queues(settings);
   await using live = await Live.open(settings);
-  await live.tenants.allowRunning(new Map([['t', { runs: 1, cpus: 1 }]]));
+  await live.tenants.allow(new Map([['t', { runs: 1, cpus: 1 }]]));
   const queue = queues.of('lost');
   const goesOn = Promise.withResolvers<Served>();
   let isOver = false;

@@ -37,7 +37,7 @@ after(async () => {
 
 const nextName = () => `q${made++}`;
 const allow = (quotas: Record<string, number>) =>
-  live.tenants.allowRunning(
+  live.tenants.allow(
     new Map(Object.entries(quotas).map(([tenant, runs]) => [tenant, { runs, cpus: Number.POSITIVE_INFINITY }])),
   );
 const add = (queue: Queue, tenant: string, count: number) =>
@@ -96,7 +96,7 @@ test('a tenant at its quota is passed over and holds up no other, and goes on wh
 
 test('the CPUs of a tenant’s running runs stay within its quota, in the order of its line, and other tenants pass it', async () => {
   const queue = queues.of(nextName());
-  await live.tenants.allowRunning(new Map([['wide', { runs: 100, cpus: 4 }]]));
+  await live.tenants.allow(new Map([['wide', { runs: 100, cpus: 4 }]]));
   const sizes: Record<string, number> = { 'wide-0': 1.5, 'wide-1': 2.5, 'wide-2': 3, 'wide-3': 1, 'wide-4': 9 };
   for (const [run, cpus] of Object.entries(sizes))
     await queue.enqueue(null, { run, tenant: 'wide', priority: 5, cpus });

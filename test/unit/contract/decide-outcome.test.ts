@@ -41,6 +41,7 @@ const facts = (more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
   logBytes: 0,
   logTruncated: false,
   outputsExceeded: null,
+  noRoom: null,
   kept: { bytes: 0, files: 0, refused: 0 },
   ...more,
 });
@@ -123,6 +124,14 @@ describe('the outcome of a run', () => {
     assert.equal(ended({ outputsExceeded: 'outputFiles' }).outcome, 'output_exceeded');
   });
   test('is output_exceeded also when the program failed at its full /outputs, and says both', () => {
+    const noRoom = 'The tenant t has no room for 2 MiB more in its quota storedBytes: it uses 9 MiB of 10 MiB.';
+    const kept = { bytes: 2048, files: 2, refused: 1 };
+    assert.deepEqual(ended({ noRoom, kept, outputsExceeded: 'outputFiles' }), {
+      ...ended({}),
+      outcome: 'output_exceeded',
+      reason: `${noRoom} Of the outputs, the run kept 2 KiB in 2 files, refused 1.`,
+    });
+    assert.equal(ended({ noRoom, ended: [block({ exitCode: 3 })] }).outcome, 'failed');
     const full = ended({ ended: [block({ exitCode: 3 })], outputsExceeded: 'outputBytes' });
     assert.deepEqual([full.outcome, full.exitCode], ['output_exceeded', 3]);
     assert.match(full.reason, /limit of 64 MiB.*Your code failed \(exit code 3\)/);
@@ -218,6 +227,7 @@ describe('the outcome of a run', () => {
     logBytes: fc.nat(),
     logTruncated: fc.boolean(),
     outputsExceeded: fc.constantFrom(null, 'outputBytes' as const, 'outputFiles' as const),
+    noRoom: fc.constantFrom(null, 'The tenant has no room.'),
     kept: fc.record({ bytes: fc.nat(), files: fc.nat(), refused: fc.nat() }),
   });
   test('is exactly one with a reason, for every combination of exit, signal, memory, limit and cancel', () => {
