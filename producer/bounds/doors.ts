@@ -13,6 +13,10 @@ const downloadsAtOnce = 64;
 /** The connections to the store for such answers, and those for uploads and freezing. */
 export const bulkSockets = downloadsAtOnce + 32;
 
+/** Connections of known clients, and of those that have not shown a key. */
+const connectionsAtOnce = 10_000;
+export const strangersAtOnce = 1_000;
+
 /** What all requests of this process share: each is taken before it is used, and given back in whatever way that ends. */
 export function openDoors(settings: { HOTCELL_BODY_BYTES: number; HOTCELL_STREAMS: number }) {
   const bytes = settings.HOTCELL_BODY_BYTES;
@@ -23,6 +27,10 @@ export function openDoors(settings: { HOTCELL_BODY_BYTES: number; HOTCELL_STREAM
     work: new FairShare({ limit: 'work', what: 'bytes of requests and specs in work', total: Math.ceil(bytes / 3) }),
     /** Answers that last: streams, and waits for a result. */
     streams: new FairShare({ limit: 'streams', what: 'streams and waits open', total: settings.HOTCELL_STREAMS }),
+    /** Answers that are sent in one piece: a slow reader leaves what it has not taken here. */
+    answers: new FairShare({ limit: 'answers', what: 'bytes of answers under way', total: Math.ceil(bytes / 2) }),
+    /** Of clients that are known. */
+    connections: new FairShare({ limit: 'connections', what: 'connections open', total: connectionsAtOnce }),
     downloads: new FairShare({ limit: 'downloads', what: 'downloads under way', total: downloadsAtOnce }),
   };
 }

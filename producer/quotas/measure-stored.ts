@@ -4,7 +4,7 @@ import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
+import { contentSizes } from '@hotcell/record/present-contents.ts';
 import { tenantsIn } from '@hotcell/record/recorded-runs.ts';
 import { Lead } from '../lead.ts';
 import type { Quotas } from './quota-book.ts';
@@ -83,7 +83,7 @@ export class StoredMeasures implements AsyncDisposable {
     await live.stored.beginMeasuring(tenant);
     let bytes = 0;
     let keys = 0;
-    for await (const { size } of store.list(store.record, recordKeys.casPrefix(tenant), { pageSize })) {
+    for await (const size of contentSizes(store, tenant, pageSize)) {
       bytes += size;
       if (++keys % pageSize !== 0) continue;
       await this.#lead.keep();
