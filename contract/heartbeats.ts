@@ -61,6 +61,7 @@ export const LiveEvent = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('cancel'), run: RunId }),
   z.strictObject({ type: z.literal('drain'), worker: WorkerName }),
+  z.strictObject({ type: z.literal('schedule'), tenant: TenantName, name: z.string().max(63) }),
 ]);
 export type LiveEvent = z.infer<typeof LiveEvent>;
 

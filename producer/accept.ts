@@ -30,6 +30,8 @@ export interface Acceptable {
   /** What its policy gives it. */
   cpus?: number;
   idempotency?: { key: string; body: Digest } | undefined;
+  /** The id that the run has in any case, because it follows from what asks for it. */
+  run?: RunId | undefined;
 }
 
 export interface Accepted {
@@ -62,7 +64,7 @@ async function promise(deps: AcceptDeps, asked: Acceptable, mark: KeyClaim, prom
   const { spec, receipt } = pinned;
   await proveLock(deps.store, spec);
   crashPoint('accept.spec');
-  const begun = mark.repeated && (await hasBegun(deps, spec));
+  const begun = (mark.repeated || asked.run !== undefined) && (await hasBegun(deps, spec));
   if (!begun) {
     const marker = markerOf(asked, pinned);
     await putOpenMarker(deps.store, marker);
@@ -99,12 +101,15 @@ interface KeyClaim {
 }
 
 /** With a key, the first request decides the run's id; a later one completes what it finds of that run. */
-async function claimKey(deps: AcceptDeps, { spec, queue, idempotency }: Acceptable): Promise<KeyClaim> {
+async function claimKey(
+  deps: AcceptDeps,
+  { spec, queue, idempotency, run = newRunId() }: Acceptable,
+): Promise<KeyClaim> {
   const { store, bounds } = deps;
   const found = idempotency && (await readIdempotencyMark(store, spec.tenant, idempotency.key));
   if (found) return repeated(found, idempotency.body);
   await bounds.check(queue);
-  const fresh = { run: newRunId(), at: new Date().toISOString() };
+  const fresh = { run, at: new Date().toISOString() };
   await countWaiting(deps, spec.tenant, fresh.run);
   if (!idempotency) return { ...fresh, repeated: false };
   const { key, body } = idempotency;
@@ -140,7 +145,7 @@ function repeated(mark: IdempotencyMark, body: Digest): KeyClaim {
  * Open, or finished. The marker is read first: it is removed only once the result is there. An open run may not have
  * been queued before its producer died, so it is queued again, which changes nothing if it was.
  */
-async function hasBegun(deps: AcceptDeps, { tenant, run }: { tenant: string; run: RunId }): Promise<boolean> {
+export async function hasBegun(deps: AcceptDeps, { tenant, run }: { tenant: string; run: RunId }): Promise<boolean> {
   const open = await readOpenMarker(deps.store, tenant, run);
   if (open) await queueIfPossible(deps, open, { recovered: true });
   return open !== undefined || (await isCommitted(deps.store, tenant, run));

@@ -3,7 +3,8 @@ import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { parseRunRequest } from '@hotcell/contract/read-request.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
-import { type Acceptable, accept, earlier } from './accept.ts';
+import { type Acceptable, accept, earlier, hasBegun } from './accept.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Producer } from './producer.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
@@ -14,6 +15,7 @@ import { commit } from '@hotcell/record/commit.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { hashedForm } from '@hotcell/record/long-work.ts';
 import { rowAccepted, rowFinished } from './readmodel/run-changes.ts';
+import { revokedError } from './policies/pin.ts';
 import { reasonOf, type ResolvedInput, resolveInputs } from './snapshots/resolve-inputs.ts';
 
 const defaultPolicy = 'sealed';
@@ -23,6 +25,8 @@ export interface Asked {
   body: unknown;
   caller: Caller;
   idempotencyKey?: string | undefined;
+  /** Asked by a tick of a schedule: the id of its run, and the policy that its version pinned. */
+  tick?: { run: RunId; policy: Digest };
 }
 
 export interface Answered {
@@ -46,19 +50,24 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   // What was accepted stays accepted, whatever became of its policy and inputs since.
   const before = idempotency && (await earlier(producer, { tenant: asked.caller.tenant, ...idempotency }));
   if (before) return { ...before, warnings: [] };
-  const { caller } = asked;
-  const { policy, issues: noPolicy } = policyOf(producer, request);
-  if (!policy) throw await refusal(producer, caller, request, undefined, noPolicy);
+  const { caller, tick } = asked;
+  const run = tick?.run;
+  if (run && (await hasBegun(producer, { tenant: caller.tenant, run })))
+    return { run, warnings: [], receipt: undefined };
+  const refuse = (policy: JudgedBy | undefined, reasons: readonly Issue[]) =>
+    refusal(producer, { run, caller, request, policy, reasons });
+  const { policy, issues: noPolicy } = tick ? await pinnedBefore(producer, tick.policy) : policyOf(producer, request);
+  if (!policy) throw await refuse(undefined, noPolicy);
   // All that can be judged without the inputs comes before any work for them.
   const verdict = admit(request, policy.policy, caller, []);
   const { inputs, issues: noInputs } = await resolveInputs(producer, caller.tenant, request, policy.policy, verdict);
   const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...tooLate(request), ...noInputs];
   reasons.push(...tooWide(producer, caller, verdict));
-  if (reasons.length === 0) reasons.push(...(await pinned(producer, policy)));
-  if (!verdict.admitted || reasons.length > 0) throw await refusal(producer, caller, request, policy, reasons);
+  if (reasons.length === 0 && !tick) reasons.push(...(await pinned(producer, policy)));
+  if (!verdict.admitted || reasons.length > 0) throw await refuse(policy, reasons);
   const { queue, limits } = verdict.effective;
   const spec = specOf(request, caller, policy, verdict, inputs);
-  const accepted = await accept(producer, { spec, queue, cpus: limits.cpus, idempotency });
+  const accepted = await accept(producer, { spec, queue, cpus: limits.cpus, idempotency, run });
   producer.specs.remember(accepted.spec);
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
   producer.model.note(rowAccepted(accepted.spec, queue));
@@ -82,7 +91,20 @@ function tooWide({ quotas }: Producer, { tenant }: Caller, verdict: Admission): 
   return [{ path: 'limits.cpus', message }];
 }
 
-function policyOf(producer: Producer, request: RunRequest): { policy?: LoadedPolicy; issues: Issue[] } {
+type JudgedBy = Pick<LoadedPolicy, 'policy' | 'digest'>;
+
+/** The text that was in force when the schedule was made or changed, whatever stands on disk now. */
+async function pinnedBefore({ pins }: Producer, digest: Digest): Promise<{ policy?: JudgedBy; issues: Issue[] }> {
+  const { policy, revoked } = await pins.get(digest);
+  return revoked
+    ? { issues: [reasonOf(revokedError(policy.name, revoked), 'policy')] }
+    : { policy: { policy, digest }, issues: [] };
+}
+
+export function policyOf(
+  producer: Pick<Producer, 'policies'>,
+  request: RunRequest,
+): { policy?: LoadedPolicy; issues: Issue[] } {
   try {
     return { policy: producer.policies.get(request.policy ?? defaultPolicy), issues: [] };
   } catch (error) {
@@ -91,7 +113,7 @@ function policyOf(producer: Producer, request: RunRequest): { policy?: LoadedPol
 }
 
 /** Into the record goes what a run is judged by, before the run; a text that was revoked meanwhile is a reason too. */
-async function pinned(producer: Producer, policy: LoadedPolicy): Promise<Issue[]> {
+export async function pinned(producer: Pick<Producer, 'pins'>, policy: JudgedBy): Promise<Issue[]> {
   try {
     await producer.pins.pin(policy);
     return [];
@@ -103,12 +125,18 @@ async function pinned(producer: Producer, policy: LoadedPolicy): Promise<Issue[]
 /** The refusal of a known caller is a record like any other: an id, an outcome, and every reason at once. */
 async function refusal(
   producer: Producer,
-  { tenant, key, role }: Caller,
-  { labels = {} }: RunRequest,
-  loaded: LoadedPolicy | undefined,
-  reasons: readonly Issue[],
+  asked: {
+    run: RunId | undefined;
+    caller: Caller;
+    request: RunRequest;
+    policy: JudgedBy | undefined;
+    reasons: readonly Issue[];
+  },
 ): Promise<HotcellError> {
-  const of = { run: newRunId(), tenant, spec: null };
+  const { run = newRunId(), caller, request, policy: loaded, reasons } = asked;
+  const { tenant, key, role } = caller;
+  const { labels = {} } = request;
+  const of = { run, tenant, spec: null };
   const ending = { outcome: 'rejected', reason: `Refused: ${showIssues(reasons)}`, errors: reasons } as const;
   const policy = loaded ? { name: loaded.policy.name, digest: loaded.digest } : null;
   const result: Result = {
@@ -127,7 +155,7 @@ async function refusal(
 function specOf(
   request: RunRequest,
   { tenant, key, role }: Caller,
-  { policy, digest }: LoadedPolicy,
+  { policy, digest }: JudgedBy,
   { effective, warnings }: Admission & { admitted: true },
   inputs: readonly ResolvedInput[],
 ): Acceptable['spec'] {

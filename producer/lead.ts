@@ -32,7 +32,7 @@ export class Lead {
   /** Between the steps of long work. `conflict` if another producer has taken over: then the work ends. */
   async keep(): Promise<void> {
     if (this.#now() - this.#renewedAt < this.#forMs / 3) return;
-    if (!(await this.take())) throw new LeadLost();
+    if (!(await this.take())) throw new LeadLost(this.#task);
   }
 
   async resign(): Promise<void> {
@@ -41,7 +41,7 @@ export class Lead {
 }
 
 export class LeadLost extends HotcellError {
-  constructor() {
-    super('conflict', 'Another producer leads recovery now, and goes on with it.');
+  constructor(task: string) {
+    super('conflict', `Another producer leads the ${task} now, and goes on with it.`);
   }
 }

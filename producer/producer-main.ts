@@ -7,6 +7,7 @@ import { buildServer } from './api/server.ts';
 import { type ProducerSettings, readProducerSettings } from './producer-config.ts';
 import { keepReadModel } from './readmodel/keep-read-model.ts';
 import { openProducer } from './producer.ts';
+import { Scheduler } from './schedules/scheduler.ts';
 
 /** How long requests may still take when we are asked to end; accepted runs are in the bucket in any case. */
 const drainMs = 10_000;
@@ -27,6 +28,7 @@ async function main(settings: ProducerSettings, log: Logger, draining: AbortSign
   const server = buildServer(producer);
   const address = await server.listen({ host, port });
   stack.use(keepReadModel(producer));
+  stack.use(new Scheduler(producer));
   producer.log.info({ address }, 'the producer answers');
   if (!draining.aborted) await once(draining, 'abort');
   producer.log.info('draining: waiting callers get what is known, and no new requests are taken');

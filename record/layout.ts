@@ -54,6 +54,14 @@ export const recordKeys = {
   keyList: 'keys/list.json',
   keyRequests: 'keys/requests/',
   keyRequest: (fingerprint: Digest) => `keys/requests/${hexOf(fingerprint)}.json`,
+  schedules: 'schedules/',
+  scheduleHeads: (tenant: string) => `schedules/${tenant}/heads/`,
+  scheduleHead: (tenant: string, name: string) => `schedules/${tenant}/heads/${name}.json`,
+  scheduleVersions: (tenant: string) => `schedules/${tenant}/versions/`,
+  scheduleVersion: (tenant: string, schedule: string, number: number) =>
+    `schedules/${tenant}/versions/${schedule}/${number}.json`,
+  ticks: (tenant: string, schedule: string) => `schedules/${tenant}/ticks/${schedule}/`,
+  tick: (tenant: string, schedule: string, tick: string) => `schedules/${tenant}/ticks/${schedule}/${tick}.json`,
   apiKeys: 'apikeys/',
   apiKey: (id: string) => `apikeys/${id}.json`,
 } as const;

@@ -4,6 +4,7 @@ import { SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';
 import { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { Result } from '@hotcell/contract/result.ts';
+import { ScheduleHead, ScheduleVersion, TickRecord } from '@hotcell/contract/schedule.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import { z } from 'zod';
 import { recordKeys, workKeys } from './layout.ts';
@@ -135,6 +136,30 @@ export const objects = {
   keyRequest: record('keys/requests/<fingerprint>.json', recordKeys.keyRequest, Envelope, 'first', both, 'forever'),
   apiKey: record('apikeys/<id>.json', recordKeys.apiKey, ApiKeyRecord, 'latest', ['producer', 'operator'], 'forever'),
   quota: record('quotas/<tenant>.json', recordKeys.quota, QuotaRecord, 'latest', producer, 'forever'),
+  schedule: record(
+    'schedules/<tenant>/heads/<name>.json',
+    recordKeys.scheduleHead,
+    ScheduleHead,
+    'swap',
+    producer,
+    'forever',
+  ),
+  scheduleVersion: record(
+    'schedules/<tenant>/versions/<schedule>/<number>.json',
+    recordKeys.scheduleVersion,
+    ScheduleVersion,
+    'first',
+    producer,
+    'forever',
+  ),
+  tick: record(
+    'schedules/<tenant>/ticks/<schedule>/<tick>.json',
+    recordKeys.tick,
+    TickRecord,
+    'swap',
+    producer,
+    'forever',
+  ),
   open: work('open/<shard>/<tenant>/<run>', workKeys.open, OpenMarker, 'first', producer, 'sequenced'),
   claim: work('claims/<run>/<attempt>', workKeys.claim, Claim, 'first', worker, 'sequenced'),
   segment: work('logs/<run>/<attempt>/<index>', workKeys.logSegment, Bytes, 'latest', worker, 'sequenced'),

@@ -8,6 +8,9 @@ const commands: readonly (readonly [call: RegExp, command: string])[] = [
   [/GET \/v1\/workers\b/g, './hotcell workers ls'],
   [/GET \/v1\/apikeys\b/g, './hotcell apikey ls'],
   [/GET \/v1\/policies\b(?!\/)/g, './hotcell policy ls'],
+  [/PUT \/v1\/schedules\/([a-z0-9][a-z0-9._-]*)/g, './hotcell schedule update $1'],
+  [/DELETE \/v1\/schedules\/([a-z0-9][a-z0-9._-]*)/g, './hotcell schedule rm $1'],
+  [/GET \/v1\/schedules\b(?!\/)/g, './hotcell schedule ls'],
   [/POST \/v1\/tenants\b/g, './hotcell tenant create'],
   [/GET \/v1\/tenants\b/g, './hotcell tenant ls'],
 ];

@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, Entry>> = {
   get: ['list or download output files, every byte checked', () => import('./get-command.ts')],
   cancel: ['cancel a run at any stage', () => import('./cancel-command.ts')],
   rerun: ['submit a run again', () => import('./rerun-command.ts')],
+  schedule: ['run again and again: make, show, pause and trigger schedules', () => import('./schedule-command.ts')],
   snapshot: ['freeze data, and inspect snapshots', () => import('./snapshot-command.ts')],
   verify: ['check what the record says of runs, and every signature', () => import('./verify-command.ts')],
   key: ['list, approve, rotate and revoke signing keys', () => import('./key-command.ts')],

@@ -7,6 +7,7 @@ import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Call } from './call.ts';
 import { type ClientSettings, Http } from './http.ts';
 import { Run } from './run-handle.ts';
+import { Schedules } from './schedules-client.ts';
 import type { UploadOptions } from './upload.ts';
 
 export interface SubmitOptions {
@@ -26,6 +27,9 @@ export interface CodeOptions extends Omit<RunRequest, 'blocks'>, SubmitOptions {
  * console.log(result.outcome, result.reason);
  */
 export class Hotcell extends Http {
+  /** Runs that repeat. */
+  readonly schedules: Schedules = new Schedules(this);
+
   /** Runs code and waits for its result. Aborting stops the waiting; the run continues. */
   async run(code: string, options: CodeOptions = {}): Promise<Result> {
     const { language = 'python', idempotencyKey, signal, ...request } = options;

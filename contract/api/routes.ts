@@ -6,6 +6,7 @@ import { outputRoutes } from './outputs.ts';
 import { policyRoutes } from './policies.ts';
 import { quotaRoutes } from './quotas.ts';
 import { runRoutes } from './runs.ts';
+import { scheduleRoutes } from './schedules.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { workerRoutes } from './workers.ts';
 
@@ -16,6 +17,7 @@ export const routes = {
   ...outputRoutes,
   ...evidenceRoutes,
   ...snapshotRoutes,
+  ...scheduleRoutes,
   ...policyRoutes,
   ...apiKeyRoutes,
   ...quotaRoutes,

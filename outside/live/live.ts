@@ -145,6 +145,11 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
     );
   }
 
+  /** To the producer that leads the schedules: it would see the change a little later by itself. */
+  async scheduleChanged(tenant: string, name: string): Promise<void> {
+    await this.send((pipe) => this.notify(pipe, { type: 'schedule', tenant, name }));
+  }
+
   onEvent(listener: (event: LiveEvent) => void): Promise<Disposable> {
     return this.#notifications.on(this.key('events'), (message) => {
       const event = ifValid(LiveEvent, message);

@@ -16,6 +16,7 @@ import { problemOf } from './problem-of.ts';
 import { quotaHandlers } from './quota-handlers.ts';
 import { runHandlers } from './run-handlers.ts';
 import { registerRoutes } from './register-routes.ts';
+import { scheduleHandlers } from './schedule-handlers.ts';
 import { snapshotHandlers } from './snapshot-handlers.ts';
 import { dropSlowReaders } from './slow-readers.ts';
 import { takeBodies } from './take-bodies.ts';
@@ -68,6 +69,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...apiKeyHandlers(producer),
     ...policyHandlers(producer),
     ...quotaHandlers(producer),
+    ...scheduleHandlers(producer),
     ...snapshotHandlers(producer),
   });
   return app;

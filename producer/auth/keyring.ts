@@ -48,15 +48,21 @@ export class KeyRing {
     const record = await this.#recordOf(apiKeyIdOf(key.data), now);
     if (!record || !timingSafeEqual(Buffer.from(record.sha256), Buffer.from(sha256(key.data))))
       throw refuse('API key not recognised.');
-    if (record.revokedAt !== undefined) throw refuse(`API key ${record.id} is revoked.`);
-    if (!isGood(record, now)) throw refuse(`API key ${record.id} has expired.`);
+    const why = whyNotGood(record, now);
+    if (why !== '') throw refuse(why);
     return record;
   }
 
   /** Whether a key that was recognised before still is one. */
   async isStillGood(id: string, now: number = Date.now()): Promise<boolean> {
+    return (await this.#knownOf(id, now).then((record) => record && whyNotGood(record, now))) === '';
+  }
+
+  /** The record of a key that acts while its owner is away, or why it may not act any more. */
+  async standingOf(id: string, now: number = Date.now()): Promise<{ record: ApiKeyRecord } | { refused: string }> {
     const record = await this.#knownOf(id, now);
-    return record !== undefined && isGood(record, now);
+    const refused = record ? whyNotGood(record, now) : `API key ${id} does not exist any more.`;
+    return record && refused === '' ? { record } : { refused };
   }
 
   /** A change made by this process takes effect in it at once. */
@@ -119,8 +125,10 @@ export class KeyRing {
   }
 }
 
-function isGood({ revokedAt, expiresAt }: ApiKeyRecord, now: number): boolean {
-  return revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > now);
+/** Empty for a key that is good. */
+function whyNotGood({ id, revokedAt, expiresAt }: ApiKeyRecord, now: number): string {
+  if (revokedAt !== undefined) return `API key ${id} is revoked.`;
+  return expiresAt !== undefined && Date.parse(expiresAt) <= now ? `API key ${id} has expired.` : '';
 }
 
 function forgetOldest(map: Map<string, unknown>): void {

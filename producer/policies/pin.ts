@@ -22,7 +22,7 @@ export class PolicyPins extends PinnedPolicies {
   }
 
   /** After this the policy's text is in the record with all that it names. Refuses one that was revoked. */
-  async pin({ policy, digest }: LoadedPolicy): Promise<void> {
+  async pin({ policy, digest }: Pick<LoadedPolicy, 'policy' | 'digest'>): Promise<void> {
     const revoked = await this.revocation(digest);
     if (revoked) throw revokedError(policy.name, revoked);
     let done = this.#done.get(digest);
@@ -81,7 +81,7 @@ async function textOf(file: string): Promise<string | undefined> {
   }
 }
 
-function revokedError(name: string, revoked: PolicyRevocation): HotcellError {
+export function revokedError(name: string, revoked: PolicyRevocation): HotcellError {
   const message = `This text of policy ${name} was revoked at ${revoked.at}: ${revoked.reason}. Use another policy, or ask the operator to change this one.`;
   return new HotcellError('policy_refused', message, { issues: [{ path: 'policy', message }] });
 }

@@ -7,6 +7,7 @@ import { readResult } from '../commit.ts';
 import { namesOf } from '../snapshot-name.ts';
 import { runsOf } from '../recorded-runs.ts';
 import { findSpec } from '../run-spec.ts';
+import { snapshotsOfSchedules } from '../schedule-records.ts';
 import type { DigestFilter } from './digest-filter.ts';
 
 const readsAtOnce = 24;
@@ -16,7 +17,7 @@ interface Marked {
   has(digest: Digest): boolean;
 }
 
-/** What a name or a run of a tenant still points to. */
+/** What a name, a schedule or a run of a tenant still points to. */
 export interface Marks {
   snapshots: Marked;
   locations: Marked;
@@ -36,7 +37,7 @@ export function marksIn(filter: DigestFilter, tenant: string): Marks {
 const isRefusal = ({ outcome, spec }: Result) => outcome === 'rejected' && spec === null;
 
 /**
- * From the tenant's names, and from every run: its result if it has ended, what was asked if it has not. Runs are read as
+ * From the tenant's names and schedules, and from every run: its result if it has ended, what was asked if it has not. Runs are read as
  * they are listed. Answers those that were refused.
  */
 export async function markUsed(
@@ -47,6 +48,7 @@ export async function markUsed(
 ): Promise<RunId[]> {
   const refused: RunId[] = [];
   for await (const { snapshot } of namesOf(store, tenant)) marks.snapshots.add(snapshot);
+  for await (const snapshot of snapshotsOfSchedules(store, tenant)) marks.snapshots.add(snapshot);
   await inLanes(readsAtOnce, runsOf(store, tenant), async ({ run, ended }) => {
     await keep();
     const result = ended ? await readResult(store, tenant, run) : undefined;

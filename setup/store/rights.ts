@@ -29,12 +29,13 @@ const rights: Readonly<Record<Account, Rights>> = {
         'names/*',
         'apikeys/*',
         'quotas/*',
+        'schedules/*',
       ],
     },
     work: {
       get: everything,
       // A run that is refused, or cancelled before a worker takes it, is finished by the producer.
-      put: ['open/*', 'done/*', 'idempotency/*', 'cancel/*', 'freezing/*', 'remembered/*', 'schedules/*', 'probe/*'],
+      put: ['open/*', 'done/*', 'idempotency/*', 'cancel/*', 'freezing/*', 'remembered/*', 'probe/*'],
       delete: ['open/*', 'idempotency/*', 'freezing/*', 'probe/*'],
     },
   },

@@ -19,6 +19,10 @@ import { parseKept } from '@hotcell/contract/parse.ts';
 import { matches } from '@hotcell/contract/policy.ts';
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
+import { changesBetween } from '@hotcell/contract/schedule-change.ts';
+import { nextCronTick, parseCron } from '@hotcell/contract/schedule-cron.ts';
+import { judgeTickRequest } from '@hotcell/contract/schedule-request.ts';
+import { tickOfName } from '@hotcell/contract/schedule-ticks.ts';
 import { screen } from '@hotcell/contract/screening.ts';
 import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
@@ -276,6 +280,33 @@ const hostile: Readonly<Record<string, Hostile>> = {
     make: (size) => `${'['.repeat(size)}${']'.repeat(size)}`,
     read: (text: string) => readYaml(text, 'any.yaml'),
   },
+  'an expression of cron of many fields': {
+    size: 100_000,
+    make: (size) => '* '.repeat(size),
+    read: (text: string) => parseCron(text, 'UTC'),
+  },
+  'an expression of cron of many times': {
+    size: 12,
+    make: (size) => `${of(size).join(',')} ${of(Math.min(size, 24)).join(',')} * * *`,
+    read: (text: string) => nextCronTick(parseCron(text, 'Europe/Berlin'), 0),
+  },
+  'a time zone of many letters': {
+    size: 50_000,
+    make: (size) => 'A/'.repeat(size),
+    read: (zone: string) => parseCron('@daily', zone),
+  },
+  'the request of a tick with many params': {
+    size: 20_000,
+    make: (size) => ({ blocks: [], params: Object.fromEntries(of(size).map((i) => [`p${i}`, i])) }),
+    read: judgeTickRequest,
+  },
+  'versions of a schedule that share nothing': {
+    size: 5_000,
+    make: (size) =>
+      ['a', 'b'].map((letter) => ({ run: Object.fromEntries(of(size).map((i) => [`${letter}${i}`, i])) })),
+    read: ([before, after]: object[]) => changesBetween(before ?? {}, after ?? {}),
+  },
+  'a tick’s name of digits': { size: 200_000, make: (size) => '1'.repeat(size), read: tickOfName },
   'YAML of spaces and tabs': {
     size: 10_000,
     make: (size) => `a:${' \t'.repeat(size)}b`,

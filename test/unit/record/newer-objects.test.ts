@@ -47,6 +47,8 @@ const result = {
   attempts: [{ ...attempt, claim, finishedAt: at, error }],
 };
 
+const rules = { overlap: 'skip', missed: 'once', catchUp: 1, jitterSeconds: 0 };
+
 /** One of every object that is a JSON value. */
 const samples = {
   spec,
@@ -71,6 +73,28 @@ const samples = {
     ...{ tenant, role: 'reader', label: '', createdAt: at },
   },
   quota: { version: 1, tenant, quota: { waitingRuns: 1 }, by: 'b', at },
+  schedule: {
+    ...{ version: 1, tenant, name: 's', id: claim, key: 'k', createdAt: at },
+    periods: [
+      { number: 1, from: at, until: at, trigger: { cron: '@daily', timezone: 'UTC' }, rules },
+      { number: 2, from: at, trigger: { everySeconds: 1, anchor: at }, rules },
+    ],
+    stopped: { kind: 'paused', by: 'b', reason: 'r', at },
+    asked: [{ at, by: 'b' }],
+  },
+  scheduleVersion: {
+    ...{ version: 1, tenant, schedule: claim, name: 's', number: 1, at, rules },
+    author: { key: 'k', role: 'submitter' },
+    trigger: { cron: '@daily', timezone: 'UTC' },
+    request: { blocks: [{ argv: ['true'] }] },
+    policy: { name: 'p', digest },
+    image: { ref: 'i', digest },
+    changes: [{ path: 'cron', before: 'a', after: 'b' }],
+  },
+  tick: {
+    ...{ version: 1, tenant, schedule: claim, name: 's', kind: 'planned', planned: at, number: 1 },
+    ...{ run, state: 'refused', reason: 'r', errors: [{ path: 'p', message: 'm' }], at, failures: 0 },
+  },
   open: { ...ofRun, spec: digest, queue: 'runc', priority: 5, acceptedAt: at },
   claim: { version: 1, run, ...attempt, nonce: claim },
   cancel: { ...ofRun, by: 'b', reason: 'r', at },

@@ -12,6 +12,7 @@ describe('what the API says of its calls, the command line says of its commands'
     [`Run ${id} not found. GET /v1/runs lists the runs.`, `Run ${id} not found. ./hotcell ls lists the runs.`],
     [`GET /v1/runs/${id} shows its result.`, `./hotcell show ${id} shows its result.`],
     [`Submit it again with POST /v1/runs/${id}/rerun.`, `Submit it again with ./hotcell rerun ${id}.`],
+    ['PUT /v1/schedules/nightly changes it', './hotcell schedule update nightly changes it'],
     ['GET /v1/snapshot-names lists the names.', './hotcell snapshot names lists the names.'],
     [`GET /v1/runs/${id}/outputs`, `GET /v1/runs/${id}/outputs`],
   ] as const)

@@ -1,0 +1,116 @@
+import type { Schedule } from '@hotcell/contract/api/schedules.ts';
+import type { RunRequest } from '@hotcell/contract/spec.ts';
+import type { Command } from 'commander';
+import { buildRequest } from './build-request.ts';
+import { asksApi } from './client.ts';
+import { printRows } from './columns.ts';
+import { type Globals, printJson, subcommand } from './globals.ts';
+import { inCommands } from './in-commands.ts';
+import { aNumber } from './run-options.ts';
+import { type ScheduleOptions, scheduleOf, takeSchedule } from './schedule-options.ts';
+import { scheduleText, tickHeads, tickRow, triggerText } from './schedule-text.ts';
+import { uploadsTo } from './submit-request.ts';
+
+function show(globals: Globals, schedule: Schedule): void {
+  if (globals.json) printJson(schedule);
+  else process.stdout.write(scheduleText(schedule));
+}
+
+export function define(command: Command): void {
+  const create = takeSchedule(
+    subcommand(command, 'create', 'make a schedule; its runs have the rights of your key', [
+      'schedule create nightly --cron "0 6 * * 1-5" --tz Europe/Berlin report.py --input sales=daily-sales',
+      'schedule create poll --every 15m --overlap queue --pause-after 3 -e "print(1)"',
+    ]),
+  );
+  const change = takeSchedule(
+    subcommand(command, 'update', 'replace a schedule: a new version, which says what it changed', [
+      'schedule update nightly --cron "0 7 * * 1-5" --tz Europe/Berlin report.py --input sales=daily-sales',
+    ]),
+  );
+  asksApi(create, async ({ client, globals, reporter }, name: string, files: string[], options: ScheduleOptions) => {
+    const schedule = scheduleOf(options);
+    const run: RunRequest = await buildRequest(files, options, uploadsTo(client, reporter));
+    show(globals, await client.schedules.create({ name, ...schedule, run }));
+  });
+  asksApi(change, async ({ client, globals, reporter }, name: string, files: string[], options: ScheduleOptions) => {
+    const schedule = scheduleOf(options);
+    const run: RunRequest = await buildRequest(files, options, uploadsTo(client, reporter));
+    show(globals, await client.schedules.change(name, { ...schedule, run }));
+  });
+
+  const ls = subcommand(command, 'ls', 'list the schedules', ['schedule ls', 'schedule ls --json']);
+  asksApi(ls, async ({ client, globals }) => {
+    const all = await everyPage(
+      (cursor) => client.schedules.list({ limit: 200, cursor }),
+      ({ schedules }) => schedules,
+    );
+    printRows(globals, all, ['NAME', 'WHEN', 'HEALTH', 'NEXT', 'WHY'], (schedule) => {
+      const { name, health, next } = schedule;
+      return [name, triggerText(schedule), health.state, next[0] ?? '-', inCommands(health.message)];
+    });
+  });
+
+  const shown = subcommand(command, 'show', 'show a schedule, its next ticks and its last', [
+    'schedule show nightly',
+  ]).argument('<name>');
+  asksApi(shown, async ({ client, globals }, name: string) => show(globals, await client.schedules.show(name)));
+
+  const runs = subcommand(command, 'runs', 'list the ticks of a schedule and their runs, newest first', [
+    'schedule runs nightly --limit 20',
+  ])
+    .argument('<name>')
+    .option('--limit <number>', 'list at most so many', aNumber, 50);
+  asksApi(runs, async ({ client, globals }, name: string, { limit }: { limit: number }) => {
+    const page = (cursor: string | undefined) =>
+      client.schedules.ticks(name, { limit: Math.min(200, Math.max(1, limit)), cursor });
+    const ticks = await everyPage(page, (one) => one.ticks, limit);
+    printRows(globals, ticks.slice(0, limit), tickHeads, tickRow);
+  });
+
+  const pause = subcommand(command, 'pause', 'plan no more ticks until it is resumed', [
+    'schedule pause nightly --reason "the source is away"',
+  ])
+    .argument('<name>')
+    .option('--reason <text>', 'why, for those who see it paused');
+  asksApi(pause, async ({ client, globals }, name: string, { reason }: { reason?: string }) =>
+    show(globals, await client.schedules.pause(name, reason)),
+  );
+
+  const resume = subcommand(command, 'resume', 'plan ticks again, from now on', ['schedule resume nightly']).argument(
+    '<name>',
+  );
+  asksApi(resume, async ({ client, globals }, name: string) => show(globals, await client.schedules.resume(name)));
+
+  const trigger = subcommand(command, 'trigger', 'ask for a tick now; prints the id of its run', [
+    'schedule trigger nightly',
+  ]).argument('<name>');
+  asksApi(trigger, async ({ client, globals }, name: string) => {
+    const asked = await client.schedules.trigger(name);
+    if (globals.json) printJson(asked);
+    else process.stdout.write(`${asked.run}\n`);
+  });
+
+  const rm = subcommand(command, 'rm', 'remove a schedule; its record stays', ['schedule rm nightly']).argument(
+    '<name>',
+  );
+  asksApi(rm, async ({ client, globals, note }, name: string) => {
+    await client.schedules.remove(name);
+    if (globals.json) printJson({ name });
+    else note(`Removed schedule ${name}.`);
+  });
+}
+
+async function everyPage<P extends { next: string | null }, T>(
+  ask: (cursor: string | undefined) => Promise<P>,
+  itemsOf: (page: P) => readonly T[],
+  most = Number.POSITIVE_INFINITY,
+): Promise<T[]> {
+  const items: T[] = [];
+  for (let cursor: string | null | undefined; cursor !== null && items.length < most; ) {
+    const page: P = await ask(cursor);
+    items.push(...itemsOf(page));
+    cursor = page.next;
+  }
+  return items;
+}

@@ -1,0 +1,78 @@
+import type { ScheduleChange } from '@hotcell/contract/api/schedules.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { type Command, Option } from 'commander';
+import { aDuration } from './durations.ts';
+import { aNumber, type RunOptions, takeRequest } from './run-options.ts';
+
+export interface ScheduleOptions extends RunOptions {
+  cron?: string;
+  tz?: string;
+  every?: number;
+  anchor?: string;
+  overlap?: ScheduleChange['overlap'];
+  missed?: ScheduleChange['missed'];
+  catchUp?: number;
+  jitter?: number;
+  deadline?: number;
+  pauseAfter?: number;
+}
+
+/** The arguments and options of a schedule, and behind them those of its runs. */
+export function takeSchedule(command: Command): Command {
+  command
+    .argument('<name>')
+    .option('--cron <expression>', 'minute, hour, day, month and weekday, like "0 6 * * 1-5"; or @hourly, @daily, …')
+    .option('--tz <zone>', 'the time zone of --cron, like Europe/Berlin (default: UTC)')
+    .option('--every <duration>', 'so far apart: 30s, 15m, 12h, 7d', aDuration)
+    .option('--anchor <time>', 'count --every from this time (default: when the schedule is made)')
+    .addOption(
+      new Option('--overlap <rule>', 'when the run of the tick before goes on (default: skip)').choices([
+        ...['skip', 'queue', 'replace'],
+      ]),
+    )
+    .addOption(
+      new Option('--missed <rule>', 'which ticks to run after an outage (default: once)').choices([
+        ...['skip', 'once', 'all'],
+      ]),
+    )
+    .option('--catch-up <number>', 'with --missed all, run at most so many (default: 10)', aNumber)
+    .option('--jitter <duration>', 'begin by a part of this later, which follows from the name', aDuration)
+    .option('--deadline <duration>', 'a tick that has not begun so long after its time is missed', aDuration)
+    .option('--pause-after <number>', 'pause after so many runs in a row that did not succeed', aNumber);
+  return takeRequest(command);
+}
+
+export function scheduleOf(options: ScheduleOptions): Omit<ScheduleChange, 'run'> {
+  const { overlap, missed, catchUp, jitter, deadline, pauseAfter } = options;
+  if (options.idempotencyKey !== undefined)
+    throw new HotcellError(
+      'invalid',
+      '--idempotency-key is for single runs. Each tick of a schedule has one run anyway.',
+    );
+  return {
+    trigger: triggerOf(options),
+    ...(overlap && { overlap }),
+    ...(missed && { missed }),
+    ...(catchUp !== undefined && { catchUp }),
+    ...(jitter !== undefined && { jitterSeconds: jitter }),
+    ...(deadline !== undefined && { deadlineSeconds: deadline }),
+    ...(pauseAfter !== undefined && { pauseAfterFailures: pauseAfter }),
+  };
+}
+
+function triggerOf({ cron, tz, every, anchor }: ScheduleOptions): ScheduleChange['trigger'] {
+  if ((cron === undefined) === (every === undefined))
+    throw new HotcellError('invalid', 'Say when to run: either --cron EXPRESSION or --every DURATION.');
+  if (cron !== undefined) {
+    if (anchor !== undefined) throw new HotcellError('invalid', '--anchor is for --every. Leave it out with --cron.');
+    return { cron, ...(tz !== undefined && { timezone: tz }) };
+  }
+  if (tz !== undefined) throw new HotcellError('invalid', '--tz is for --cron. Leave it out with --every.');
+  return { everySeconds: every ?? 0, ...(anchor !== undefined && { anchor: timeOf(anchor) }) };
+}
+
+function timeOf(text: string): string {
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  throw new HotcellError('invalid', `--anchor ${text} is not a time. Write it like 2026-11-01T00:00:00Z.`);
+}

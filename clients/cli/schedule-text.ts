@@ -1,0 +1,35 @@
+import type { ListedSchedule, Schedule, Tick } from '@hotcell/contract/api/schedules.ts';
+import { columns, pairs } from './columns.ts';
+import { showSeconds } from './durations.ts';
+import { inCommands } from './in-commands.ts';
+
+export function triggerText({ trigger }: Pick<ListedSchedule, 'trigger'>): string {
+  return 'cron' in trigger ? `${trigger.cron} ${trigger.timezone}` : `every ${showSeconds(trigger.everySeconds)}`;
+}
+
+export const tickHeads = ['PLANNED', 'STATE', 'OUTCOME', 'RUN', 'REASON'];
+
+export function tickRow({ planned, kind, state, outcome, run, reason, errors = [] }: Tick): string[] {
+  const why = errors.length > 0 ? errors.map(({ message }) => message).join(' ') : reason;
+  return [kind === 'asked' ? `${planned} (asked for)` : planned, state, outcome ?? '-', run ?? '-', inCommands(why)];
+}
+
+export function scheduleText(schedule: Schedule): string {
+  const { rules, health, jitterMs } = schedule;
+  const about = pairs([
+    ['schedule', `${schedule.name} (version ${schedule.number} of ${schedule.changedAt}, by ${schedule.author.key})`],
+    ['when', triggerText(schedule)],
+    ['health', `${health.state}: ${inCommands(health.message)}`],
+    ['next', schedule.next.join('  ')],
+    ['waits', inCommands(schedule.waits)],
+    ['overlap', rules.overlap],
+    ['missed', rules.missed === 'all' ? `all, at most ${rules.catchUp}` : rules.missed],
+    ['jitter', jitterMs > 0 ? `${jitterMs / 1000} s` : undefined],
+    ['deadline', rules.deadlineSeconds === undefined ? undefined : showSeconds(rules.deadlineSeconds)],
+    ['pauses', rules.pauseAfterFailures === undefined ? undefined : `after ${rules.pauseAfterFailures} failures`],
+    ['policy', `${schedule.policy.name} ${schedule.policy.digest}`],
+    ['image', `${schedule.image.ref} ${schedule.image.digest}`],
+    ...schedule.changes.map(({ path, before, after }) => [`changed`, `${path}: ${before} → ${after}`] as const),
+  ]);
+  return schedule.last.length === 0 ? about : `${about}\n${columns(tickHeads, schedule.last.map(tickRow))}`;
+}

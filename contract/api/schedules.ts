@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { Digest } from '../digest.ts';
+import { PolicyName, RunId } from '../names.ts';
+import { Outcome } from '../outcomes.ts';
+import {
+  CronTrigger,
+  IntervalTrigger,
+  ScheduleName,
+  ScheduleRules,
+  ScheduleVersion,
+  Stopped,
+  TickKind,
+  TickState,
+  Trigger,
+} from '../schedule.ts';
+import { RunRequest } from '../spec.ts';
+import { answerObject, inDigits, jsonAnswer, jsonBody, requestSchema, tagged } from './route.ts';
+
+const time = z.iso.datetime();
+
+/** What a schedule is made from; what is left out has a default. */
+const scheduleBody = {
+  trigger: z
+    .union(
+      [
+        CronTrigger.partial({ timezone: true }).describe('by the clocks of a time zone; default: UTC'),
+        IntervalTrigger.partial({ anchor: true }).describe('so far apart; default anchor: when the schedule is made'),
+      ],
+      { error: 'must be { cron, timezone? } or { everySeconds, anchor? }' },
+    )
+    .describe('when ticks are planned'),
+  ...ScheduleRules.partial().shape,
+  run: z.unknown().describe('the run of each tick: a RunRequest'),
+};
+export const ScheduleRequest = z.strictObject({ name: ScheduleName, ...scheduleBody });
+export type ScheduleRequest = z.infer<typeof ScheduleRequest>;
+export const ScheduleChange = z.strictObject(scheduleBody);
+export type ScheduleChange = z.infer<typeof ScheduleChange>;
+
+/** The same as clients see it. The server reads the request of the run by itself, to say what is wrong with it. */
+const withRun = { run: RunRequest };
+
+const Tick = answerObject('Tick', {
+  planned: time,
+  since: time.optional().describe('stands for all ticks after this time, too'),
+  kind: TickKind,
+  number: z.number().int().describe('the version of the schedule'),
+  state: TickState,
+  outcome: Outcome.nullable().describe('of its run, when it has ended'),
+  reason: z.string(),
+  errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+  run: RunId.nullable().describe('null: it has none'),
+  at: time.describe('when this was decided'),
+});
+export type Tick = z.infer<typeof Tick>;
+
+/** Good only if the newest tick that has ended succeeded: a schedule whose runs can't start is never that. */
+const Health = answerObject('ScheduleHealth', {
+  state: z.enum(['new', 'good', 'bad', 'paused']),
+  message: z.string(),
+});
+
+const listed = {
+  name: ScheduleName,
+  id: z.uuid(),
+  number: z.number().int().describe('its version'),
+  trigger: Trigger,
+  health: Health,
+  stopped: Stopped.optional(),
+  next: z.array(time).describe('when the next ticks are planned'),
+};
+const ListedSchedule = answerObject('ListedSchedule', { ...listed, last: Tick.nullable() });
+export type ListedSchedule = z.infer<typeof ListedSchedule>;
+
+const Schedule = answerObject('Schedule', {
+  ...listed,
+  rules: ScheduleRules,
+  jitterMs: z.number().describe('by how much each tick begins later than planned'),
+  waits: z.string().describe('what the next tick waits for'),
+  last: z.array(Tick).describe('the newest first'),
+  author: ScheduleVersion.shape.author,
+  policy: z.strictObject({ name: PolicyName, digest: Digest }).describe('as it was when this version was made'),
+  image: z.strictObject({ ref: z.string(), digest: Digest }),
+  createdAt: time,
+  changedAt: time,
+  changes: ScheduleVersion.shape.changes.describe('what this version changed'),
+});
+export type Schedule = z.infer<typeof Schedule>;
+
+const params = z.strictObject({ name: z.string() });
+const page = {
+  limit: inDigits(z.number().int().min(1).max(500)).default(50),
+  cursor: z.string().max(200).optional().describe('the "next" of the page before'),
+};
+const route = tagged('schedules');
+const answer = { 200: jsonAnswer('the schedule', Schedule) };
+const Reason = z.strictObject({ reason: z.string().max(1000).optional() });
+
+export const scheduleRoutes = {
+  createSchedule: route('POST /v1/schedules', 'submitter', 'Make a schedule', {
+    description:
+      'Its runs have the rights of the key that makes it. Code, policy and image are pinned now; inputs named by a pointer are frozen at each tick. `params.schedule` of each run has the name, the planned time and the one before.',
+    body: { ...jsonBody(requestSchema('ScheduleRequest', ScheduleRequest.extend(withRun))), parsedBy: 'handler' },
+    answers: { 201: jsonAnswer('the schedule', Schedule) },
+    problems: [409, 422],
+  }),
+  listSchedules: route('GET /v1/schedules', 'reader', 'List schedules by name', {
+    query: z.strictObject(page),
+    answers: {
+      200: jsonAnswer(
+        'a page of schedules',
+        answerObject('SchedulePage', { schedules: z.array(ListedSchedule), next: z.string().nullable() }),
+      ),
+    },
+  }),
+  getSchedule: route('GET /v1/schedules/{name}', 'reader', 'Show a schedule, its next ticks and its last', {
+    params,
+    answers: answer,
+    problems: [404],
+  }),
+  changeSchedule: route('PUT /v1/schedules/{name}', 'submitter', 'Change a schedule: a new version', {
+    description: 'Replaces all of it. The new version runs with the rights of the key that makes it.',
+    params,
+    body: { ...jsonBody(requestSchema('ScheduleChange', ScheduleChange.extend(withRun))), parsedBy: 'handler' },
+    answers: answer,
+    problems: [404, 409, 422],
+  }),
+  pauseSchedule: route('POST /v1/schedules/{name}/pause', 'submitter', 'Plan no more ticks until it is resumed', {
+    params,
+    body: { ...jsonBody(requestSchema('PauseRequest', Reason)), optional: true },
+    answers: answer,
+    problems: [404],
+  }),
+  resumeSchedule: route('POST /v1/schedules/{name}/resume', 'submitter', 'Plan ticks again, from now on', {
+    params,
+    answers: answer,
+    problems: [404],
+  }),
+  triggerSchedule: route('POST /v1/schedules/{name}/trigger', 'submitter', 'Ask for a tick now', {
+    description:
+      'It waits for the run of the tick before, whatever the rule of overlap. A paused schedule takes it, too.',
+    params,
+    answers: {
+      202: jsonAnswer(
+        'asked for',
+        answerObject('AskedTick', { planned: time, run: RunId.describe('the run it will have') }),
+      ),
+    },
+    problems: [404],
+  }),
+  listTicks: route('GET /v1/schedules/{name}/ticks', 'reader', 'List the ticks of a schedule, newest first', {
+    params,
+    query: z.strictObject(page),
+    answers: {
+      200: jsonAnswer(
+        'a page of ticks',
+        answerObject('TickPage', { ticks: z.array(Tick), next: z.string().nullable() }),
+      ),
+    },
+    problems: [404],
+  }),
+  deleteSchedule: route('DELETE /v1/schedules/{name}', 'submitter', 'Remove a schedule', {
+    description: 'Runs that have begun go on. The record keeps the schedule, its versions and its ticks.',
+    params,
+    answers: { 200: jsonAnswer('removed', answerObject('RemovedSchedule', { name: ScheduleName, id: z.uuid() })) },
+    problems: [404],
+  }),
+};

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { RunId } from './names.ts';
+import { type CronTimes, nextCronTick, parseCron, previousCronTick } from './schedule-cron.ts';
+import type { Period, ScheduleHead, TickKind, Trigger } from './schedule.ts';
+
+const parsedCrons = new Map<string, CronTimes>();
+const mostParsed = 10_000;
+
+function timesOf({ cron, timezone }: { cron: string; timezone: string }): CronTimes {
+  const key = `${timezone} ${cron}`;
+  const known = parsedCrons.get(key);
+  if (known) return known;
+  const times = parseCron(cron, timezone);
+  if (parsedCrons.size >= mostParsed) parsedCrons.clear();
+  parsedCrons.set(key, times);
+  return times;
+}
+
+/** The first planned time after an instant. */
+export function nextTime(trigger: Trigger, after: number): number | undefined {
+  if ('cron' in trigger) return nextCronTick(timesOf(trigger), after);
+  const [every, anchor] = [trigger.everySeconds * 1000, Date.parse(trigger.anchor)];
+  return anchor + (Math.floor((after - anchor) / every) + 1) * every;
+}
+
+/** The last planned time before an instant. */
+export function previousTime(trigger: Trigger, before: number): number | undefined {
+  if ('cron' in trigger) return previousCronTick(timesOf(trigger), before);
+  const [every, anchor] = [trigger.everySeconds * 1000, Date.parse(trigger.anchor)];
+  return anchor + (Math.ceil((before - anchor) / every) - 1) * every;
+}
+
+const endOf = ({ until }: Period) => (until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until));
+
+/** The first tick of a schedule that is planned after an instant. */
+export function nextTick({ periods }: Pick<ScheduleHead, 'periods'>, after: number): number | undefined {
+  for (const period of periods) {
+    const tick = nextTime(period.trigger, Math.max(after, Date.parse(period.from)));
+    if (tick !== undefined && tick <= endOf(period)) return tick;
+  }
+  return undefined;
+}
+
+/** The newest ticks that are planned after one instant and until another, in order; `more`: there are older ones. */
+export function ticksBetween(
+  { periods }: Pick<ScheduleHead, 'periods'>,
+  after: number,
+  until: number,
+  most: number,
+): { ticks: number[]; more: boolean } {
+  const ticks: number[] = [];
+  for (const period of periods.toReversed()) {
+    const from = Math.max(after, Date.parse(period.from));
+    let tick = previousTime(period.trigger, Math.min(until, endOf(period)) + 1);
+    for (; tick !== undefined && tick > from; tick = previousTime(period.trigger, tick)) {
+      if (ticks.length >= most) return { ticks: ticks.reverse(), more: true };
+      ticks.push(tick);
+    }
+  }
+  return { ticks: ticks.reverse(), more: false };
+}
+
+export function currentPeriod({ periods }: Pick<ScheduleHead, 'periods'>): Period {
+  const last = periods.at(-1);
+  if (!last) throw new TypeError('a schedule has at least one period');
+  return last;
+}
+
+/** By how much all ticks of a schedule begin later than planned: it follows from the name, so that it is always the same. */
+export function jitterMs(head: Pick<ScheduleHead, 'tenant' | 'name' | 'periods'>): number {
+  const { jitterSeconds } = currentPeriod(head).rules;
+  const hash = createHash('sha256').update(`${head.tenant}/${head.name}`).digest();
+  return Math.floor((hash.readUInt32BE(0) / 2 ** 32) * jitterSeconds * 1000);
+}
+
+/**
+ * The id of a tick's run: a UUIDv7 of the planned time whose random part follows from schedule and tick. Whoever decides
+ * the tick, and however often, it is this one.
+ */
+export function tickRunId(schedule: string, kind: TickKind, planned: number): RunId {
+  const bytes = createHash('sha256').update(`${schedule}/${kind}/${planned}`).digest().subarray(0, 16);
+  bytes.writeUIntBE(planned, 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+const endOfTime = 10 ** 15;
+
+/** What a tick is called in the record. Names sort from the newest to the oldest, so that a list begins with the newest. */
+export function tickName(kind: TickKind, planned: number): string {
+  const order = String(endOfTime - planned).padStart(15, '0');
+  return `${order}-${new Date(planned).toISOString().replaceAll(':', '')}-${kind}`;
+}
+
+/** From the name back to the tick; undefined for a name that is none of ours. */
+export function tickOfName(name: string): { kind: TickKind; planned: number } | undefined {
+  const [, order, kind] = /^(\d{15})-[^-]{4}-[^-]{2}-[^-]{12,14}-(planned|asked)$/.exec(name) ?? [];
+  return order === undefined ? undefined : { kind: kind as TickKind, planned: endOfTime - Number(order) };
+}

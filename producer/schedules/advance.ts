@@ -1,0 +1,120 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { decide, type Decision, type Step } from '@hotcell/contract/schedule-decide.ts';
+import { tickName } from '@hotcell/contract/schedule-ticks.ts';
+import type { ScheduleHead, TickRecord } from '@hotcell/contract/schedule.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { readOpenMarker } from '@hotcell/record/run-marks.ts';
+import { putHead, type StoredHead } from '@hotcell/record/schedule-records.ts';
+import { nameOfTick, putTick, readTick, type StoredTick, tickNames } from '@hotcell/record/tick-records.ts';
+import { cancelRun } from '../cancel.ts';
+import type { Producer } from '../producer.ts';
+import { paused } from './change-schedule.ts';
+import { refused, startTick } from './start-tick.ts';
+import { enter, readBook, settle, type TickBook, type TickSource } from './tick-book.ts';
+
+/** A schedule as its leader knows it. What it knows may be older than the record: then a write fails, and it reads again. */
+export interface Known {
+  head: StoredHead;
+  book: TickBook;
+}
+
+function ticksIn({ store, news }: Pick<Producer, 'store' | 'news'>, head: ScheduleHead): TickSource {
+  return {
+    names: () => tickNames(store, head),
+    read: (name) => readTick(store, head, name),
+    stateOf: async (run) => {
+      const result = await news.resultOf(head.tenant, run);
+      if (result) return result.outcome;
+      if (await readOpenMarker(store, head.tenant, run)) return 'open';
+      // It may have ended, and its marker been removed, between the two reads.
+      return (await news.resultOf(head.tenant, run))?.outcome;
+    },
+  };
+}
+
+export async function know(producer: Producer, head: StoredHead): Promise<Known> {
+  return { head, book: await readBook(head.value, ticksIn(producer, head.value)) };
+}
+
+/** One step further, as far as this moment allows: sees what has ended, decides what is due, and does it. */
+export async function advance(producer: Producer, known: Known, now: number): Promise<Decision> {
+  const { book } = known;
+  const head = known.head.value;
+  for (const { stored, outcome } of await settle(head, book, ticksIn(producer, head)))
+    if (outcome === 'rejected') await recordRefusal(producer, stored);
+  const key = await producer.keys.standingOf(head.key);
+  const decision = decide(
+    {
+      ...{ head, decidedUntil: book.decidedUntil, failures: book.failures },
+      unsettled: book.unsettled.map(({ stored, begun }) => ({ tick: stored.value, begun })),
+      asked: await unrecorded(producer, head),
+      keyRefused: 'refused' in key ? key.refused : undefined,
+    },
+    now,
+  );
+  for (const step of decision.steps) await perform(producer, known, step, now);
+  await forgetAsked(producer, known);
+  return decision;
+}
+
+/** What callers asked for, and no leader has recorded. */
+async function unrecorded({ store }: Producer, head: ScheduleHead): Promise<number[]> {
+  const times = head.asked.map(({ at }) => Date.parse(at));
+  const records = await Promise.all(times.map((at) => readTick(store, head, tickName('asked', at))));
+  return times.filter((_, i) => records[i] === undefined);
+}
+
+async function forgetAsked({ store }: Producer, known: Known): Promise<void> {
+  if (known.head.value.asked.length === 0) return;
+  crashPoint('schedule.asked');
+  known.head = await putHead(store, { ...known.head.value, asked: [] }, known.head);
+}
+
+async function perform(producer: Producer, known: Known, step: Step, now: number): Promise<void> {
+  const { store, log } = producer;
+  const head = known.head.value;
+  switch (step.do) {
+    case 'record':
+    case 'change': {
+      const before = step.do === 'change' ? unsettledOf(known.book, step.tick)?.stored : undefined;
+      enter(known.book, await putTick(store, step.tick, before));
+      crashPoint(`schedule.${step.tick.state}`);
+      return;
+    }
+    case 'start':
+      return await start(producer, known, step.tick);
+    case 'cancel': {
+      const reason = 'the next tick of the schedule replaces it';
+      await cancelRun(producer, { tenant: head.tenant, run: step.tick.run, by: `schedule ${head.name}`, reason }).catch(
+        (error: unknown) => {
+          if (!(error instanceof HotcellError && error.code === 'finished_already')) throw error;
+        },
+      );
+      crashPoint('schedule.cancelled');
+      return;
+    }
+    case 'pause':
+      log.warn({ schedule: head.name, tenant: head.tenant, reason: step.reason }, 'paused a schedule');
+      known.head = await putHead(store, paused(head, { by: 'Hotcell', reason: step.reason }, now), known.head);
+      crashPoint('schedule.paused');
+  }
+}
+
+function unsettledOf(book: TickBook, tick: TickRecord) {
+  return book.unsettled.find(({ stored }) => nameOfTick(stored.value) === nameOfTick(tick));
+}
+
+async function start(producer: Producer, known: Known, tick: TickRecord): Promise<void> {
+  const entry = unsettledOf(known.book, tick);
+  if (!entry) return;
+  const refusal = await startTick(producer, tick);
+  if (refusal) enter(known.book, await putTick(producer.store, refusal, entry.stored));
+  else entry.begun = true;
+}
+
+/** Its run was refused by a leader that died before it could write so. */
+async function recordRefusal({ store, news }: Producer, stored: StoredTick): Promise<void> {
+  const { tenant, run } = stored.value;
+  const result = await news.resultOf(tenant, run);
+  await putTick(store, refused(stored.value, result?.reason ?? '', result?.errors ?? []), stored);
+}

@@ -1,0 +1,82 @@
+interface Due {
+  key: string;
+  at: number;
+}
+
+/** When each schedule is to be looked at next: the earliest first, and one tenant's turn after the other's. */
+export class DueQueue {
+  readonly #tenants = new Map<string, Due[]>();
+  /** What counts of each key; what a heap holds beside it is out of date. */
+  readonly #times = new Map<string, number>();
+
+  put(tenant: string, key: string, at: number): void {
+    this.#times.set(key, at);
+    const heap = this.#tenants.get(tenant) ?? [];
+    this.#tenants.set(tenant, heap);
+    push(heap, { key, at });
+  }
+
+  /** The key that is due, of the tenant whose turn it is. It has to be put again. */
+  take(now: number): string | undefined {
+    for (const [tenant, heap] of this.#tenants) {
+      const first = this.#firstOf(heap);
+      if (first === undefined) this.#tenants.delete(tenant);
+      if (first === undefined || first.at > now) continue;
+      pop(heap);
+      this.#times.delete(first.key);
+      // Its next turn comes after those of all others.
+      this.#tenants.delete(tenant);
+      this.#tenants.set(tenant, heap);
+      return first.key;
+    }
+    return undefined;
+  }
+
+  nextAt(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const heap of this.#tenants.values()) next = Math.min(next, this.#firstOf(heap)?.at ?? next);
+    return next;
+  }
+
+  clear(): void {
+    this.#tenants.clear();
+    this.#times.clear();
+  }
+
+  #firstOf(heap: Due[]): Due | undefined {
+    for (;;) {
+      const first = heap[0];
+      if (first === undefined || this.#times.get(first.key) === first.at) return first;
+      pop(heap);
+    }
+  }
+}
+
+function push(heap: Due[], due: Due): void {
+  let at = heap.push(due) - 1;
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
+    if (!swapIfLater(heap, parent, at)) return;
+    at = parent;
+  }
+}
+
+function pop(heap: Due[]): void {
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return;
+  heap[0] = last;
+  for (let at = 0; ; ) {
+    const [left, right] = [2 * at + 1, 2 * at + 2];
+    const child = (heap[right]?.at ?? Number.POSITIVE_INFINITY) < (heap[left]?.at ?? 0) ? right : left;
+    if (!swapIfLater(heap, at, child)) return;
+    at = child;
+  }
+}
+
+function swapIfLater(heap: Due[], parent: number, child: number): boolean {
+  const [above, below] = [heap[parent], heap[child]];
+  if (!above || !below || above.at <= below.at) return false;
+  heap[parent] = below;
+  heap[child] = above;
+  return true;
+}
