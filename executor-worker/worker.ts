@@ -8,6 +8,7 @@ import type { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import type { Signer } from '@hotcell/record/signer.ts';
+import type { PostureForms } from '@hotcell/record/posture-store.ts';
 import type { StepRetry } from '@hotcell/record/patience.ts';
 import type { Capacity } from './pull/capacity.ts';
 import type { Heartbeat } from './pull/heartbeat.ts';
@@ -40,6 +41,7 @@ export interface Worker {
   capacity: Capacity;
   /** The bytes of outputs that this process may hold on their way to the store. */
   outputRoom: FairShare;
+  postures: PostureForms;
   /** A ticket went back for another worker: for a moment this one doesn't compete for it. */
   passOn: () => void;
   steps: Steps;

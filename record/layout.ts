@@ -35,6 +35,7 @@ export const recordKeys = {
     `${recordKeys.attempt(tenant, run, place)}evidence.sigstore.json`,
   attemptRecord: (tenant: string, run: RunId, place: AttemptPlace) =>
     `${recordKeys.attempt(tenant, run, place)}attempt.json`,
+  posture: (tenant: string, digest: Digest) => `postures/${tenant}/${hexOf(digest)}.json`,
   cas: (tenant: string, digest: Digest) => `cas/${tenant}/sha256/${hexOf(digest).slice(0, 2)}/${hexOf(digest)}`,
   casPrefix: (tenant: string) => `cas/${tenant}/sha256/`,
   manifest: (tenant: string, id: Digest) => `snapshots/${tenant}/${hexOf(id)}.jsonl`,

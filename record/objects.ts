@@ -3,6 +3,7 @@ import { Envelope } from '@hotcell/contract/evidence/dsse.ts';
 import { SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';
 import { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
+import { PostureForm } from '@hotcell/contract/posture.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { ScheduleHead, ScheduleVersion, TickRecord } from '@hotcell/contract/schedule.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
@@ -99,6 +100,15 @@ export const objects = {
     'first',
     both,
     'refusals90',
+    true,
+  ),
+  posture: record(
+    'postures/<tenant>/<digest>.json',
+    recordKeys.posture,
+    PostureForm,
+    'digest',
+    worker,
+    'forever',
     true,
   ),
   content: record('cas/<tenant>/sha256/<ab>/<digest>', recordKeys.cas, Bytes, 'digest', both, 'referenced', true),

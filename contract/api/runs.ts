@@ -108,6 +108,15 @@ const RerunRequest = requestObject('RerunRequest', {
 });
 export type RerunRequest = z.infer<typeof RerunRequest>;
 
+const bulk = ['posture'] as const;
+const include = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(bulk, `must be one or more of ${bulk.join(', ')}, separated by commas`)).max(bulk.length))
+  .optional()
+  .describe('what is left out unless it is asked for: "posture", the isolation that the cell really had');
+export type Include = (typeof bulk)[number];
+
 const prefer = z
   .string()
   .optional()
@@ -128,6 +137,7 @@ export const runRoutes = {
         .optional()
         .describe('the same key and the same request again give the same run'),
     }),
+    query: z.strictObject({ include }),
     // Admission reads it, and says of words that other systems use what to write here instead.
     body: { ...jsonBody(requestSchema('RunRequest', SubmittedRun)), parsedBy: 'handler' },
     answers: {
@@ -156,6 +166,7 @@ export const runRoutes = {
   }),
   getRun: route('GET /v1/runs/{run}', 'reader', 'Show a run: its result, or how far it is', {
     params: RunParams,
+    query: z.strictObject({ include }),
     headers: z.object({ prefer }),
     answers: { 200: jsonAnswer('the run', RunView, waited) },
     problems: [404],

@@ -1,6 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { HostFrame, KillReason } from '@hotcell/contract/frames.ts';
-import type { Posture } from '@hotcell/contract/posture.ts';
+import type { FormedPosture } from '@hotcell/contract/posture-form.ts';
+import type { TakenPosture } from '@hotcell/contract/posture.ts';
 import type { CellEvent, SealedCell } from './sealed-cell.ts';
 import { type Job, jobFrames } from '../execute/job.ts';
 import type { CellDeps } from './deps.ts';
@@ -13,11 +14,14 @@ import type { Talk } from './talk.ts';
 /** A cell's end can be seen up to a second after the end of its stream. */
 const deathMs = 20_000;
 
+export type Proof = Pick<SealedCell, 'posture' | 'formed'>;
+
 /** A cell that has shown its posture, and what one job does in it. */
 export class Cell implements SealedCell {
   readonly id: string;
   readonly container: string;
-  readonly posture: Posture;
+  readonly posture: TakenPosture;
+  readonly formed: FormedPosture;
   readonly warm = false;
   readonly #made: MadeCell;
   readonly #talk: Talk;
@@ -31,10 +35,11 @@ export class Cell implements SealedCell {
   #destroyed: Promise<void> | undefined;
   #patrol: Patrol | undefined;
 
-  constructor(made: MadeCell, talk: Talk, posture: Posture, deps: CellDeps, left: Left) {
+  constructor(made: MadeCell, talk: Talk, { posture, formed }: Proof, deps: CellDeps, left: Left) {
     this.id = made.id;
     this.container = made.name;
     this.posture = posture;
+    this.formed = formed;
     this.#made = made;
     this.#talk = talk;
     this.#deps = deps;

@@ -11,7 +11,21 @@ export function insideFacts(records: readonly PostureRecord[]): PostureFacts {
       .join(' ');
     (facts[key] ??= []).push(line);
   }
-  return facts;
+  const { mount, device } = facts;
+  return {
+    ...facts,
+    ...(mount && { mount: mount.map(withoutDescriptors).sort(byPlace) }),
+    ...(device && { device: device.toSorted(byPlace) }),
+  };
+}
+
+/** gVisor numbers the descriptors behind its mounts as they come, and engines mount in any order: they tell nothing. */
+const withoutDescriptors = (line: string) => line.replaceAll(/\b([rw]fdno)=\d+/g, '$1=any');
+
+/** Both come in any order. Of mounts at one point, the later hides the earlier: these keep their order. */
+function byPlace(a: string, b: string): number {
+  const [one = '', other = ''] = [a.split(' ', 1)[0], b.split(' ', 1)[0]];
+  return one < other ? -1 : Number(one > other);
 }
 
 /** What the testimony is worth on each runtime; `witness` is whose word the view from outside is. */

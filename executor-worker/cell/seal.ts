@@ -5,17 +5,18 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { type HostFrame, frameLimits } from '@hotcell/contract/frames.ts';
 import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
 import { within } from '@hotcell/contract/waits.ts';
-import type { Posture } from '@hotcell/contract/posture.ts';
+import { formPosture } from '@hotcell/contract/posture-form.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import { cellCpus, settableRlimits } from '@hotcell/contract/cell-bounds.ts';
 import { waitingMs } from './cell-times.ts';
-import { Cell } from './cell.ts';
+import { Cell, type Proof } from './cell.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell, type Left } from './destroy.ts';
 import { initError, outOfOrder } from './cell-events.ts';
 import { environmentOf } from './cell-image.ts';
 import type { MadeCell } from './cell-maker.ts';
+import { ownWords } from './own-words.ts';
 import { expectedPosture } from './posture-expected.ts';
 import { insideFacts, postureWorth } from './posture-facts.ts';
 import { insideDifferences } from './posture-inside.ts';
@@ -70,7 +71,7 @@ async function proven(
   { init, firstCpu }: { init: Digest; firstCpu: number },
   started: Promise<void>,
   { maker }: CellDeps,
-): Promise<Posture> {
+): Promise<Proof> {
   const nonce = randomBytes(frameLimits.nonceBytes);
   const env = environmentOf(made.plan, made.image);
   const asked = { uid: made.uid, plan: made.plan, firstCpu };
@@ -86,11 +87,9 @@ async function proven(
       `The cell is not what the policy requires, so it got no code: ${differences.join('; ')}.`,
       { issues: differences.map((message) => ({ path: 'posture', message })) },
     );
-  return {
-    inside: insideFacts(records),
-    outside: outside.facts,
-    worth: postureWorth(made.plan.runtime, maker.witness),
-  };
+  const worth = postureWorth(made.plan.runtime, maker.witness);
+  const posture = { inside: insideFacts(records), outside: outside.facts, worth };
+  return { posture, formed: formPosture(posture, ownWords(made, records, outside.facts)) };
 }
 
 type Made = Pick<MadeCell, 'uid' | 'plan'> & { firstCpu: number };

@@ -1,13 +1,16 @@
 import type { BlockFacts } from '@hotcell/contract/decide-outcome.ts';
 import type { KillReason } from '@hotcell/contract/frames.ts';
-import type { Posture } from '@hotcell/contract/posture.ts';
+import type { FormedPosture } from '@hotcell/contract/posture-form.ts';
+import type { TakenPosture } from '@hotcell/contract/posture.ts';
 import type { Job } from '../execute/job.ts';
 
 /** A cell that has shown its posture. It is used once. */
 export interface SealedCell {
   readonly id: string;
   readonly container: string;
-  readonly posture: Posture;
+  readonly posture: TakenPosture;
+  /** The same in two parts, as the record keeps it. */
+  readonly formed: FormedPosture;
   readonly warm: boolean;
   /** Hand the code over. The consumer sets the pace: what it does not read stays in the job's pipes. */
   run(job: Job): AsyncIterable<CellEvent>;

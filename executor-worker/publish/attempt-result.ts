@@ -47,7 +47,7 @@ export function resultWithout(stage: Stage, { error, ...ending }: AttemptEnding,
   return {
     ...base,
     limits: 'effective' in stage ? stage.effective.limits : null,
-    posture: 'cell' in stage ? stage.cell.posture : null,
+    posture: 'cell' in stage ? stage.cell.formed.named : null,
     attempts: [...history.attempts, ...(own ? [own] : [])],
     timings: { ...base.timings, finishedAt, queuedMs },
   };

@@ -4,12 +4,13 @@ import type { AttemptRecord } from '@hotcell/record/schemas.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
 import { recordAttempt } from '@hotcell/record/attempt-history.ts';
 import { claimNext } from '@hotcell/record/claim.ts';
-import { commit, followCommitted } from '@hotcell/record/commit.ts';
+import { followCommitted } from '@hotcell/record/commit.ts';
 import { patiently } from '@hotcell/record/patience.ts';
 import { anotherMayFit } from '../pull/other-workers.ts';
 import type { RunControl } from '../pull/run-control.ts';
 import type { Attempted, Stage } from '../stages.ts';
 import type { Worker } from '../worker.ts';
+import { commitWithPosture } from './commit-with-posture.ts';
 import { type AttemptEnding, lostReason, noEarlierThan, resultWithout } from './attempt-result.ts';
 
 /** How often the platform may fail a run before it is given up. */
@@ -91,7 +92,7 @@ export async function loseTo(worker: Worker, stage: Stage): Promise<Served> {
 
 async function end(worker: Worker, stage: Stage, ending: AttemptEnding): Promise<Served> {
   const result = resultWithout(stage, ending, new Date());
-  return (await commit(worker, result, knownOf(stage))) ? { kind: 'done' } : loseTo(worker, stage);
+  return (await commitWithPosture(worker, stage, result)) ? { kind: 'done' } : loseTo(worker, stage);
 }
 
 /** Without a claim there was no attempt, and nothing is recorded. */
@@ -112,13 +113,6 @@ export async function recordOwnAttempt(
 const isClaimed = (stage: Stage): stage is Attempted => 'claim' in stage;
 const attemptOf = (stage: Stage) => ('claim' in stage ? stage.claim.attempt : undefined);
 const specOf = (stage: Stage) => ('spec' in stage ? stage.spec : undefined);
-
-/** What a statement binds beside the result. */
-export const knownOf = (stage: Stage) => ({
-  spec: specOf(stage),
-  effective: 'effective' in stage ? stage.effective : undefined,
-  receipt: 'spec' in stage ? stage.receipt : undefined,
-});
 
 function codeOf(error: unknown): string {
   return error instanceof HotcellError ? error.code : 'internal';

@@ -1,10 +1,10 @@
 import { cancelledBy, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
-import { commit } from '@hotcell/record/commit.ts';
 import type { Executed } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 import { resultOf } from './attempt-result.ts';
-import { knownOf, loseTo, recordOwnAttempt, retryMs } from './fall-back.ts';
+import { commitWithPosture } from './commit-with-posture.ts';
+import { loseTo, recordOwnAttempt, retryMs } from './fall-back.ts';
 
 /** A cancel between the program's end and the commit still counts; what the program did is published beside it. */
 export function unlessCancelled(executed: Executed, stop: Stop | undefined): Executed {
@@ -26,5 +26,5 @@ export async function tryAgain(worker: Worker, executed: Executed): Promise<Serv
 
 export async function publish(worker: Worker, executed: Executed): Promise<Served> {
   const result = resultOf(executed, new Date());
-  return (await commit(worker, result, knownOf(executed))) ? { kind: 'done' } : loseTo(worker, executed);
+  return (await commitWithPosture(worker, executed, result)) ? { kind: 'done' } : loseTo(worker, executed);
 }

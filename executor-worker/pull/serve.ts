@@ -12,6 +12,7 @@ import { Queues } from '@hotcell/outside/queue/queues.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { patiently } from '@hotcell/record/patience.ts';
 import type { Signer } from '@hotcell/record/signer.ts';
+import { PostureForms } from '@hotcell/record/posture-store.ts';
 import { Capacity } from './capacity.ts';
 import type { WorkerSettings } from '../worker-config.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -73,6 +74,7 @@ export async function serve(
     heartbeat,
     capacity,
     outputRoom: new FairShare({ limit: 'outputs', what: 'bytes of outputs on their way', total: outputRoomBytes }),
+    postures: new PostureForms(store),
     passOn,
     steps,
     log,

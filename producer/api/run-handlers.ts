@@ -7,6 +7,7 @@ import { listRuns } from '../list-runs.ts';
 import type { GiveBack } from '@hotcell/outside/process/fair-share.ts';
 import type { Producer } from '../producer.ts';
 import { rerun } from '../rerun.ts';
+import { shownView } from '../shown-result.ts';
 import { requireSpec, runIdOf, specOf, viewOf } from '../view-run.ts';
 import type { Handlers } from './register-routes.ts';
 import { endsWith, heldFor } from './streams.ts';
@@ -17,7 +18,7 @@ const longestWaitSeconds = 600;
 export function runHandlers(producer: Producer) {
   const { streams } = producer;
   return {
-    async submitRun({ caller, headers, request, reply }) {
+    async submitRun({ caller, headers, query, request, reply }) {
       const { tenant } = caller;
       const answered = await ask(producer, { body: request.body, caller, idempotencyKey: headers['idempotency-key'] });
       const { run } = answered;
@@ -27,23 +28,22 @@ export function runHandlers(producer: Producer) {
       // What is accepted is answered: where there is no room for a wait, at once.
       const place = seconds > 0 ? streams.tryTake(tenant) : undefined;
       const result = place && (await resultWithin(producer, reply, { tenant, run, seconds, place }));
-      if (result) return result;
+      if (result) return await shownView(producer, result, query.include);
       reply.code(202);
-      return place ? await viewOf(producer, tenant, run) : accepted(answered);
+      return place ? await shownView(producer, await viewOf(producer, tenant, run)) : accepted(answered);
     },
 
     listRuns: async ({ caller, query }) => await listRuns(producer, caller.tenant, query),
 
-    async getRun({ caller: { tenant }, params, headers, reply }) {
+    async getRun({ caller: { tenant }, params, query: { include }, headers, reply }) {
       const run = runIdOf(params.run);
       // Whether there is such a run comes first, before any waiting.
       const view = await viewOf(producer, tenant, run);
-      if (isFinished(view)) return view;
-      const seconds = secondsOf(headers.prefer);
-      if (seconds === 0) return view;
+      const seconds = isFinished(view) ? 0 : secondsOf(headers.prefer);
+      if (seconds === 0) return await shownView(producer, view, include);
       const place = streams.take(tenant);
       const result = await resultWithin(producer, reply, { tenant, run, seconds, place });
-      return result ?? (await viewOf(producer, tenant, run));
+      return await shownView(producer, result ?? (await viewOf(producer, tenant, run)), include);
     },
 
     async getSpec({ caller: { tenant }, params, reply }) {
@@ -57,7 +57,7 @@ export function runHandlers(producer: Producer) {
       const run = runIdOf(params.run);
       await viewOf(producer, tenant, run);
       await cancelRun(producer, { tenant, run, by: key, reason: body?.reason ?? 'no reason was given' });
-      return await viewOf(producer, tenant, run);
+      return await shownView(producer, await viewOf(producer, tenant, run));
     },
 
     async rerunRun({ caller, params, body, reply }) {

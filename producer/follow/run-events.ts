@@ -3,6 +3,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
 import { readLog } from '../logs/read.ts';
 import type { Producer } from '../producer.ts';
+import { briefResult } from '../shown-result.ts';
 import { progressNow } from '../view-run.ts';
 import { merge } from './merge.ts';
 
@@ -18,7 +19,7 @@ export async function* eventsOf(producer: Producer, followed: Followed): AsyncGe
   const { tenant, run, signal } = followed;
   yield* merge<RunEvent>(statuses(producer, followed), logs(producer, followed));
   const result = signal.aborted ? undefined : await producer.news.resultOf(tenant, run);
-  if (result) yield { type: 'result', result };
+  if (result) yield { type: 'result', result: briefResult(result) };
 }
 
 async function* logs(producer: Producer, { tenant, run, after, signal }: Followed): AsyncGenerator<RunEvent> {

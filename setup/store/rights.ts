@@ -42,13 +42,14 @@ const rights: Readonly<Record<Account, Rights>> = {
   worker: {
     // A machine that runs jobs has no need for API keys.
     record: {
-      get: ['runs/*', 'snapshots/*', 'cas/*', 'policies/*', 'images/*', 'seccomp/*', 'names/*', 'keys/*'],
+      get: ['runs/*', 'postures/*', 'snapshots/*', 'cas/*', 'policies/*', 'images/*', 'seccomp/*', 'names/*', 'keys/*'],
       put: [
         'runs/*/result.json',
         'runs/*/attempt.json',
         'runs/*/log.ndjson.zst',
         'runs/*/evidence.sigstore.json',
         'keys/requests/*',
+        'postures/*',
         'cas/*',
         'snapshots/*',
         'names/*',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { cancelRun } from '@hotcell/producer/cancel.ts';
 import { type Bed, openBed } from '../support/bed.ts';
+import { wholePosture } from '@hotcell/record/posture-store.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { openOwnKeeper, type OwnKeeper } from '../support/own-keeper.ts';
 import { resultOf, running, settled } from '../support/promise.ts';
@@ -45,7 +46,9 @@ test('a worker without an engine runs code in a cell of the keeper’s and commi
   const result = await resultOf(house, run, 120_000);
   assert.equal(result.outcome, 'succeeded', result.reason);
   assert.equal(result.outputs.files[0]?.path, 'a.txt');
-  assert.equal(result.posture?.outside['maker'], 'keeper');
+  assert.ok(result.posture);
+  const posture = await wholePosture(house.store, house.tenant, result.posture);
+  assert.equal(posture.outside['maker'], 'keeper');
   await settled(house, [run]);
 });
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Effective } from '@hotcell/contract/admission.ts';
+import { formPosture } from '@hotcell/contract/posture-form.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import type { CellEvent, SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
@@ -54,6 +55,7 @@ class EchoCell implements SealedCell {
   readonly container: string;
   readonly warm = false;
   readonly posture = { inside: {}, outside: {}, worth: 'none: it only echoes' };
+  readonly formed = formPosture(this.posture, {});
   readonly #killed = new AbortController();
 
   constructor({ run, attempt }: CellPlan) {

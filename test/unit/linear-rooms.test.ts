@@ -5,6 +5,8 @@ import { describe, test } from 'node:test';
 import { linesOf } from '@hotcell/client/lines.ts';
 import { protocol } from '@hotcell/contract/frames.ts';
 import { languages } from '@hotcell/contract/languages.ts';
+import { formPosture } from '@hotcell/contract/posture-form.ts';
+import type { TakenPosture } from '@hotcell/contract/posture.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { manifestOf, readManifest } from '@hotcell/contract/snapshot.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
@@ -51,6 +53,11 @@ const hostile: Readonly<Record<string, Hostile>> = {
     size: 20_000,
     make: (size) => Buffer.from(JSON.stringify(of(size).map((i) => `${i}`)).replace('"0"', '"\\ud800"')),
     read: parseBody,
+  },
+  'a posture of words': {
+    size: 50_000,
+    make: (size) => ({ inside: { mount: of(size).map((i) => `point=/${i} {cell}`) }, outside: {}, worth: '' }),
+    read: (posture: TakenPosture) => formPosture(posture, { cell: '1234' }),
   },
   'a source of slashes': { size: 200_000, make: (size) => `s3:/${'/'.repeat(size)}`, read: sourceForm },
   'a source of newlines': { size: 200_000, make: (size) => `s3://a${'\n'.repeat(size)}`, read: sourceForm },

@@ -58,6 +58,7 @@ const samples = {
     ...{ version: 1, snapshot: digest, locations: digest, files: 0, bytes: 0 },
     ...{ mode: 'copy', source: '', by: '', at },
   },
+  posture: { version: 1, inside: {}, outside: {}, worth: '' },
   name: { version: 1, name: 'n', history: [{ snapshot: digest, at, by: 'b' }] },
   policy: policyOf({}),
   revocation: { version: 1, policy: digest, reason: 'r', by: 'b', at },
@@ -105,7 +106,7 @@ const samples = {
 };
 
 /** Maps whose keys a submitter or an operator chooses have no fields. */
-const maps = new Set(['labels', 'env', 'params', 'seccomp']);
+const maps = new Set(['labels', 'env', 'params', 'seccomp', 'inside', 'outside']);
 
 function withAdded(value: unknown, of = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => withAdded(one));

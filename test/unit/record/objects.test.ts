@@ -14,6 +14,7 @@ const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[nam
   attempt: ['tenant', run, { attempt: 1, claim: 'claim' }],
   log: ['tenant', run, { attempt: 1, claim: 'claim' }],
   evidence: ['tenant', run, { attempt: 1, claim: 'claim' }],
+  posture: ['tenant', digest],
   content: ['tenant', digest],
   manifest: ['tenant', digest],
   locations: ['tenant', digest],
@@ -74,7 +75,17 @@ test('an account may put exactly the objects of which the table says that it wri
 
 test('what a run was, did and made is locked by the retention of its policy, and nothing else is', () => {
   const locked = names.filter((name) => lockFor(objects[name], { mode: 'governance', days: 1 }));
-  assert.deepEqual(locked, ['spec', 'result', 'attempt', 'log', 'evidence', 'content', 'manifest', 'locations']);
+  assert.deepEqual(locked, [
+    'spec',
+    'result',
+    'attempt',
+    'log',
+    'evidence',
+    'posture',
+    'content',
+    'manifest',
+    'locations',
+  ]);
   for (const name of names) assert.equal(lockFor(objects[name], undefined), undefined);
 });
 
