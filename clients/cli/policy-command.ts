@@ -52,6 +52,13 @@ export function define(command: Command): void {
   ]).argument('<run>', aRun);
   explain.action(async (run: string) => (await api()).showExplanation(run, globalsOf(explain)));
 
+  const prompt = subcommand(command, 'prompt', 'print what to tell a model of the cells under a policy', [
+    'policy prompt sealed',
+  ]).argument('<policy>', 'a name or a digest');
+  prompt.action(async (policy: string) =>
+    (await import('./policy/policy-prompt-command.ts')).prompt(policy, globalsOf(prompt)),
+  );
+
   const revoke = subcommand(command, 'revoke', 'revoke a version of a policy everywhere; this can’t be undone', [
     'policy revoke sha256:0123… --reason "let through too much memory"',
   ])

@@ -50,6 +50,32 @@ export async function pythonWithClient(bed: Bed): Promise<string> {
   return python;
 }
 
+/** The tests of AutoGen's own extensions, from its source distribution. */
+export async function autogenTests(bed: Bed): Promise<string> {
+  const tools = await pythonTools(bed);
+  const folder = await bed.folder('autogen-sources');
+  const download = [
+    'download',
+    '--quiet',
+    '--no-deps',
+    '--no-binary=:all:',
+    '--no-build-isolation',
+    '--require-hashes',
+  ];
+  await must([
+    join(tools, 'bin/python'),
+    '-m',
+    'pip',
+    ...download,
+    '-d',
+    folder,
+    '-r',
+    join(tests, 'autogen-tests.txt'),
+  ]);
+  await must(['tar', '-xzf', join(folder, 'autogen_ext-0.7.5.tar.gz'), '-C', folder]);
+  return join(folder, 'autogen_ext-0.7.5/tests');
+}
+
 /** Runs these tests of test/python against an installation. */
 export async function pytest(
   bed: Bed,

@@ -43,7 +43,7 @@ class AsyncHotcell:
     ) -> None:
         from hotcell.http_wires import AsyncWire
 
-        self._calls = Calls(AsyncWire(find_settings(url, api_key, tenant)), patience)
+        self.calls = Calls(AsyncWire(find_settings(url, api_key, tenant)), patience)
 
     async def __aenter__(self) -> Self:
         return self
@@ -52,7 +52,7 @@ class AsyncHotcell:
         await self.close()
 
     async def close(self) -> None:
-        await self._calls.wire.close()
+        await self.calls.wire.close()
 
     async def run(
         self,
@@ -79,26 +79,26 @@ class AsyncHotcell:
         **options: Unpack[RunOptions],
     ) -> AsyncRun:
         """Returns as soon as the run is accepted: from then on it ends in exactly one result."""
-        accepted = await steps.submit(self._calls, steps.blocks_of(code, language, blocks), options)
-        return AsyncRun(self._calls, accepted.run, accepted.warnings or [])
+        accepted = await steps.submit(self.calls, steps.blocks_of(code, language, blocks), options)
+        return AsyncRun(self.calls, accepted.run, accepted.warnings or [])
 
     def run_by_id(self, run: str) -> AsyncRun:
         """A handle of a run that was submitted earlier, also by somebody else."""
-        return AsyncRun(self._calls, run, [])
+        return AsyncRun(self.calls, run, [])
 
     async def runs(self, **query: Any) -> RunPage:
         """A page of runs, newest first: status, label (a list of "NAME=VALUE"), since, limit, cursor."""
-        return await steps.runs(self._calls, query)
+        return await steps.runs(self.calls, query)
 
     async def snapshot(self, source: Any, name: Optional[str] = None) -> CreatedSnapshot:
         """Freezes a local folder or file, a DataFrame (as data.parquet), "s3://bucket/prefix" or "RUN:outputs"."""
-        return await freeze(self._calls, source, name)
+        return await freeze(self.calls, source, name)
 
     async def policies(self) -> PolicyPage:
-        return await steps.policies(self._calls)
+        return await steps.policies(self.calls)
 
     async def policy(self, name: str) -> PolicyView:
-        return await steps.policy(self._calls, name)
+        return await steps.policy(self.calls, name)
 
 
 class AsyncRun:
@@ -122,6 +122,9 @@ class AsyncRun:
         result = AsyncResult(record, log, AsyncOutputs(self._calls, self.id, record.outputs))
         result.raise_if_lost()
         return result
+
+    async def is_finished(self) -> bool:
+        return await steps.is_finished(self._calls, self.id)
 
     async def outputs(self) -> AsyncOutputs:
         """What it left in /outputs, once it is finished."""

@@ -44,7 +44,7 @@ class Hotcell:
     ) -> None:
         from hotcell.http_wires import SyncWire
 
-        self._calls = Calls(SyncWire(find_settings(url, api_key, tenant)), patience)
+        self.calls = Calls(SyncWire(find_settings(url, api_key, tenant)), patience)
 
     def __enter__(self) -> Self:
         return self
@@ -53,7 +53,7 @@ class Hotcell:
         self.close()
 
     def close(self) -> None:
-        drive(self._calls.wire.close())
+        drive(self.calls.wire.close())
 
     def run(
         self,
@@ -80,26 +80,26 @@ class Hotcell:
         **options: Unpack[RunOptions],
     ) -> Run:
         """Returns as soon as the run is accepted: from then on it ends in exactly one result."""
-        accepted = drive(steps.submit(self._calls, steps.blocks_of(code, language, blocks), options))
-        return Run(self._calls, accepted.run, accepted.warnings or [])
+        accepted = drive(steps.submit(self.calls, steps.blocks_of(code, language, blocks), options))
+        return Run(self.calls, accepted.run, accepted.warnings or [])
 
     def run_by_id(self, run: str) -> Run:
         """A handle of a run that was submitted earlier, also by somebody else."""
-        return Run(self._calls, run, [])
+        return Run(self.calls, run, [])
 
     def runs(self, **query: Any) -> RunPage:
         """A page of runs, newest first: status, label (a list of "NAME=VALUE"), since, limit, cursor."""
-        return drive(steps.runs(self._calls, query))
+        return drive(steps.runs(self.calls, query))
 
     def snapshot(self, source: Any, name: Optional[str] = None) -> CreatedSnapshot:
         """Freezes a local folder or file, a DataFrame (as data.parquet), "s3://bucket/prefix" or "RUN:outputs"."""
-        return drive(freeze(self._calls, source, name))
+        return drive(freeze(self.calls, source, name))
 
     def policies(self) -> PolicyPage:
-        return drive(steps.policies(self._calls))
+        return drive(steps.policies(self.calls))
 
     def policy(self, name: str) -> PolicyView:
-        return drive(steps.policy(self._calls, name))
+        return drive(steps.policy(self.calls, name))
 
 
 async def _next(rows: AsyncGenerator[LogRow, None]) -> Optional[LogRow]:
@@ -127,6 +127,9 @@ class Run:
         result = Result(record, log, Outputs(self._calls, self.id, record.outputs))
         result.raise_if_lost()
         return result
+
+    def is_finished(self) -> bool:
+        return drive(steps.is_finished(self._calls, self.id))
 
     @property
     def outputs(self) -> Outputs:

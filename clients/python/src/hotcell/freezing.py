@@ -7,6 +7,7 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -52,8 +53,8 @@ async def upload(calls: Calls, files: Sequence[FrozenFile], name: Optional[str] 
     # To begin again with the same files goes on where the last upload was interrupted.
     begun = await calls.read(Upload, posted("/v1/uploads", {"files": entries}))
     by_digest = {file.sha256: file for file in files}
-    for digest in begun.missing:
-        await _send(calls, begun.upload, by_digest[digest])
+    sends = [partial(_send, calls, begun.upload, by_digest[digest]) for digest in begun.missing]
+    await calls.wire.together(sends)
     ended = {"upload": begun.upload, "files": entries, **({"name": name} if name else {})}
     return await calls.read(CreatedSnapshot, posted("/v1/snapshots", ended, timeout=_longest_freeze))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -14,13 +15,16 @@ import httpx
 from hotcell.answered import Answered
 from hotcell.failures import ApiUnreachable
 from hotcell.local_settings import Settings
-from hotcell.wire import Asked, Opened
+from hotcell.wire import Asked, Opened, drive
 
 T = TypeVar("T")
+Steps = Callable[[], Coroutine[Any, Any, None]]
 
 # Waiting runs hold a connection each; more than these wait for one of them.
 _limits = httpx.Limits(max_connections=128, max_keepalive_connections=32, keepalive_expiry=30)
 _connecting = 10.0
+# Uploads and downloads of one call.
+_at_once = 8
 
 
 def _options(settings: Settings) -> dict[str, Any]:
@@ -80,6 +84,10 @@ class _AsyncOpened(_SyncOpened):
             yield chunk
 
 
+def _driven(steps: Steps) -> None:
+    drive(steps())
+
+
 class SyncWire:
     def __init__(self, settings: Settings) -> None:
         self._url = settings.url
@@ -99,6 +107,15 @@ class SyncWire:
                 answer.close()
         except httpx.HTTPError as error:
             raise _unreachable(self._url, error) from error
+
+    async def together(self, steps: Sequence[Steps]) -> None:
+        with ThreadPoolExecutor(_at_once) as pool:
+            begun = [pool.submit(_driven, one) for one in steps]
+            try:
+                for end in begun:
+                    end.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     async def pause(self, seconds: float) -> None:
         time.sleep(seconds)
@@ -129,6 +146,18 @@ class AsyncWire:
                 await answer.aclose()
         except httpx.HTTPError as error:
             raise _unreachable(self._url, error) from error
+
+    async def together(self, steps: Sequence[Steps]) -> None:
+        free = asyncio.Semaphore(_at_once)
+
+        async def in_turn(one: Steps) -> None:
+            async with free:
+                await one()
+
+        ends = await asyncio.gather(*map(in_turn, steps), return_exceptions=True)
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
 
     async def pause(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

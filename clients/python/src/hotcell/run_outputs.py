@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 from urllib.parse import quote
@@ -64,21 +65,20 @@ class BaseOutputs:
             except HotcellError as error:
                 await patience.failed(error)
 
-    async def land(self, landing: Landing, path: str, *, executable: bool = False) -> None:
+    async def land(self, landing: Landing, path: str, to: str, *, executable: bool = False) -> None:
         file = self[path]
         patience = Patience(self._calls.wire, self._calls.patience)
         while True:
             try:
                 async with aclosing(self._chunks(path)) as chunks:
-                    return await landing.write(path, chunks, file.sha256, executable=executable)
+                    return await landing.write(to, chunks, file.sha256, executable=executable)
             except HotcellError as error:
                 await patience.failed(error)
 
     async def land_all(self, folder: os.PathLike[str] | str, paths: Optional[Iterable[str]]) -> list[Path]:
         wanted = list(self._files) if paths is None else list(paths)
         with Landing(folder) as landing:
-            for path in wanted:
-                await self.land(landing, path)
+            await self._calls.wire.together([partial(self.land, landing, path, path) for path in wanted])
             return [landing.root / path for path in wanted]
 
     async def _chunks(self, path: str) -> AsyncGenerator[bytes, None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -50,6 +51,11 @@ async def cancel(calls: Calls, run: str, reason: Optional[str]) -> None:
     except HotcellError as error:
         if error.code != "finished_already":
             raise
+
+
+async def is_finished(calls: Calls, run: str) -> bool:
+    answer = await calls.ask(Asked("GET", f"/v1/runs/{run}"), again=True)
+    return bool(json.loads(answer.body).get("status") == "finished")
 
 
 async def rerun(

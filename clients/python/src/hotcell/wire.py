@@ -3,7 +3,7 @@ loop with AsyncWire, and runs to its end without one with SyncWire, whose method
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple, Optional, Protocol, TypeVar
 
@@ -34,6 +34,10 @@ class Wire(Protocol):
 
     async def send(self, asked: Asked) -> Answered: ...
     def open(self, asked: Asked) -> AbstractAsyncContextManager[Opened]: ...
+    async def together(self, steps: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+        """A few at a time. The first failure is raised when those that were begun have ended."""
+        ...
+
     async def pause(self, seconds: float) -> None: ...
     async def offload(self, work: Callable[..., T], *args: Any) -> T: ...
     async def close(self) -> None: ...

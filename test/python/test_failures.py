@@ -1,0 +1,204 @@
+"""Failures on purpose. What lies between client and API is a proxy of the test's own; both ends are real."""
+
+import asyncio
+import gc
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from hotcell import ApiUnreachable, AsyncHotcell, Hotcell, HotcellError, NotAllowed, NotAuthenticated, RunLost
+
+
+class Proxy:
+    """Passes bytes on. `cut` decides, for each piece of an answer, how much of it still passes before the connection breaks."""
+
+    def __init__(self) -> None:
+        api = urlsplit(os.environ["HOTCELL_URL"])
+        self._api = (api.hostname or "", api.port or 80)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.cut: Callable[[bytes], int | None] = lambda piece: None
+        self.away = False
+        self.asked: list[bytes] = []
+        self._open: set[socket.socket] = set()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            if self.away:
+                client.close()
+                continue
+            api = socket.create_connection(self._api)
+            self._open |= {client, api}
+            threading.Thread(target=self._pass, args=(client, api, True), daemon=True).start()
+            threading.Thread(target=self._pass, args=(api, client, False), daemon=True).start()
+
+    def _pass(self, source: socket.socket, target: socket.socket, asking: bool) -> None:
+        try:
+            while piece := source.recv(65536):
+                if asking:
+                    self.asked.append(piece)
+                elif (most := self.cut(piece)) is not None:
+                    target.sendall(piece[:most])
+                    break
+                target.sendall(piece)
+        except OSError:
+            pass
+        for end in (source, target):
+            with_shutdown(end)
+
+    def leave(self) -> None:
+        """Breaks every connection and takes no new one."""
+        self.away = True
+        for end in list(self._open):
+            with_shutdown(end)
+
+    def close(self) -> None:
+        self._listener.close()
+        self.leave()
+        for end in self._open:
+            end.close()
+
+
+def with_shutdown(end: socket.socket) -> None:
+    try:
+        end.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    made = Proxy()
+    yield made
+    made.close()
+
+
+@contextmanager
+def new_key(role: str) -> Iterator[tuple[str, Callable[[], None]]]:
+    """A key of its own, and what revokes it."""
+    headers = {"authorization": f"Bearer {os.environ['TEST_ADMIN_KEY']}"}
+    with httpx.Client(base_url=os.environ["HOTCELL_URL"], headers=headers, timeout=None) as api:
+        made = api.post("/v1/apikeys", json={"role": role, "label": "test"}).raise_for_status().json()
+        yield made["key"], lambda: api.delete(f"/v1/apikeys/{made['id']}").raise_for_status() and None
+
+
+def test_an_api_that_goes_away_in_the_middle_and_comes_back_loses_nothing(proxy: Proxy) -> None:
+    with Hotcell(proxy.url) as hotcell:
+        run = hotcell.submit("import time\nfor i in range(6): print(i, flush=True); time.sleep(.2)")
+        text = ""
+        for row in run.logs():
+            text += row.text or ""
+            if not proxy.away and "1" in text:
+                proxy.leave()
+                threading.Timer(0.5, lambda: setattr(proxy, "away", False)).start()
+        assert text == "0\n1\n2\n3\n4\n5\n"
+        assert run.result().stdout == text
+
+
+def test_an_api_that_stays_away_is_an_error_with_what_to_do_and_the_run_goes_on(proxy: Proxy, hotcell: Hotcell) -> None:
+    with Hotcell(proxy.url, patience=1) as through:
+        run = through.submit("import time; time.sleep(2); print('done')")
+        threading.Timer(0.3, proxy.leave).start()
+        with pytest.raises(ApiUnreachable, match=r"(?s)No whole answer from .*HOTCELL_URL") as failed:
+            run.result()
+        assert failed.value.retryable
+    assert hotcell.run_by_id(run.id).result().stdout == "done\n"
+
+
+def test_a_submission_whose_answer_is_lost_is_one_run(proxy: Proxy, hotcell: Hotcell) -> None:
+    lost = []
+
+    def cut(piece: bytes) -> int | None:
+        if b" 202 " in piece and not lost:
+            lost.append(piece)
+            return 20
+        return None
+
+    proxy.cut = cut
+    with Hotcell(proxy.url) as through:
+        run = through.submit("print(1)", labels={"name": f"once-{proxy.url[-5:]}"})
+    assert lost and json.loads(lost[0].partition(b"\r\n\r\n")[2])["run"] == run.id
+    assert b"".join(proxy.asked).count(b"POST /v1/runs ") == 2
+
+
+@pytest.mark.parametrize("after", [1, 100_000])
+def test_an_output_that_is_cut_off_is_read_again_and_never_handed_on_in_part(proxy: Proxy, after: int, tmp_path: object) -> None:
+    cuts = []
+
+    def cut(piece: bytes) -> int | None:
+        if b"x" * 1000 in piece and len(cuts) < 2:
+            cuts.append(piece)
+            return min(after, len(piece) - 1)
+        return None
+
+    with Hotcell(proxy.url) as hotcell:
+        result = hotcell.run("open('/outputs/x', 'w').write('x' * 300_000)")
+        proxy.cut = cut
+        assert result.outputs.bytes("x") == b"x" * 300_000
+        cuts.clear()
+        (saved,) = result.outputs.save(f"{tmp_path}/out")
+        assert saved.read_bytes() == b"x" * 300_000 and [one.name for one in saved.parent.iterdir()] == ["x"]
+    assert cuts
+
+
+def test_a_key_that_is_revoked_while_a_run_is_followed(hotcell: Hotcell) -> None:
+    with new_key("submitter") as (key, revoke), Hotcell(api_key=key) as own:
+        run = own.submit("import time; print('begun', flush=True); time.sleep(600)")
+        for _ in run.logs():
+            break
+        revoke()
+        with pytest.raises(NotAuthenticated, match="HOTCELL_API_KEY"):
+            run.result()
+    hotcell.run_by_id(run.id).cancel()
+
+
+def test_a_role_that_may_not_submit() -> None:
+    with new_key("reader") as (key, _), Hotcell(api_key=key) as reader:
+        with pytest.raises(HotcellError) as failed:
+            reader.snapshot(f"{__file__}")
+        assert isinstance(failed.value, NotAllowed) and "role" in str(failed.value)
+
+
+def test_a_run_that_the_platform_lost_is_raised_with_what_is_known(hotcell: Hotcell) -> None:
+    with pytest.raises(RunLost, match="does not have the bytes that were frozen") as lost:
+        hotcell.run("print(1)", inputs={"d": os.environ["TEST_DAMAGED_SNAPSHOT"]})
+    assert lost.value.result.outcome == "lost" and lost.value.run
+
+
+def test_no_address_and_no_key_say_what_to_set(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    for name in ("HOTCELL_URL", "HOTCELL_API_KEY", "HOTCELL_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(str(tmp_path))
+    with pytest.raises(HotcellError, match="HOTCELL_URL"):
+        Hotcell()
+    with pytest.raises(NotAuthenticated, match="HOTCELL_API_KEY"):
+        Hotcell("http://127.0.0.1:1")
+    with pytest.raises(NotAuthenticated):
+        Hotcell(api_key="hc_no_such_key", url=os.environ.get("TEST_URL", "")).run("1")
+
+
+async def test_waiting_can_be_abandoned_and_leaves_nothing_open() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    async with AsyncHotcell() as hotcell:
+        run = await hotcell.submit("import time; time.sleep(600)")
+        task = asyncio.create_task(run.result())
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not await run.is_finished()
+        await run.cancel()
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= before

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { recordKeys } from '@hotcell/record/layout.ts';
+import { sha256 } from '@hotcell/contract/digest.ts';
+import { checkout } from '@hotcell/setup/settings/installation.ts';
+import { type Bed, openBed } from './bed.ts';
+import { freezeTree } from './freezing.ts';
+import { openHouse } from './house.ts';
+import { settle, startProducer } from './producer.ts';
+import { pytest, pythonWithClient } from './python-client.ts';
+import { spawnWorker } from './real-worker.ts';
+
+/** A producer, a worker with real cells, and a Python that has the client as it is released. */
+export interface PythonHouse extends AsyncDisposable {
+  bed: Bed;
+  python: string;
+  env(): Promise<Record<string, string>>;
+  /** Runs these files of test/python. */
+  passes(...files: string[]): Promise<void>;
+}
+
+export async function openPythonHouse(): Promise<PythonHouse> {
+  const bed = await openBed();
+  const python = await pythonWithClient(bed);
+  const house = await openHouse(bed);
+  const producer = await startProducer(bed, house);
+  const worker = await spawnWorker(bed, house, 'one', { HOTCELL_QUEUES: 'runc' });
+  const env = async () => ({
+    HOTCELL_URL: producer.url,
+    HOTCELL_API_KEY: await producer.key(),
+    TEST_ADMIN_KEY: await producer.key('admin'),
+    TEST_URL: producer.url,
+    TEST_README: join(checkout, 'clients/python/README.md'),
+    TEST_DAMAGED_SNAPSHOT: await damaged(),
+  });
+  /** Its content is changed in the store, where no worker has a copy of it yet. */
+  const damaged = async () => {
+    const text = `frozen ${Math.random()}`;
+    const { snapshot } = await freezeTree(house, house.tenant, { 'bent.txt': text });
+    await house.store.put(house.store.record, recordKeys.cas(house.tenant, sha256(text)), text.toUpperCase());
+    return snapshot;
+  };
+  return {
+    bed,
+    python,
+    env,
+    async passes(...files) {
+      const { code, stdout, stderr } = await pytest(bed, python, files, await env());
+      assert.equal(code, 0, `${stdout.slice(-100_000)}\n${stderr}`);
+    },
+    async [Symbol.asyncDispose]() {
+      await settle(house, producer);
+      await worker.stop();
+      await house[Symbol.asyncDispose]();
+      await bed[Symbol.asyncDispose]();
+    },
+  };
+}
