@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import type { Change } from './changes.ts';
 
 /** Rooms whose sources are changed. `setup` is left out: what installs a machine shows on a fresh one alone. */
 export const rooms = [
@@ -20,11 +21,10 @@ const tooLong = /^test\/(unit|images|soak)\/|^test\/faults\/(engine|valkey|store
 const ofTheTree = /^test\/unit\/(check|docs)\//;
 
 export interface TestFiles {
-  allUnit: readonly string[];
   /** Unit tests that reach a source file, the closest first. */
-  unit: (source: string) => string[];
+  unit: (change: Pick<Change, 'file'>) => string[];
   /** System tests that reach it, those first that speak most of what was changed. */
-  system: (change: { file: string; what: string }) => string[];
+  system: (change: Pick<Change, 'file' | 'what'>) => string[];
 }
 
 /** Which tests reach a source file by imports, or by starting a process from it. */
@@ -45,12 +45,10 @@ export function testFilesOf(root: string): TestFiles {
       for (const importer of importers.get(file) ?? []) if (!distance.has(importer)) distance.set(importer, steps + 1);
     return [...distance].filter(([file]) => file.endsWith('.test.ts'));
   };
-  const isUnit = (file: string) => file.startsWith('test/unit/') && !ofTheTree.test(file);
   return {
-    allUnit: files.filter((file) => file.endsWith('.test.ts') && isUnit(file)).toSorted(),
-    unit: (source) =>
+    unit: ({ file: source }) =>
       reach(source)
-        .filter(([file]) => isUnit(file))
+        .filter(([file]) => file.startsWith('test/unit/') && !ofTheTree.test(file))
         .toSorted(([a, near], [b, far]) => near - far || a.localeCompare(b))
         .map(([file]) => file),
     system({ file: source, what }) {

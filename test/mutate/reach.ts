@@ -11,6 +11,8 @@ export interface Baseline {
   passed: boolean;
   ms: number;
   executes: (change: Change) => boolean;
+  /** Whether any of its processes tells of this source file. */
+  knows: (file: string) => boolean;
 }
 
 export async function baselineOf(root: string, file: string, kind: Kind): Promise<Baseline> {
@@ -21,7 +23,7 @@ export async function baselineOf(root: string, file: string, kind: Kind): Promis
     const ms = performance.now() - began;
     const executed = readNotes(notes, root);
     const executes = ({ file, start }: Change) => executed.get(file)?.some((spans) => isIn(spans, start)) ?? false;
-    return { passed, ms, executes };
+    return { passed, ms, executes, knows: (source) => executed.has(source) };
   } finally {
     rmSync(notes, { recursive: true, force: true });
   }

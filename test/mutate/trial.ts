@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /** How long the tests of one mutant may take: one that hangs is noticed as well as one that fails. */
-const mostMs = { unit: 60_000, system: 300_000 } as const;
+const mostMs = { unit: 240_000, system: 300_000 } as const;
 export type Kind = keyof typeof mostMs;
 
 /** Whether a test file passes in this checkout. Its first test that fails ends it. `notes`: for what it executed. */

@@ -1,58 +1,30 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import type { Source } from '@hotcell/contract/sources.ts';
 import { freezePrefix } from '@hotcell/producer/freeze/prefix.ts';
 import { listPrefix } from '@hotcell/producer/freeze/listing.ts';
 import { readObject } from '@hotcell/producer/freeze/read-object.ts';
 import { resolveInput } from '@hotcell/producer/snapshots/resolve.ts';
 import { verifySnapshot } from '@hotcell/producer/snapshots/verify-snapshot.ts';
-import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { openBed } from '../support/bed.ts';
+import { openLake } from '../support/lake.ts';
 import { failsAs } from '../support/fails-as.ts';
 import { contentsAs, openCache, staged } from '../support/freezing.ts';
-import { openHouse } from '../support/house.ts';
-import { openHttpProxy } from '../support/http-proxy.ts';
-import { startProducer } from '../support/producer.ts';
 
 const bed = await openBed();
-const house = await openHouse(bed);
-/** Two foreign buckets: one keeps versions, the other does not. */
-const lake = await openHouse(bed);
-const lakeProxy = await openHttpProxy(bed.installation.store.endpoint);
-const ownProxy = await openHttpProxy(bed.installation.store.endpoint);
+const lake = await openLake(bed);
 after(async () => {
-  await house[Symbol.asyncDispose]();
   await lake[Symbol.asyncDispose]();
-  await lakeProxy[Symbol.asyncDispose]();
-  await ownProxy[Symbol.asyncDispose]();
   await bed[Symbol.asyncDispose]();
 });
-
-const versioned = lake.store.record;
-const unversioned = lake.store.work;
-const { accessKey, secretKey, region } = bed.installation.store;
-const opened = { endpoint: lakeProxy.url, accessKey, secretKey, region };
-const sources: Source[] = [
-  { bucket: versioned, ...opened, prefixes: ['open/'] },
-  { bucket: unversioned, ...opened, prefixes: ['open/'], tenants: [house.tenant] },
-];
-const contents = await contentsAs(house, 'producer', { sources, endpoint: ownProxy.url });
-after(() => contents[Symbol.asyncDispose]());
-const deps = { store: house.producer.store, contents, spool: join(await bed.folder('spool'), 'spool') };
+const { house, lakeProxy, ownProxy, versioned, unversioned, sources, contents, deps, put, readsOf } = lake;
 const { tenant } = house;
-
-const put = (bucket: string, key: string, text: string | Buffer) => lake.store.put(bucket, key, text);
 const freeze = (prefix: string, mode: 'copy' | 'reference' = 'copy', bucket = versioned, by = tenant) =>
   freezePrefix(deps, by, { bucket, prefix }, { mode, by: 'test' });
-const readsOf = (prefix: string) =>
-  lakeProxy.seen.filter((s) => s.method === 'GET' && s.path.startsWith(`/${versioned}/${prefix}`));
 
 test('a prefix is read once, by version; a later freeze reads only new objects, and the id does not depend on the place', async () => {
   for (let i = 0; i < 12; i++) await put(versioned, `open/daily/day=${i}/x.csv`, `day ${i}`);
@@ -95,7 +67,7 @@ test('a reference reads the frozen version, even after an overwrite, and names a
   const there = await staged(house, inputs, tenant, { in: frozen });
   assert.equal(readFileSync(join(there.mounts[1]?.source ?? '', 'a.csv'), 'utf8'), 'as frozen');
   await there[Symbol.asyncDispose]();
-  await lake.store.delete(versioned, 'open/ref/a.csv', at.versionId);
+  await lake.foreign.store.delete(versioned, 'open/ref/a.csv', at.versionId);
   await using empty = await openCache(bed, cached);
   await assert.rejects(staged(house, empty, tenant, { in: frozen }), failsAs('input_missing', /a\.csv.*version/));
   const verdict = await verifySnapshot(deps, tenant, frozen.snapshot);
@@ -138,7 +110,7 @@ test('freezing by reference needs a versioned bucket; copying does not', async (
 test('an object that is overwritten between listing and reading is named', async () => {
   await put(unversioned, 'open/changing/a.csv', 'aaaa');
   const place = { bucket: unversioned, prefix: 'open/changing/' };
-  const [object] = await listPrefix(lake.store, place, 'copy');
+  const [object] = await listPrefix(lake.foreign.store, place, 'copy');
   assert.ok(object);
   const source = sources[1];
   assert.ok(source);
@@ -148,7 +120,7 @@ test('an object that is overwritten between listing and reading is named', async
   await assert.rejects(readObject(deps, from, keepFor), failsAs('conflict', /changing\/a\.csv was overwritten/));
   await put(unversioned, 'open/changing/a.csv', 'longer than before');
   await assert.rejects(readObject(deps, from, keepFor), failsAs('conflict', /a\.csv changed from 4 to 18 bytes/));
-  await lake.store.delete(unversioned, 'open/changing/a.csv');
+  await lake.foreign.store.delete(unversioned, 'open/changing/a.csv');
   await assert.rejects(readObject(deps, from, keepFor), failsAs('conflict', /a\.csv was deleted/));
 });
 
@@ -212,14 +184,14 @@ test('listing stops at the limits of files and bytes', async () => {
   for (let i = 0; i < 6; i++) await put(versioned, `open/many/${i}`, 'ten bytes.');
   const place = { bucket: versioned, prefix: 'open/many/' };
   await assert.rejects(
-    listPrefix(lake.store, place, 'copy', { files: 5, bytes: 1000 }),
+    listPrefix(lake.foreign.store, place, 'copy', { files: 5, bytes: 1000 }),
     failsAs('too_large', /more than 5 files/),
   );
   await assert.rejects(
-    listPrefix(lake.store, place, 'copy', { files: 100, bytes: 59 }),
+    listPrefix(lake.foreign.store, place, 'copy', { files: 100, bytes: 59 }),
     failsAs('too_large', /more than 59 bytes/),
   );
-  assert.equal((await listPrefix(lake.store, place, 'copy', { files: 6, bytes: 60 })).length, 6);
+  assert.equal((await listPrefix(lake.foreign.store, place, 'copy', { files: 6, bytes: 60 })).length, 6);
 });
 
 test('a source that fails midway leaves no snapshot, and the next try reads only the rest', async () => {
@@ -244,93 +216,4 @@ test('an input that names a prefix is frozen on resolution', async () => {
   await using inputs = await openCache(bed, cached);
   await using there = await staged(house, inputs, tenant, { in: resolved });
   assert.equal(readFileSync(join(there.mounts[1]?.source ?? '', 'x.csv'), 'utf8'), 'now');
-});
-
-for (const point of ['freeze-object-kept', 'snapshot-locations-put', 'snapshot-manifest-put', 'freeze-snapshot-put']) {
-  test(`a producer that dies at ${point} leaves nothing partial, and the next freeze succeeds`, async () => {
-    const prefix = `open/death-${point}/`;
-    for (let i = 0; i < 4; i++) await put(versioned, `${prefix}${i}`, `${point} ${i}`);
-    const file = join(await bed.folder('sources'), 'sources.json');
-    writeFileSync(file, JSON.stringify({ version: 1, sources }));
-    const body = JSON.stringify({ source: `s3://${versioned}/${prefix}`, name: 'after-death' });
-    {
-      await using dying = await startProducer(bed, house, { HOTCELL_SOURCES: file, HOTCELL_CRASH_AT: point });
-      const key = await dying.key();
-      await assert.rejects(async () => await (await dying.ask('POST', '/v1/snapshots', { body, key })).text());
-      assert.equal((await dying.child.ended).signal, 'SIGKILL', dying.child.said());
-    }
-    await using producer = await startProducer(bed, house, { HOTCELL_SOURCES: file });
-    const listing = await producer.ask('GET', '/v1/snapshots?limit=1000');
-    const { snapshots } = (await listing.json()) as { snapshots: { id: `sha256:${string}`; mode: string }[] };
-    // An earlier test has removed what it froze by reference.
-    for (const { id } of snapshots.filter(({ mode }) => mode === 'copy'))
-      assert.deepEqual((await verifySnapshot(deps, tenant, id)).problems, []);
-    const answer = await producer.ask('POST', '/v1/snapshots', { body });
-    assert.equal(answer.status, 201, await answer.clone().text());
-    const { id, files } = (await answer.json()) as { id: `sha256:${string}`; files: number };
-    assert.equal(files, 4);
-    assert.deepEqual((await verifySnapshot(deps, tenant, id)).problems, []);
-    assert.equal((await resolveInput(deps, tenant, 'after-death')).snapshot, id);
-  });
-}
-
-test('a long freeze reports its progress and ends with its snapshot', async () => {
-  for (let i = 0; i < 5; i++) await put(versioned, `open/told/${i}`, `told ${i}`);
-  const file = join(await bed.folder('sources'), 'sources.json');
-  writeFileSync(file, JSON.stringify({ version: 1, sources }));
-  await using producer = await startProducer(bed, house, { HOTCELL_SOURCES: file });
-  const headers = { accept: 'application/x-ndjson' };
-  const asked = async (source: string) => {
-    const text = await (
-      await producer.ask('POST', '/v1/snapshots', { headers, body: JSON.stringify({ source }) })
-    ).text();
-    return text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { type: string; files?: number; code?: string });
-  };
-  const lines = await asked(`s3://${versioned}/open/told/`);
-  assert.equal(lines.at(-1)?.type, 'snapshot');
-  assert.equal(lines.at(-1)?.files, 5);
-  assert.ok(lines.slice(0, -1).every((line) => line.type === 'progress'));
-  assert.equal((await asked(`s3://${versioned}/closed/`)).at(-1)?.code, 'forbidden');
-});
-
-test('a prefix can be frozen by a command and by a request; a second freeze reads only new objects, and a reference copies none', async () => {
-  for (let i = 0; i < 5; i++) await put(versioned, `open/command/${i}`, `command ${i}`);
-  const file = join(await bed.folder('sources'), 'sources.json');
-  writeFileSync(file, JSON.stringify({ version: 1, sources }));
-  await using producer = await startProducer(bed, house, { HOTCELL_SOURCES: file });
-  const key = await producer.key();
-  const create = async (...words: string[]) => {
-    const env = { PATH: process.env['PATH'] ?? '', HOTCELL_URL: producer.url, HOTCELL_API_KEY: key };
-    const command = [
-      join(checkout, 'clients/cli/cli-main.ts'),
-      'snapshot',
-      'create',
-      `s3://${versioned}/open/command/`,
-    ];
-    const { stdout } = await promisify(execFile)(process.execPath, [...command, '--json', ...words], { env });
-    return JSON.parse(stdout) as { id: `sha256:${string}`; name?: string; files: number; bytes: number };
-  };
-  const first = await create('--name', 'by-command');
-  const { id, ...rest } = first;
-  assert.deepEqual(rest, { name: 'by-command', files: 5, bytes: 45 });
-  assert.equal(readsOf('open/command/').length, 5);
-  await put(versioned, 'open/command/5', 'command 5');
-  lakeProxy.seen.length = 0;
-  const body = JSON.stringify({ source: `s3://${versioned}/open/command/`, name: 'by-command' });
-  const second = (await (await producer.ask('POST', '/v1/snapshots', { body })).json()) as typeof first;
-  assert.equal(second.files, 6);
-  assert.deepEqual(
-    readsOf('open/command/').map((seen) => seen.path),
-    [`/${versioned}/open/command/5`],
-  );
-  await put(versioned, 'open/command/6', 'only referred to');
-  const referred = await create('--mode', 'reference');
-  assert.equal(referred.files, 7);
-  const copied = recordKeys.cas(tenant, sha256('only referred to'));
-  assert.equal(await house.store.head(house.store.record, copied), undefined);
-  for (const made of [id, second.id, referred.id])
-    assert.deepEqual((await verifySnapshot(deps, tenant, made)).problems, []);
 });
