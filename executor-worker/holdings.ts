@@ -14,9 +14,9 @@ export class Holdings implements Disposable {
   #cell: SealedCell | undefined;
   #sealing: Promise<SealedCell> | undefined;
   readonly #left: Promise<void>[] = [];
-  readonly #worker: Worker;
+  readonly #worker: Pick<Worker, 'cells' | 'leaving' | 'log'>;
 
-  constructor(worker: Worker) {
+  constructor(worker: Pick<Worker, 'cells' | 'leaving' | 'log'>) {
     this.#worker = worker;
   }
 

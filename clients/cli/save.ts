@@ -12,7 +12,7 @@ const atOnce = 4;
 
 /** Saves output files at their own paths under a folder. Every byte is checked, and nothing is written outside it. */
 export async function saveOutputs(
-  run: Run,
+  run: Pick<Run, 'output'>,
   files: readonly OutputFile[],
   folder: string,
   options: { signal?: AbortSignal | undefined; saved?: (file: OutputFile) => void } = {},
@@ -25,7 +25,12 @@ export async function saveOutputs(
   });
 }
 
-async function saveOne(run: Run, file: OutputFile, root: string, signal: AbortSignal | undefined): Promise<void> {
+async function saveOne(
+  run: Pick<Run, 'output'>,
+  file: OutputFile,
+  root: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { folder, target } = await placeOf(file.path, root);
   const temporary = join(folder, `.hotcell-${randomBytes(8).toString('hex')}`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -72,7 +77,7 @@ async function placeOf(path: string, root: string): Promise<{ folder: string; ta
 
 /** The file's bytes as they arrive, and an error in place of the last of them if they differ from the result. */
 export async function* checked(
-  run: Run,
+  run: Pick<Run, 'output'>,
   { path, sha256 }: OutputFile,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {

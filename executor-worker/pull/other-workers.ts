@@ -51,7 +51,7 @@ export function hasRoom({ state, queues, capacity, used }: WorkerBeat, queue: st
 
 /** Looks until another worker has the room that the run waits for here; false once `over` is aborted. */
 export async function othersHaveRoom(
-  { live, name, log }: Worker,
+  { live, name, log }: Pick<Worker, 'live' | 'name' | 'log'>,
   queue: string,
   needs: Needs,
   over: AbortSignal,

@@ -10,15 +10,17 @@ import type { Capacity, Needs } from './capacity.ts';
 import { othersHaveRoom } from './other-workers.ts';
 import type { RunControl } from './run-control.ts';
 
+type Asked = Pick<Worker, 'name' | 'capacity' | 'live' | 'passOn' | 'log'> & { steps: Pick<Worker['steps'], 'ready'> };
+
 const soonMs = 1_000;
 const laterMs = 3_000;
 
 /** Takes the room that the run needs, or says what becomes of its ticket if it can't have it here. A wait is reported. */
 export async function takeRoom(
-  worker: Worker,
-  { ticket, effective }: Judged,
-  control: RunControl,
-  holdings: Holdings,
+  worker: Asked,
+  { ticket, effective }: Pick<Judged, 'ticket' | 'effective'>,
+  control: Pick<RunControl, 'tell' | 'hasTicket' | 'stop' | 'beat'>,
+  holdings: Pick<Holdings, 'room'>,
 ): Promise<Served | undefined> {
   const needs = cellTakes(effective);
   const waiting = whyItWaits(worker.name, worker.capacity, needs);
@@ -52,10 +54,10 @@ export function whyItWaits(worker: string, capacity: Capacity, needs: Needs): Ru
 
 /** Room here as soon as there is some; undefined if another worker has it sooner, which then gets the ticket. */
 async function roomFor(
-  worker: Worker,
+  worker: Asked,
   queue: string,
   needs: Needs,
-  { stop }: RunControl,
+  { stop }: Pick<RunControl, 'stop'>,
 ): Promise<Disposable | undefined> {
   const passOn = new AbortController();
   const over = new AbortController();
@@ -72,7 +74,7 @@ async function roomFor(
 }
 
 /** If the engine is away nothing begins and no attempt is used up: another worker's engine may be there. */
-async function canMakeCells({ steps, name, log }: Worker, control: RunControl): Promise<boolean> {
+async function canMakeCells({ steps, name, log }: Asked, control: Pick<RunControl, 'tell' | 'beat'>): Promise<boolean> {
   try {
     await steps.ready();
     return true;

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Producer } from '../producer.ts';
 import { problemOf } from './problem-of.ts';
 
-export function answerProblems(app: FastifyInstance, producer: Producer): void {
+export function answerProblems(app: FastifyInstance, producer: Pick<Producer, 'log'>): void {
   app.setErrorHandler(async (error, request, reply) => {
     const problem = problemOf(error, request.id);
     if (problem.status >= 500)
