@@ -18,6 +18,9 @@ after(() => house[Symbol.asyncDispose]());
 test('the executor keeps work_dir, limits, cancelling and options as AutoGen’s callers expect them', () =>
   house.passes('test_autogen.py'));
 
+test('AutoGen’s agents and teams, Magentic-One among them, run with it and a scripted model', () =>
+  house.passes('test_autogen_agents.py'));
+
 /** What of AutoGen's files is left out, and why. */
 const leftOut: Readonly<Record<string, string>> = {
   test_docker_commandline_code_executor_extra_args: 'volumes, hosts and an init command of the host: refused by name',

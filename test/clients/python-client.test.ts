@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { must } from '@hotcell/setup/command.ts';
+import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { openPythonHouse, type PythonHouse } from '../support/python-house.ts';
 
 /** The Python client as it is released, against a producer, a worker and real cells. */
@@ -18,3 +21,17 @@ test('what fails between a Python program and its result is repeated where that 
   house.passes('test_failures.py'));
 
 test('every example of the package’s README runs as it stands', () => house.passes('test_examples.py'));
+
+test('mypy finds nothing in the Python package, at its strictest', async () => {
+  const cwd = await house.bed.folder('mypy');
+  await must([
+    house.python,
+    '-m',
+    'mypy',
+    '--config-file',
+    join(checkout, 'clients/python/pyproject.toml'),
+    '--cache-dir',
+    cwd,
+    join(checkout, 'clients/python/src/hotcell'),
+  ]);
+});

@@ -8,10 +8,16 @@ import { checkout } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';
 
 const tests = join(checkout, 'test/python');
-const requirements = join(tests, 'requirements.txt');
+/** AutoGen and the other frameworks want different versions of the same packages. */
+const pinned = {
+  autogen: join(tests, 'requirements.txt'),
+  integrations: join(tests, 'integrations/requirements.txt'),
+} as const;
+export type Pinned = keyof typeof pinned;
 
 /** A Python environment with what is pinned by hash in test/python, which the tests' installation keeps for the next time. */
-async function pythonTools({ installation }: Bed): Promise<string> {
+async function pythonTools({ installation }: Bed, set: Pinned = 'autogen'): Promise<string> {
+  const requirements = pinned[set];
   const name = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
   const folder = join(installation.home, 'tools', `python-${name}`);
   if (existsSync(folder)) return folder;
@@ -32,8 +38,8 @@ async function makeVenv(folder: string): Promise<void> {
 }
 
 /** Builds the package as it is released, and installs it into an environment of its own on top of the tools. */
-export async function pythonWithClient(bed: Bed): Promise<string> {
-  const tools = await pythonTools(bed);
+export async function pythonWithClient(bed: Bed, set?: Pinned): Promise<string> {
+  const tools = await pythonTools(bed, set);
   const folder = await bed.folder('python');
   const python = join(folder, 'venv/bin/python');
   await must([

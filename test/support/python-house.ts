@@ -7,7 +7,7 @@ import { type Bed, openBed } from './bed.ts';
 import { freezeTree } from './freezing.ts';
 import { openHouse } from './house.ts';
 import { settle, startProducer } from './producer.ts';
-import { pytest, pythonWithClient } from './python-client.ts';
+import { type Pinned, pytest, pythonWithClient } from './python-client.ts';
 import { spawnWorker } from './real-worker.ts';
 
 /** A producer, a worker with real cells, and a Python that has the client as it is released. */
@@ -19,9 +19,9 @@ export interface PythonHouse extends AsyncDisposable {
   passes(...files: string[]): Promise<void>;
 }
 
-export async function openPythonHouse(): Promise<PythonHouse> {
+export async function openPythonHouse(set?: Pinned): Promise<PythonHouse> {
   const bed = await openBed();
-  const python = await pythonWithClient(bed);
+  const python = await pythonWithClient(bed, set);
   const house = await openHouse(bed);
   const producer = await startProducer(bed, house);
   const worker = await spawnWorker(bed, house, 'one', { HOTCELL_QUEUES: 'runc' });

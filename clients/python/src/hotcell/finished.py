@@ -58,9 +58,9 @@ class BaseResult(Generic[O]):
         """Both streams, in the order in which they were written."""
         return self._log.text()
 
-    def log_from(self, block: int) -> str:
-        """Both streams of this block and those after it."""
-        return self._log.text(first_block=block)
+    def log_from(self, block: int, stream: Optional[str] = None) -> str:
+        """Both streams, or one, of this block and those after it."""
+        return self._log.text(stream, first_block=block)
 
     @property
     def blocks(self) -> list[run_answers.ResultBlock]:

@@ -3,6 +3,7 @@ part of a path is opened by itself, from the folder before it."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
@@ -81,6 +82,15 @@ class Landing:
             yield content
 
         drive(self.write(path, one(), hashlib.sha256(content).hexdigest(), executable=executable))
+
+    def read(self, path: str) -> bytes:
+        *folders, name = parts_of(path)
+        with self._folder(folders, make=False) as fd:
+            opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=fd)
+            with os.fdopen(opened, "rb") as file:
+                if not stat.S_ISREG(os.fstat(opened).st_mode):
+                    raise IsADirectoryError(errno.EISDIR, "not a file", path)
+                return file.read()
 
     def make_folder(self, path: str) -> None:
         with self._folder(parts_of(path), make=True):

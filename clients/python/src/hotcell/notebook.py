@@ -63,7 +63,7 @@ def _table(data: bytes) -> str:
 def _frame(data: bytes) -> str:
     """Only where pandas is installed."""
     try:
-        import pandas  # type: ignore[import-untyped]
+        import pandas
     except ImportError:
         return ""
     try:

@@ -1,0 +1,15 @@
+import { after, before, test } from 'node:test';
+import { openPythonHouse, type PythonHouse } from '../support/python-house.ts';
+
+/** The frameworks themselves, from PyPI, with a scripted model in the place of an LLM. */
+let house: PythonHouse;
+
+before(async () => {
+  house = await openPythonHouse('integrations');
+});
+after(() => house[Symbol.asyncDispose]());
+
+test('a deep agent of LangChain works in a sealed sandbox', () => house.passes('integrations/test_deepagents.py'));
+
+test('an agent of the OpenAI Agents SDK runs its shell in sealed cells', () =>
+  house.passes('integrations/test_openai_agents.py'));
