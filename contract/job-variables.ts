@@ -4,6 +4,16 @@
  */
 export const threadVariables = ['OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS'];
 
+/** The same in every cell, whatever a job, an image or a policy says. */
+export const fixedVariables: Readonly<Record<string, string>> = {
+  HOME: '/work',
+  TMPDIR: '/tmp',
+  LANG: 'C.UTF-8',
+  PYTHONUNBUFFERED: '1',
+  HOTCELL_INPUTS: '/inputs',
+  HOTCELL_OUTPUTS: '/outputs',
+};
+
 /**
  * Variables that Hotcell sets itself, or that change which code a loader or an interpreter runs: then other code would run
  * than the record says. No policy can let them through, neither from a job nor from an image.

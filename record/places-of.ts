@@ -9,6 +9,7 @@ export function placesOf(result: Result): [what: string, key: string][] {
     ['what was asked', recordKeys.spec(tenant, run)],
     ...(attempt ? [['its log', recordKeys.log(tenant, run, attempt)] satisfies [string, string]] : []),
     ['its result', recordKeys.result(tenant, run)],
+    ...(result.evidence ? [['its evidence', result.evidence.bundle] satisfies [string, string]] : []),
     ...inputs.map(({ name, snapshot }): [string, string] => [`input ${name}`, recordKeys.manifest(tenant, snapshot)]),
     ...outputs.files.map(({ path, sha256 }): [string, string] => [path, recordKeys.cas(tenant, sha256)]),
   ];

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import { placesOf } from '@hotcell/record/places-of.ts';
@@ -13,6 +14,7 @@ import { LogPrinter } from './log-printer.ts';
 import { writeReport } from './report/write-report.ts';
 import { saveOutputs } from './save.ts';
 import { reporterFor } from './reporter.ts';
+import { verifyHere } from './verify-here.ts';
 import { interruptible, progressFor } from './working.ts';
 
 export function define(command: Command): void {
@@ -46,7 +48,11 @@ export function define(command: Command): void {
     if (!wasSealed(tried)) throw failed('the block that tries the network', tried.result);
     say(refusalOf(tried));
 
-    if (globals.json) printJson({ transform: made.result, network: tried.result, report });
+    const verdict = await verifyHere(installation, made.result);
+    if (verdict.verdict !== 'VALID') throw unverified(verdict);
+    say(`\n${verifiedLine(verdict)}\n`);
+
+    if (globals.json) printJson({ transform: made.result, network: tried.result, report, verdict });
     else say(nextSteps(made.result));
   });
 }
@@ -57,6 +63,14 @@ function failed(what: string, result: Result): HotcellError {
     `The demo failed: ${what} ended as ${result.outcome} (${result.reason}). See ./hotcell logs ${result.run}.`,
   );
 }
+
+function unverified({ run, verdict, findings: [first] }: RunVerdict): HotcellError {
+  const why = first ? `: ${first.object}, expected ${first.expected}, found ${first.found}` : '';
+  return new HotcellError('internal', `The demo failed: run ${run} is ${verdict}${why}. See ./hotcell verify ${run}.`);
+}
+
+const verifiedLine = ({ run, verdict, read, signedBy }: RunVerdict) =>
+  `Verified ${run}: ${verdict}. ${read.objects} objects and their signature by ${signedBy?.role} ${signedBy?.name} were checked against the root’s key.`;
 
 function tableOf(result: Result): string {
   const { usage, timings } = result;
@@ -89,6 +103,7 @@ function nextSteps(result: Result): string {
   return `
 What to try next:
   ./hotcell show ${result.run}
+  ./hotcell verify ${result.run}
   ./hotcell report ${result.run} -o report.html
   ./hotcell run -e "print(sum(range(10)))"
   ./hotcell run clients/cli/demo/transform.py --policy analytics --input sales=clients/cli/demo/sales.csv --out results

@@ -9,7 +9,7 @@ import { seeThrough } from './follow-run.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
 import { type RunOptions, takeRequest } from './run-options.ts';
-import { submitRequest } from './submit-request.ts';
+import { submitRequest, toldOf } from './submit-request.ts';
 import { reporterFor } from './reporter.ts';
 
 interface Options extends RunOptions {
@@ -41,12 +41,7 @@ async function run(files: readonly string[], options: Options, command: Command)
   try {
     client = await openClient(globals);
     const accepted = await submitRequest(client, files, options, reporter, interrupts.signal);
-    if (globals.json)
-      printJson({
-        type: 'accepted',
-        run: accepted.id,
-        ...(accepted.warnings.length > 0 && { warnings: accepted.warnings }),
-      });
+    if (globals.json) printJson({ type: 'accepted', run: accepted.id, ...toldOf(accepted) });
     if (options.detach) {
       if (!globals.json) process.stdout.write(`${accepted.id}\n`);
       return;

@@ -84,6 +84,12 @@ function finished(result: Result, asked: Asked): string {
         block.signal ?? String(block.exitCode ?? '-'),
       ]),
     ),
+    result.evidence
+      ? pairs([
+          ['evidence', `${result.evidence.bundle} ${result.evidence.sha256}`],
+          ['verify', `./hotcell verify ${result.run}`],
+        ])
+      : '',
     result.attempts.length > 1 ? attempts(result) : '',
     result.outputs.files.length > 0 ? outputs(result) : '',
     result.outputs.refused

@@ -3,7 +3,7 @@ import { openClient } from './client.ts';
 import { exitCodeOfFailure } from './exit-code.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { type RunOptions, takeRequest } from './run-options.ts';
-import { submitRequest } from './submit-request.ts';
+import { submitRequest, toldOf } from './submit-request.ts';
 import { reporterFor } from './reporter.ts';
 
 export function define(command: Command): void {
@@ -14,8 +14,7 @@ export function define(command: Command): void {
     const reporter = reporterFor(globals);
     try {
       const run = await submitRequest(await openClient(globals), files, options, reporter);
-      if (globals.json)
-        printJson({ run: run.id, status: 'queued', ...(run.warnings.length > 0 && { warnings: run.warnings }) });
+      if (globals.json) printJson({ run: run.id, status: 'queued', ...toldOf(run) });
       else process.stdout.write(`${run.id}\n`);
       if (!globals.json) reporter.warnings(run.warnings);
     } catch (error) {

@@ -4,6 +4,12 @@ import { buildRequest, type FreezePath } from './build-request.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Reporter } from './reporter.ts';
 
+/** What the 202 says beside the run's id. */
+export const toldOf = ({ warnings, receipt }: Run) => ({
+  ...(warnings.length > 0 && { warnings }),
+  ...(receipt && { receipt }),
+});
+
 /** Loads the code that uploads only when there is something to upload. */
 export function uploadsTo(client: Hotcell, reporter: Reporter): FreezePath {
   return async (path) => {

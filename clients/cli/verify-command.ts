@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { counted, formatBytes } from '@hotcell/contract/format.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { FolderReader } from '@hotcell/record/verify/folder-reader.ts';
@@ -10,12 +13,15 @@ import { findRun, type RunAt, runsIn } from '@hotcell/record/verify/runs-in.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { verifyPromise } from '@hotcell/record/verify/verify-promise.ts';
 import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
 import { rootIn, trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
 import { findInstallation, settingsOf } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { openClient } from './client.ts';
 import { unverified } from './exit-code.ts';
+import { answersFor, explained } from './explain-evidence.ts';
 import { examples, type Globals, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
 import { aRun, runNamed } from './run-ref.ts';
@@ -28,6 +34,8 @@ interface Asked {
   offline?: string;
   trust?: string[];
   contents: boolean;
+  explain?: true;
+  receipt?: string;
 }
 
 /** It reads the record itself: what the API or a key beside the record says counts for nothing. */
@@ -38,6 +46,8 @@ export function define(command: Command): void {
     .option('--since <time>', 'with --all: runs accepted since this time, or this long ago (30m, 12h, 7d)', aTime)
     .option('--offline <path>', 'read a copy of the record bucket in this folder instead of the store')
     .option('--trust <file...>', 'public keys of roots to trust instead of keys/trust')
+    .option('--receipt <file>', 'the run of this receipt, and whether the record keeps the promise')
+    .option('--explain', 'say of each run who could have altered it, what can be checked again, and what is not proven')
     .option('--no-contents', 'leave out the bytes of inputs and outputs; their lists are still checked');
   examples(command, [
     'verify RUN',
@@ -46,22 +56,39 @@ export function define(command: Command): void {
   ]);
   command.action(async (said: string | undefined, asked: Asked) => {
     const globals = globalsOf(command);
-    if ((said === undefined) !== (asked.all === true) && asked.offline === undefined)
-      throw new HotcellError('invalid', 'Name one run, or give --all.');
+    judgeAsked(said, asked);
     using place = await openRecord(asked);
     const { reader } = place;
     const { keys } = await trustedKeys(reader, await rootsOf(asked));
     const of = { reader, keys, contents: asked.contents, now: new Date(), seen: new SeenObjects() };
     const summary = new Summary();
-    await verifyAll(of, await runsAsked(reader, globals, said, asked), (verdict) => {
+    const receipt = asked.receipt === undefined ? undefined : await receiptIn(asked.receipt);
+    const runs = receipt ? [] : await runsAsked(reader, globals, said, asked);
+    const tell = (verdict: RunVerdict) => {
       summary.add(verdict);
-      if (globals.json) printJson(verdict);
-      else process.stdout.write(textOf(verdict));
-    });
+      if (globals.json) printJson(asked.explain ? { ...verdict, answers: answersFor(verdict) } : verdict);
+      else process.stdout.write(textOf(verdict) + (asked.explain ? explained(verdict) : ''));
+    };
+    if (receipt) tell(await verifyPromise(of, receipt));
+    await verifyAll(of, runs, tell);
     reporterFor(globals).note(summary.text);
     if (!summary.isAllValid) process.exitCode = unverified;
   });
 }
+
+/** One run, all of them, or that of a receipt; a copy means all of it. */
+function judgeAsked(said: string | undefined, { all, offline, receipt }: Asked): void {
+  const ways = [said, all, receipt].filter((way) => way !== undefined).length;
+  if (ways === 1 || (ways === 0 && offline !== undefined)) return;
+  throw new HotcellError('invalid', 'Name one run, or give --all or --receipt FILE.');
+}
+
+/** A receipt alone, or an answer or a result that holds one. */
+async function receiptIn(file: string): Promise<Receipt> {
+  const holder = parseJsonAs(Holder, await readFile(file, 'utf8'), file);
+  return 'receipt' in holder ? holder.receipt : holder;
+}
+const Holder = z.union([Receipt, z.object({ receipt: Receipt })], { error: 'holds no receipt' });
 
 async function openRecord({ offline }: Asked): Promise<{ reader: RecordReader } & Disposable> {
   if (offline !== undefined) return { reader: new FolderReader(offline), [Symbol.dispose]: () => undefined };

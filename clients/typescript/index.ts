@@ -40,8 +40,8 @@ export class Hotcell extends Http {
   /** Returns as soon as the run is accepted: from then on it ends in exactly one result. */
   async submit(request: RunRequest, { idempotencyKey, signal }: SubmitOptions = {}): Promise<Run> {
     const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    const { run, warnings } = await this.call(routes.submitRun, { json: request, headers, signal });
-    return new Run(this, run, warnings);
+    const { run, ...told } = await this.call(routes.submitRun, { json: request, headers, signal });
+    return new Run(this, run, { warnings: told.warnings, receipt: 'receipt' in told ? told.receipt : undefined });
   }
 
   /** A handle of a run that was submitted earlier. */

@@ -2,6 +2,7 @@ import type { RunEvent, ShownRow } from '@hotcell/contract/api/events.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import { isFinished, type RerunRequest, type RunView } from '@hotcell/contract/api/runs.ts';
 import type { EvidenceBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
+import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
@@ -17,17 +18,26 @@ interface ReadOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** What an answer to a submission says beside the run's id. */
+interface Told {
+  warnings?: readonly string[] | undefined;
+  receipt?: Receipt | undefined;
+}
+
 /** A handle of an accepted run. Aborting a signal stops the waiting; only `cancel` ends the run. */
 export class Run {
   readonly id: string;
   /** What in the code will probably not work in a cell. */
   readonly warnings: readonly string[];
+  /** The signed promise that this run was accepted, where this program submitted it: keep it. */
+  readonly receipt: Receipt | undefined;
   readonly #http: Http;
 
-  constructor(http: Http, id: string, warnings: readonly string[] = []) {
+  constructor(http: Http, id: string, { warnings = [], receipt }: Told = {}) {
     this.#http = http;
     this.id = id;
     this.warnings = warnings;
+    this.receipt = receipt;
   }
 
   async show(): Promise<RunView> {
@@ -81,8 +91,8 @@ export class Run {
 
   async rerun(options: RerunRequest = {}): Promise<Run> {
     const params = { run: this.id };
-    const { run, warnings } = await this.#http.call(routes.rerunRun, { params, json: options });
-    return new Run(this.#http, run, warnings);
+    const { run, ...told } = await this.#http.call(routes.rerunRun, { params, json: options });
+    return new Run(this.#http, run, told);
   }
 
   /** The files that a finished run left in /outputs. */

@@ -20,7 +20,7 @@ export const Promised = z.strictObject({
 });
 export type Promised = z.infer<typeof Promised>;
 
-/** The promise under the producer's signature. Whoever holds it can show that the run was accepted. */
+/** The promise under the producer's signature. Its holder can show that the run was accepted. */
 export const Receipt = Envelope;
 export type Receipt = z.infer<typeof Receipt>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Retention } from '../retention.ts';
 import type { RunId } from '../names.ts';
 
 /**
@@ -37,6 +38,9 @@ export interface RunVerdict {
   read: { objects: number; bytes: number };
   signedBy?: { role: string; name: string; key: string };
   outcome?: string;
+  /** What the posture is worth, if there was a cell. */
+  isolation?: string;
+  retention?: Retention;
 }
 
 /** More than a person reads; the rest is counted. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { cellCpus } from '@hotcell/contract/cell-bounds.ts';
 import { initPath, mountFiles, mountFolders } from '@hotcell/contract/cell-shape.ts';
-import { isNeverVariable, threadVariables } from '@hotcell/contract/job-variables.ts';
+import { fixedVariables, isNeverVariable, threadVariables } from '@hotcell/contract/job-variables.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { matches } from '@hotcell/contract/policy.ts';
 import type { Engine, InspectedImage } from '@hotcell/outside/engine/engine.ts';
@@ -126,11 +126,6 @@ export function environmentOf(
     ...Object.fromEntries(letThrough),
     ...plan.env,
     PATH: image.env.PATH || defaultPath,
-    HOME: '/work',
-    TMPDIR: '/tmp',
-    LANG: 'C.UTF-8',
-    PYTHONUNBUFFERED: '1',
-    HOTCELL_INPUTS: '/inputs',
-    HOTCELL_OUTPUTS: '/outputs',
+    ...fixedVariables,
   };
 }

@@ -17,9 +17,9 @@ import { initError, outOfOrder } from './cell-events.ts';
 import { environmentOf } from './cell-image.ts';
 import type { MadeCell } from './cell-maker.ts';
 import { ownWords } from './own-words.ts';
-import { expectedPosture } from './posture-expected.ts';
-import { insideFacts, postureWorth } from './posture-facts.ts';
-import { insideDifferences } from './posture-inside.ts';
+import { expectedPosture } from '@hotcell/contract/posture/posture-expected.ts';
+import { insideFacts, postureWorth } from '@hotcell/contract/posture/posture-facts.ts';
+import { insideDifferences } from '@hotcell/contract/posture/posture-inside.ts';
 import { seccompProfile } from './seccomp.ts';
 import { Talk } from './talk.ts';
 

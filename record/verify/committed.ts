@@ -14,19 +14,41 @@ const mostTries = 3;
 /** The longest that a policy may allow. */
 const longestSeconds = 7 * 24 * 60 * 60;
 
-/** The result that was committed for a run; what stands in its place if there is none. */
-export async function findCommitted(look: Look, tenant: string, run: RunId): Promise<Result | undefined> {
-  const there = new Map<string, FoundKey>();
-  for await (const found of look.of.reader.list(recordKeys.run(tenant, run))) there.set(found.key, found);
+/**
+ * The result that was committed for a run; what stands in its place if there is none. `no run`: a spec whose acceptance
+ * broke off before anything was promised.
+ */
+export async function findCommitted(look: Look, tenant: string, run: RunId): Promise<Result | 'no run' | undefined> {
+  const there = await keysOf(look, tenant, run);
   const key = recordKeys.result(tenant, run);
   for (const found of there.values()) judgeHistory(look, found);
-  const committed = there.get(key);
-  if (!committed || committed.hidden) {
-    if (look.findings.all.length === 0) await judgeAbsence(look, tenant, run, [...there.keys()]);
+  const found = there.get(key);
+  if (!found || found.hidden) {
+    if (look.findings.all.length > 0) return undefined;
+    if (await wasNeverPromised(look, tenant, run, there)) return 'no run';
+    await judgeAbsence(look, tenant, run, [...there.keys()]);
     return undefined;
   }
   const bytes = await look.whole(key);
   return bytes && readCommitted(look, key, bytes, { tenant, run });
+}
+
+async function keysOf(look: Look, tenant: string, run: RunId): Promise<Map<string, FoundKey>> {
+  const there = new Map<string, FoundKey>();
+  for await (const found of look.of.reader.list(recordKeys.run(tenant, run))) there.set(found.key, found);
+  return there;
+}
+
+/** The promise is the open marker, which goes only when there is a result: so the result is looked for once more. */
+async function wasNeverPromised(
+  look: Look,
+  tenant: string,
+  run: RunId,
+  there: Map<string, FoundKey>,
+): Promise<boolean> {
+  const isSpecAlone = there.size === 1 && there.has(recordKeys.spec(tenant, run));
+  if (!isSpecAlone || !look.of.reader.isOpen || (await look.of.reader.isOpen(tenant, run))) return false;
+  return (await keysOf(look, tenant, run)).size === 1;
 }
 
 /** Each object of a run is put once, and none of them is ever deleted before its run is. */
@@ -39,13 +61,13 @@ function judgeHistory({ findings }: Look, { key, versions, hidden }: FoundKey): 
 async function judgeAbsence(look: Look, tenant: string, run: RunId, there: readonly string[]): Promise<void> {
   const { findings } = look;
   const key = recordKeys.result(tenant, run);
-  const signed = there.find((one) => one.endsWith('/evidence.sigstore.json'));
   if (there.length === 0) return findings.add('MISSING', recordKeys.run(tenant, run), 'a run', 'nothing');
-  const deadline = await deadlineOf(look, tenant, run);
-  if (look.of.now.getTime() <= deadline)
-    return findings.add('PENDING', key, `a result by ${new Date(deadline).toISOString()}`, 'no result yet');
-  if (signed) return findings.add('MISSING', key, `the result that ${signed} attests`, 'nothing');
-  findings.add('OPEN', key, `a result by ${new Date(deadline).toISOString()}`, 'no result');
+  const signed = there.find((one) => one.endsWith('/evidence.sigstore.json'));
+  const deadline = there.includes(recordKeys.spec(tenant, run)) ? await deadlineOf(look, tenant, run) : 0;
+  const due = `a result by ${new Date(deadline).toISOString()}`;
+  if (look.of.now.getTime() <= deadline) return findings.add('PENDING', key, due, 'no result yet');
+  if (signed === undefined) return findings.add('OPEN', key, due, 'no result');
+  findings.add('MISSING', key, `the result that ${signed} attests`, 'nothing, or its writer died before it put it');
 }
 
 async function deadlineOf(look: Look, tenant: string, run: RunId): Promise<number> {
@@ -54,9 +76,8 @@ async function deadlineOf(look: Look, tenant: string, run: RunId): Promise<numbe
     const text = bytes?.toString('utf8') ?? '';
     const { acceptedAt, notBefore, limits } = parseKept(Spec, text, 'the spec', 'record_damaged').value;
     const seconds = Math.min(limits.timeoutSeconds ?? longestSeconds, longestSeconds);
-    return (
-      Math.max(Date.parse(acceptedAt), Date.parse(notBefore ?? acceptedAt)) + patienceMs + mostTries * seconds * 1000
-    );
+    const from = Math.max(Date.parse(acceptedAt), Date.parse(notBefore ?? acceptedAt));
+    return from + patienceMs + mostTries * seconds * 1000;
   } catch {
     // Without a spec to read, nothing says that there is any time left.
     return 0;

@@ -25,7 +25,8 @@ export async function readAsked(look: Look, { tenant, run, spec: digest, policy:
   return { spec, policy, judged: spec && policy && judgeSpec(spec, policy) };
 }
 
-async function readNamed<S extends z.ZodType>(
+/** An object of the record that is parsed, by the digest that names it. */
+export async function readNamed<S extends z.ZodType>(
   look: Look,
   schema: S,
   key: string,

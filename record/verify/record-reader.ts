@@ -1,3 +1,5 @@
+import type { RunId } from '@hotcell/contract/names.ts';
+
 /** An object that stands in a record, and what its store remembers of it. */
 export interface FoundKey {
   key: string;
@@ -17,6 +19,8 @@ export interface RecordReader {
   list(prefix: string): AsyncIterable<FoundKey>;
   /** The names directly under a prefix that have more below them, each with its prefix and a slash after it. */
   folders(prefix: string): AsyncIterable<string>;
+  /** Whether the run was promised and has no result yet, where that can be asked: a copy does not say. */
+  isOpen?(tenant: string, run: RunId): Promise<boolean>;
   /** Hands on an object's bytes as they come; false if there is no such object. */
   read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean>;
 }

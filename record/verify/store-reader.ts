@@ -1,4 +1,6 @@
+import type { RunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from '../buckets.ts';
+import { isOpen } from '../run-marks.ts';
 import type { FoundKey, RecordReader } from './record-reader.ts';
 
 /** The record in its bucket, with all versions. */
@@ -31,6 +33,10 @@ export class StoreReader implements RecordReader {
 
   folders(prefix: string): AsyncGenerator<string> {
     return this.#store.listFolders(this.#store.record, prefix);
+  }
+
+  isOpen(tenant: string, run: RunId): Promise<boolean> {
+    return isOpen(this.#store, tenant, run);
   }
 
   async read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean> {

@@ -7,12 +7,11 @@ import { verifyInput } from './verify-input.ts';
 
 /** Everything that the record holds under a digest that was signed. */
 export async function verifyContents(look: Look, result: Result, asked: Asked): Promise<void> {
-  const { tenant, run, inputs, posture } = result;
+  const { tenant, run, inputs } = result;
   const effective = effectiveOf(result, asked);
   if (effective?.packages) await look.matches(recordKeys.image(effective.packages), effective.packages);
   for (const digest of new Set(Object.values(effective?.seccomp ?? {})))
     await look.matches(recordKeys.seccomp(digest), digest);
-  if (posture?.digest) await look.matches(recordKeys.posture(tenant, posture.digest), posture.digest);
   for (const input of inputs) await verifyInput(look, tenant, input);
   const attempt = committedAttempt(result);
   if (result.logs.sha256 && attempt) await look.matches(recordKeys.log(tenant, run, attempt), result.logs.sha256);

@@ -21,7 +21,7 @@ export function verifyReceipt(look: Look, { run, tenant, spec, receipt }: Result
 }
 
 /** What a producer promised, if one did whose key was good at that time. */
-function receiptSigned({ findings, of }: Look, receipt: Receipt, object: string): Promised | undefined {
+export function receiptSigned({ findings, of }: Look, receipt: Receipt, object: string): Promised | undefined {
   let promised: Promised;
   try {
     promised = readReceipt(receipt);

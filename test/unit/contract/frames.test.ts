@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import * as frames from '@hotcell/contract/frames.ts';
 import { postureFields } from '@hotcell/contract/frames-posture.ts';
 import { maskedPaths, readonlyPaths } from '@hotcell/contract/cell-shape.ts';
-import { answers } from '@hotcell/executor-worker/cell/posture-tried.ts';
+import { answers } from '@hotcell/contract/posture/posture-tried.ts';
 
 const source = (name: string) => readFileSync(join(import.meta.dirname, '../../../images/cell-init/src', name), 'utf8');
 const proto = source('proto.h');

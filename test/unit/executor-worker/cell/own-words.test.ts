@@ -6,7 +6,7 @@ import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
 import { formPosture } from '@hotcell/contract/posture-form.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { ownWords } from '@hotcell/executor-worker/cell/own-words.ts';
-import { insideFacts } from '@hotcell/executor-worker/cell/posture-facts.ts';
+import { insideFacts } from '@hotcell/contract/posture/posture-facts.ts';
 
 const { records }: { records: PostureRecord[] } = JSON.parse(
   readFileSync(join(import.meta.dirname, 'postures/runc.json'), 'utf8'),

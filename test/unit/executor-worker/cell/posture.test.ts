@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { postureFields, type PostureRecord } from '@hotcell/contract/frames-posture.ts';
-import type { ExpectedPosture } from '@hotcell/executor-worker/cell/posture-expected.ts';
-import { insideFacts } from '@hotcell/executor-worker/cell/posture-facts.ts';
-import { insideDifferences } from '@hotcell/executor-worker/cell/posture-inside.ts';
+import type { ExpectedPosture } from '@hotcell/contract/posture/posture-expected.ts';
+import { insideFacts, recordsIn } from '@hotcell/contract/posture/posture-facts.ts';
+import { insideDifferences } from '@hotcell/contract/posture/posture-inside.ts';
 import { Posture } from '@hotcell/contract/posture.ts';
 import { recorded } from './recorded-postures.ts';
 
@@ -263,3 +263,22 @@ describe('under the other version of cgroups', () => {
     });
   test('no limits at all are differences', () => assert.notDeepEqual(differences([]), []));
 });
+
+for (const runtime of ['runc', 'gvisor', 'gvisor-2026'])
+  test(`the facts of a result give back every record, on ${runtime}`, () => {
+    const { records } = recorded(runtime);
+    const facts = insideFacts(records);
+    const back = recordsIn(facts);
+    assert.equal(back.length, records.length);
+    assert.deepEqual(insideFacts(back), facts);
+    assert.deepEqual(
+      back.filter(({ key }) => key !== 'mount' && key !== 'device').toSorted(byText),
+      records.filter(({ key }) => key !== 'mount' && key !== 'device').toSorted(byText),
+    );
+  });
+
+function byText(one: PostureRecord, other: PostureRecord): number {
+  return JSON.stringify(one, Object.keys(one).toSorted()) < JSON.stringify(other, Object.keys(other).toSorted())
+    ? -1
+    : 1;
+}

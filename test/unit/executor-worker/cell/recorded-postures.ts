@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
-import type { ExpectedPosture } from '@hotcell/executor-worker/cell/posture-expected.ts';
+import type { ExpectedPosture } from '@hotcell/contract/posture/posture-expected.ts';
 import type { CreateOptions, Inspected } from '@hotcell/outside/engine/engine.ts';
 
 /** What real cells reported, on runc and on a gVisor of 2024 and of 2026, and what the engine said of them. */

@@ -1,6 +1,6 @@
-import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
-import { rlimitNumbers } from '@hotcell/contract/frames.ts';
-import { type PostureKey, type PostureRecord, postureFields } from '@hotcell/contract/frames-posture.ts';
+import { hexOf, sha256 } from '../digest.ts';
+import { rlimitNumbers } from '../frames.ts';
+import { type PostureKey, type PostureRecord, postureFields } from '../frames-posture.ts';
 import { deviceDifferences, fdDifferences } from './posture-devices.ts';
 import type { ExpectedPosture } from './posture-expected.ts';
 import { hiddenDifferences } from './posture-hidden.ts';
@@ -92,13 +92,16 @@ function* limits(of: Of, expected: ExpectedPosture): Generator<string> {
   yield* cgroupDifferences(of('cgroup'), expected);
 }
 
-function* surroundings(of: Of, expected: ExpectedPosture): Generator<string> {
-  const wanted = new Map(
-    Object.entries(expected.env).map(([name, value]) => [hexOf(sha256(`${name}=${value}`)), name]),
-  );
+function* environment(of: Of, { env }: ExpectedPosture): Generator<string> {
+  if (!env) return;
+  const wanted = new Map(Object.entries(env).map(([name, value]) => [hexOf(sha256(`${name}=${value}`)), name]));
   for (const { name, sha256: digest } of of('env'))
     if (!wanted.delete(digest)) yield `the environment has ${name}, which is not asked for or has another value`;
   for (const missing of wanted.values()) yield `the environment lacks ${missing}`;
+}
+
+function* surroundings(of: Of, expected: ExpectedPosture): Generator<string> {
+  yield* environment(of, expected);
   for (const { count } of of('cpus'))
     if (count > expected.cpusSeen) yield `it begins on ${count} processors and should on ${expected.cpusSeen}`;
   for (const { path } of of('cwd')) if (path !== '/work') yield `it starts in ${path}`;

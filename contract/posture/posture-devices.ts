@@ -1,4 +1,4 @@
-import type { CellPlan } from './cell-plan.ts';
+import type { CellRuntime } from '../cell-shape.ts';
 import type { Records } from './posture-inside.ts';
 
 const kinds = { folder: 0o040000, character: 0o020000, fifo: 0o010000, link: 0o120000, mask: 0o170000 };
@@ -42,7 +42,7 @@ const inGvisor: Readonly<Record<string, string>> = {
 };
 const always = ['/dev/null', '/dev/zero', '/dev/urandom'];
 
-export function* deviceDifferences(devices: Records<'device'>, runtime: CellPlan['runtime']): Generator<string> {
+export function* deviceDifferences(devices: Records<'device'>, runtime: CellRuntime): Generator<string> {
   const allowed = runtime === 'gvisor' ? inGvisor : known;
   for (const device of devices) {
     const what = shown(device);

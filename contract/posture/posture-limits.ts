@@ -1,4 +1,4 @@
-import { cpuPeriodUs, cpuQuotaUs } from '@hotcell/contract/cell-bounds.ts';
+import { cpuPeriodUs, cpuQuotaUs } from '../cell-bounds.ts';
 import type { ExpectedPosture } from './posture-expected.ts';
 import type { Records } from './posture-inside.ts';
 

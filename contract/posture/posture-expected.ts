@@ -1,14 +1,15 @@
-import { cellCpus, cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from '@hotcell/contract/cell-bounds.ts';
-import { hostname, maskedPaths, readonlyPaths } from '@hotcell/contract/cell-shape.ts';
-import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
-import type { MadeCell } from './cell-maker.ts';
+import { cellCpus, cellMemory, cellPids, rlimitsOf, type Tmpfs, tmpfsOf } from '../cell-bounds.ts';
+import { type CellRuntime, hostname, maskedPaths, readonlyPaths } from '../cell-shape.ts';
+import { type Digest, hexOf } from '../digest.ts';
+import type { Limits } from '../limits.ts';
 
 /** What the kernel must report inside a cell of this plan. */
 export type ExpectedPosture = ReturnType<typeof expectedPosture>;
 
 export function expectedPosture(
-  made: Pick<MadeCell, 'plan' | 'uid' | 'readOnly'>,
-  env: Readonly<Record<string, string>>,
+  made: { plan: { runtime: CellRuntime; limits: Limits }; uid: number; readOnly: readonly string[] },
+  /** Unknown to those who were not there: an image's own variables are not in the record. */
+  env: Readonly<Record<string, string>> | undefined,
   machine: string,
   init: Digest,
 ) {

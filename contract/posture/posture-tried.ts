@@ -1,4 +1,4 @@
-import type { CellPlan } from './cell-plan.ts';
+import type { CellRuntime } from '../cell-shape.ts';
 import type { Records } from './posture-inside.ts';
 
 const [EPERM, EBADF, ENOSYS] = [1, 9, 38];
@@ -12,7 +12,7 @@ const without = { runc: 0, gvisor: EBADF };
  * What the filter answers to each call that init tries. A mode says that there is a filter; only its answers say which. No
  * kernel would answer so by itself: images/cell-init/src/tried.c chooses the arguments for that.
  */
-export const answers: Readonly<Record<string, Readonly<Record<CellPlan['runtime'], number | undefined>>>> = {
+export const answers: Readonly<Record<string, Readonly<Record<CellRuntime, number | undefined>>>> = {
   seccomp: denied,
   'prctl SET_SECCOMP': denied,
   'prctl SCHED_CORE': denied,
@@ -49,7 +49,7 @@ export const answers: Readonly<Record<string, Readonly<Record<CellPlan['runtime'
   fsync: without,
 };
 
-export function* triedDifferences(tried: Records<'tried'>, runtime: CellPlan['runtime']): Generator<string> {
+export function* triedDifferences(tried: Records<'tried'>, runtime: CellRuntime): Generator<string> {
   const found = new Map(tried.map(({ call, errno }) => [call, errno]));
   for (const [call, { [runtime]: wanted }] of Object.entries(answers)) {
     const errno = found.get(call);

@@ -1,0 +1,53 @@
+import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
+import { briefFacts, fillForm } from '@hotcell/contract/posture-form.ts';
+import { type Posture, PostureForm, type TakenPosture } from '@hotcell/contract/posture.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import { claimedDifferences } from '@hotcell/contract/posture/posture-claimed.ts';
+import { recordKeys } from '../layout.ts';
+import { type Asked, effectiveOf, readNamed } from './read-asked.ts';
+import { readWhole } from './record-reader.ts';
+import type { Look } from './verification.ts';
+
+const mostShown = 10;
+
+/** No code without a posture, and no posture that the pinned policy does not allow. */
+export async function verifyPosture(look: Look, result: Result, asked: Asked): Promise<void> {
+  const { findings, of } = look;
+  const key = `${recordKeys.result(result.tenant, result.run)}: posture`;
+  const { blocks, runtime } = result;
+  const posture = result.posture && (await wholeOf(look, result.tenant, result.posture));
+  if (!result.posture) {
+    if (blocks.length > 0) findings.add('INCONSISTENT', key, 'a posture, since code was executed', 'none');
+    return;
+  }
+  const effective = effectiveOf(result, asked);
+  if (!effective || !posture) return;
+  const profiles = Object.entries(effective.seccomp).filter(([name]) => name.startsWith(`${runtime}-`));
+  const machine = machineOf(posture.inside['kernel']);
+  const pinned = profiles.find(([name]) => name === `${runtime}-${machine}`)?.[1];
+  if (!pinned) findings.add('INCONSISTENT', key, `a machine for which the policy pins a profile`, machine);
+  const seccomp = pinned && (await readWhole(of.reader, recordKeys.seccomp(pinned)))?.toString('utf8');
+  const claimed = { posture, inputs: result.inputs.map(({ name }) => name), effective, seccomp };
+  for (const difference of [...claimedDifferences(claimed)].slice(0, mostShown))
+    findings.add('INCONSISTENT', key, 'what the pinned policy requires', difference);
+}
+
+/** From the form that many cells share and this cell's own words. */
+async function wholeOf(look: Look, tenant: string, named: Posture): Promise<TakenPosture | undefined> {
+  const { digest, own = {} } = named;
+  if (digest === undefined) return named;
+  const form = await readNamed(look, PostureForm, recordKeys.posture(tenant, digest), digest);
+  const whole = form && fillForm(form, own);
+  if (whole)
+    for (const { path, expected, found } of differencesOf(
+      { ...briefFacts(form), worth: form.worth },
+      { inside: named.inside, outside: named.outside, worth: named.worth },
+    ))
+      look.findings.add('INCONSISTENT', `posture.${path}`, `${expected}, as in the form ${digest}`, found);
+  return whole;
+}
+
+function machineOf(kernel: unknown): string {
+  const [line] = Array.isArray(kernel) ? kernel : [];
+  return / machine=(\S+)$/.exec(String(line))?.[1] ?? 'unknown';
+}
