@@ -114,7 +114,7 @@ const changes: Readonly<Record<string, [change: (made: Made) => unknown, verdict
     /result\.json$/,
   ],
   'a result that names no evidence': [
-    ({ record, result, value: { evidence: _, ...rest } }) => record.set(result, Buffer.from(canonical(rest))),
+    ({ record, result, value: { evidence: _evidence, ...rest } }) => record.set(result, Buffer.from(canonical(rest))),
     'UNSIGNED',
     /result\.json$/,
   ],
