@@ -6,15 +6,20 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { Producer } from './producer.ts';
 import { missingIn } from './readmodel/followed-tenant.ts';
 import { rowFinished } from './readmodel/run-changes.ts';
-import { unknown, waitingsOf } from './waiting.ts';
+import { unknown, waitingsOf, type WaitDeps } from './waiting.ts';
 
 const readsAtOnce = 16;
 
+interface ListDeps extends WaitDeps {
+  follower: Pick<Producer['follower'], 'progressOf'>;
+  model: Pick<Producer['model'], 'list' | 'note'>;
+  news: Pick<Producer['news'], 'resultOf'>;
+}
 type Listing = Parsed<Routes['listRuns']>['query'];
 
 /** A page of runs. Those known to be finished from a message alone are read once, so that list and detail agree. */
 export async function listRuns(
-  producer: Producer,
+  producer: ListDeps,
   tenant: string,
   { status, label = [], since, limit, cursor }: Listing,
 ): Promise<{ runs: ListedRun[]; next: string | null; incomplete?: string }> {
@@ -35,7 +40,7 @@ export async function listRuns(
   return { runs: await withWaits(producer, runs), next, ...(incomplete !== undefined && { incomplete }) };
 }
 
-async function withWaits(producer: Producer, rows: readonly RunRow[]): Promise<ListedRun[]> {
+async function withWaits(producer: WaitDeps, rows: readonly RunRow[]): Promise<ListedRun[]> {
   const asked = rows.flatMap(({ status, run, tenant, queue }) =>
     status === 'queued' && queue !== null ? [{ run, tenant, queue }] : [],
   );
@@ -50,7 +55,7 @@ async function withWaits(producer: Producer, rows: readonly RunRow[]): Promise<L
   });
 }
 
-async function completeRow(producer: Producer, row: RunRow): Promise<RunRow> {
+async function completeRow(producer: ListDeps, row: RunRow): Promise<RunRow> {
   const result = await producer.news.resultOf(row.tenant, row.run);
   if (!result) return row;
   const change = rowFinished(result);

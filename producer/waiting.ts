@@ -13,7 +13,7 @@ interface QueuedRun {
   tenant: string;
   queue: string;
 }
-interface Deps {
+export interface WaitDeps {
   queues: { of(queue: string): Pick<Queue, 'places'> };
   live: Pick<Live, 'statusesOf'> & { workers: Pick<Live['workers'], 'all'> };
   store: Buckets;
@@ -22,13 +22,13 @@ interface Deps {
 const readsAtOnce = 16;
 
 /** Why a run has not begun, how many runs are before it, and what would help. */
-export async function waitingOf(deps: Deps, asked: QueuedRun): Promise<Waiting> {
+export async function waitingOf(deps: WaitDeps, asked: QueuedRun): Promise<Waiting> {
   const [waiting] = await waitingsOf(deps, [asked]);
   return waiting ?? unknown;
 }
 
 /** The same for many runs, in their order, with one call to each queue. */
-export async function waitingsOf({ queues, live, store }: Deps, asked: readonly QueuedRun[]): Promise<Waiting[]> {
+export async function waitingsOf({ queues, live, store }: WaitDeps, asked: readonly QueuedRun[]): Promise<Waiting[]> {
   if (asked.length === 0) return [];
   // Heartbeats first: where Valkey does not answer, this fails sooner than the queues.
   const [workers, beats] = await Promise.all([
