@@ -41,7 +41,7 @@ export interface OutcomeFacts {
   /** Why Hotcell ended the run before init's last frame, if it did: nothing later can be the first cause. */
   stop: Stop | null;
   /** The cell was gone before init's last frame. */
-  died: { exitCode: number | null; outOfMemory: boolean } | null;
+  died: { exitCode: number | null; outOfMemory: boolean; killedByHost?: boolean } | null;
   ranMs: number;
   logBytes: number;
   logTruncated: boolean;
@@ -142,6 +142,11 @@ export function cancelledBy({ by, reason }: { by: string; reason: string }): str
 
 const platform = (message: string): Decision => ({ kind: 'platform', message });
 
+const killedByHost = ({ limits }: OutcomeFacts, what: string): Decision =>
+  platform(
+    `the kernel killed ${what} for the host's lack of memory: the run had not reached its own limit of ${formatBytes(limits.memoryBytes)}`,
+  );
+
 /** Exactly one outcome for every combination of facts, from the kernel's account: exit code 137 alone proves nothing. */
 export function decide(facts: OutcomeFacts): Decision {
   const network = networkHint(facts);
@@ -178,6 +183,7 @@ export function decide(facts: OutcomeFacts): Decision {
   if (facts.died && last?.timedOut)
     return end('timed_out', `${timeReason(facts, last)} The cell then died, and its outputs are lost.`);
   if (facts.died) {
+    if (facts.died.killedByHost) return killedByHost(facts, 'the cell');
     if (!facts.died.outOfMemory)
       return platform(
         `the cell died early (exit code ${facts.died.exitCode ?? 'unknown'}), and not for lack of memory`,
@@ -193,9 +199,7 @@ export function decide(facts: OutcomeFacts): Decision {
     return end('failed', `${subject(facts, last.index)} could not start: ${last.startError}`, 127);
   if (last && last.exitCode !== 0) {
     if (last.oomKills > 0 && last.killedByHost)
-      return platform(
-        `the kernel killed ${counted(last.oomKills, 'process', 'processes')} of the run for the host's lack of memory: the run had not reached its own limit of ${formatBytes(facts.limits.memoryBytes)}`,
-      );
+      return killedByHost(facts, `${counted(last.oomKills, 'process', 'processes')} of the run`);
     if (last.oomKills > 0) return end('out_of_memory', memoryReason(facts, last.peakMemoryBytes), null);
     const exitCode = last.signal === null ? last.exitCode : 128 + last.signal;
     // The limit made the program fail: its writes were refused because /outputs was full.

@@ -74,7 +74,8 @@ const answers = {
   outside: z.strictObject({ facts: PostureFacts, differences: z.array(z.string()) }),
   /** `exitCode` is null if the keeper that started the cell is gone. `said` is what the runtime printed. */
   end: z.strictObject({ hasEnded: z.boolean(), exitCode: z.int().nullable(), said: z.string() }),
-  memory: z.strictObject({ kills: z.int() }),
+  /** `atLimit`: the cell came to its own limit; what is killed without that is killed for the host's lack of memory. */
+  memory: z.strictObject({ kills: z.int(), atLimit: z.boolean() }),
   kill: z.strictObject({}),
   remove: z.strictObject({ isGone: z.boolean() }),
 } as const;

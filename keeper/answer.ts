@@ -85,7 +85,7 @@ async function answerTo(keeper: Asked, request: Exclude<KeeperRequest, { ask: 'm
     case 'end':
       return await keeper.get(request.cell).end(request.withinMs);
     case 'memory':
-      return { kills: keeper.get(request.cell).memoryKills() };
+      return keeper.get(request.cell).memory();
     case 'kill':
       await keeper.get(request.cell).kill();
       return {};

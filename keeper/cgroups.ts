@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const usualMount = '/sys/fs/cgroup';
 
+const nearlyBytes = 1024 * 1024;
+
 export interface CgroupLimits {
   memoryBytes: number;
   pids: number;
@@ -98,6 +100,16 @@ export class Cgroups {
   memoryKills(path: string): number {
     const file = this.version === 2 ? 'memory.events' : 'memory.oom_control';
     return Number(/^oom_kill (\d+)$/m.exec(this.#read(path, 'memory', file) ?? '')?.[1] ?? 0);
+  }
+
+  /** Whether what is there came to its own limit. Version 1 counts only what failed there, not what it then cleared up. */
+  memoryAtLimit(path: string): boolean {
+    if (this.version === 2) return /^oom [1-9]/m.test(this.#read(path, 'memory', 'memory.events') ?? '');
+    const [most, limit] = ['memory.max_usage_in_bytes', 'memory.limit_in_bytes'].map((file) =>
+      Number(this.#read(path, 'memory', file) ?? Number.NaN),
+    );
+    // A kill at the limit comes when not even a few pages are left below it. What cannot be read is the cell's own.
+    return !(Number(most) + nearlyBytes < Number(limit));
   }
 
   /** The limits as the kernel has them. */

@@ -109,8 +109,9 @@ export class KeptCell {
     return { hasEnded: this.endedForMs() !== undefined, exitCode: this.#exitCode, said: this.#said.trim() };
   }
 
-  memoryKills(): number {
-    return this.#kept.cgroups.memoryKills(this.cgroup);
+  memory(): { kills: number; atLimit: boolean } {
+    const { cgroups } = this.#kept;
+    return { kills: cgroups.memoryKills(this.cgroup), atLimit: cgroups.memoryAtLimit(this.cgroup) };
   }
 
   /** The host's id of the cell's first process: init, or gVisor's sandbox. A runtime may write it after the start. */

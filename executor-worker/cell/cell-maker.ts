@@ -4,6 +4,7 @@ import type { VettedImage } from './cell-image.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { InitProgram } from './host-files.ts';
 import type { Profile } from './seccomp.ts';
+import type { MemoryKill } from './sealed-cell.ts';
 
 /** What a cell is made from, once the worker has looked at all of it. */
 export interface CellOrder {
@@ -42,7 +43,7 @@ export interface MadeCell {
   /** The exit code once it has ended; undefined if it has not ended in time. */
   ended(withinMs: number): Promise<number | undefined>;
   /** Whether the kernel killed in it for memory, as far as the host knows by now. */
-  killedForMemory(): Promise<boolean>;
+  killedForMemory(): Promise<MemoryKill>;
   kill(): Promise<void>;
   /** By force, with everything that was made for it. True if nothing is left. */
   remove(): Promise<boolean>;

@@ -2,7 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { HostFrame, KillReason } from '@hotcell/contract/frames.ts';
 import type { FormedPosture } from '@hotcell/contract/posture-form.ts';
 import type { TakenPosture } from '@hotcell/contract/posture.ts';
-import type { CellEvent, SealedCell } from './sealed-cell.ts';
+import type { CellEvent, MemoryKill, SealedCell } from './sealed-cell.ts';
 import { type Job, jobFrames } from '../execute/job.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell, type Left } from './destroy.ts';
@@ -149,14 +149,14 @@ function isUnheard(error: unknown): boolean {
  * Under gVisor the kernel may kill one of the runtime's processes in place of one of the job's: the job's process then
  * ends with 1, and the sandbox lives on. Only the host hears of it; at the cell's end it surely knows.
  */
-async function killedForMemory(made: MadeCell): Promise<boolean> {
+async function killedForMemory(made: MadeCell): Promise<MemoryKill> {
   if (made.plan.runtime !== 'gvisor') return false;
   await made.ended(deathMs);
   return made.killedForMemory();
 }
 
 /** A block that succeeded only gets a warning: a host that does not answer costs the warning, not the run. */
-async function killedSoFar(made: MadeCell, { log }: CellDeps): Promise<boolean> {
+async function killedSoFar(made: MadeCell, { log }: CellDeps): Promise<MemoryKill> {
   if (made.plan.runtime !== 'gvisor') return false;
   try {
     return await made.killedForMemory();

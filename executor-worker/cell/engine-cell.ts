@@ -6,6 +6,7 @@ import type { MadeCell, OutsideView } from './cell-maker.ts';
 import type { CellPlan } from './cell-plan.ts';
 import { removeFolder } from './host-files.ts';
 import { outsideDifferences, outsideFacts } from './posture-outside.ts';
+import type { MemoryKill } from './sealed-cell.ts';
 
 /** A container that was created for a cell. Its name reserves its uid. */
 export interface CellContainer {
@@ -67,8 +68,9 @@ export class EngineCell implements MadeCell {
     return this.#engine.wait(this.#container, withinMs);
   }
 
-  async killedForMemory(): Promise<boolean> {
-    return (await this.#engine.inspect(this.#container))?.State.OOMKilled ?? false;
+  /** The engine doesn't tell whose memory was short, and has removed the cgroup by then. */
+  async killedForMemory(): Promise<MemoryKill> {
+    return (await this.#engine.inspect(this.#container))?.State.OOMKilled === true && 'limit';
   }
 
   kill(): Promise<void> {

@@ -1,6 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunEnd } from './frames/decode.ts';
-import { type EndedBlock, type CellEvent, OutputLost } from './sealed-cell.ts';
+import { type EndedBlock, type CellEvent, type MemoryKill, OutputLost } from './sealed-cell.ts';
 import type { PreparedBlock } from '../execute/job.ts';
 import { blockEndOf, errnoName, initError, outOfOrder, refusedOf } from './cell-events.ts';
 import type { Talk } from './talk.ts';
@@ -11,9 +11,9 @@ export interface Hearing {
   startedAt: () => Date;
   logLimitEnds: boolean;
   /** Whether the engine saw the kernel kill, once the cell is over: asked if a block failed and init knows of no cause. */
-  killedForMemory: () => Promise<boolean>;
+  killedForMemory: () => Promise<MemoryKill>;
   /** The same while the cell goes on, asked after each block that succeeded: the engine may not know yet. */
-  killedSoFar: () => Promise<boolean>;
+  killedSoFar: () => Promise<MemoryKill>;
 }
 
 /** Init's frames as events, in order. True if init sent its last frame, false if the stream ended before it. */
@@ -24,7 +24,7 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
   let listed = 0;
   let unexplained: number | undefined;
   let succeeded: number | undefined;
-  let killed = false;
+  let killed: MemoryKill = false;
   for (let frame = await talk.next(); frame !== undefined; frame = await talk.next()) {
     switch (frame.type) {
       case 'blockStarted':
@@ -53,7 +53,7 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
         // After the last block it is asked as late as possible: at the end.
         if (succeeded === undefined || succeeded === last) break;
         killed = await heard.killedSoFar();
-        if (killed) yield { type: 'killed_for_memory', index: succeeded };
+        yield* toldOf(succeeded, killed);
         break;
       }
       case 'outputEntry': {
@@ -71,9 +71,8 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
         break;
       case 'end':
         yield* unlisted(frame.end, listed);
-        if (unexplained !== undefined && (await heard.killedForMemory()))
-          yield { type: 'killed_for_memory', index: unexplained };
-        if (succeeded === last && (await heard.killedSoFar())) yield { type: 'killed_for_memory', index: last };
+        if (unexplained !== undefined) yield* toldOf(unexplained, await heard.killedForMemory());
+        if (succeeded === last) yield* toldOf(last, await heard.killedSoFar());
         yield { type: 'end', usage: usageOf(frame.end) };
         return true;
       case 'error':
@@ -87,6 +86,10 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
     }
   }
   return false;
+}
+
+function* toldOf(index: number, kill: MemoryKill): Generator<CellEvent> {
+  if (kill) yield { type: 'killed_for_memory', index, for: kill };
 }
 
 function isUnexplained(end: EndedBlock): boolean {

@@ -7,6 +7,7 @@ import type { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
 import type { VettedImage } from './cell-image.ts';
 import type { MadeCell, OutsideView } from './cell-maker.ts';
 import type { CellPlan } from './cell-plan.ts';
+import type { MemoryKill } from './sealed-cell.ts';
 
 interface KeptBy {
   id: string;
@@ -59,9 +60,10 @@ export class KeeperCell implements MadeCell {
     return hasEnded ? (exitCode ?? undefined) : undefined;
   }
 
-  async killedForMemory(): Promise<boolean> {
-    const { kills } = await this.#door.ask({ ask: 'memory', cell: this.id });
-    return kills > 0;
+  async killedForMemory(): Promise<MemoryKill> {
+    const { kills, atLimit } = await this.#door.ask({ ask: 'memory', cell: this.id });
+    if (kills === 0) return false;
+    return atLimit ? 'limit' : 'host';
   }
 
   async kill(): Promise<void> {

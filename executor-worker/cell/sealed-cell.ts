@@ -25,6 +25,9 @@ export interface EndedBlock extends BlockFacts {
   logBytes: number;
 }
 
+/** Whether the kernel killed in a cell for memory: because the cell came to its own limit, or because its host had none left. */
+export type MemoryKill = false | 'limit' | 'host';
+
 export type CellEvent =
   | { type: 'block_started'; index: number; at: Date }
   | { type: 'log'; block: number; stream: 'stdout' | 'stderr'; at: Date; bytes: Buffer }
@@ -34,14 +37,14 @@ export type CellEvent =
   | { type: 'log_limit'; at: Date; ends: boolean }
   | { type: 'block_ended'; at: Date; end: EndedBlock }
   /** The kernel killed for memory while this block ran. Under gVisor only the engine sees it, after the block's end. */
-  | { type: 'killed_for_memory'; index: number }
+  | { type: 'killed_for_memory'; index: number; for: 'limit' | 'host' }
   /** The consumer reads `data` to its end before it asks for the next event. `data` may throw an OutputLost. */
   | { type: 'output'; path: Buffer; size: number; data: AsyncIterable<Buffer> }
   /** `limit`: the limit that kept it back, if one did. */
   | { type: 'output_refused'; path: Buffer; reason: string; limit: 'outputBytes' | 'outputFiles' | null }
   | { type: 'end'; usage: { wallMs: number; cpuMs: number; peakMemoryBytes: number } }
   /** The whole cell died before init's last word: what the engine and the kernel say of it. */
-  | { type: 'died'; exitCode: number | null; engineSaysOom: boolean; oomKills: number };
+  | { type: 'died'; exitCode: number | null; engineSaysOom: MemoryKill; oomKills: number };
 
 /** An output that could not be read to its end: the job's own doing (its memory was full), not the platform's failure. */
 export class OutputLost extends Error {

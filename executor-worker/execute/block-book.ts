@@ -40,10 +40,11 @@ export class BlockBook {
   }
 
   /** Learned only after the block's end. How many processes were killed is unknown: at least one. */
-  killedForMemory(index: number): void {
+  killedForMemory(index: number, byHost: boolean): void {
     const end = this.ended.find((one) => one.index === index);
     if (!end) return;
     end.oomKills = Math.max(1, end.oomKills);
+    end.killedByHost = byHost;
     const result = this.results[index];
     if (result) result.outcome = outcomeOf(end);
   }

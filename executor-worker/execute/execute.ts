@@ -2,7 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { putLog, putSegment } from '@hotcell/record/run-logs.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
-import { decide, type Decision, type Stop } from '@hotcell/contract/decide-outcome.ts';
+import { decide, type Decision, type OutcomeFacts, type Stop } from '@hotcell/contract/decide-outcome.ts';
 import { type Lacking, readLastWords } from '@hotcell/contract/lacking.ts';
 import { searchedBytes } from '@hotcell/contract/missing-package.ts';
 import type { BlockResult, Result, Usage } from '@hotcell/contract/result.ts';
@@ -95,7 +95,7 @@ class Following {
   readonly #collector: OutputCollector;
   readonly #blocks: BlockBook;
   #usage = { wallMs: 0, cpuMs: 0, peakMemoryBytes: 0 };
-  #died: { exitCode: number | null; outOfMemory: boolean } | null = null;
+  #died: OutcomeFacts['died'] = null;
   #ended = false;
   /** Of the block that ran last. */
   #stderr = new LastWords(searchedBytes);
@@ -134,7 +134,7 @@ class Following {
         this.#blocks.end(event.end, event.at);
         return this.#recorder.endOfBlock();
       case 'killed_for_memory':
-        return this.#blocks.killedForMemory(event.index);
+        return this.#blocks.killedForMemory(event.index, event.for === 'host');
       case 'output':
         return this.#collector.take(event.path, event.size, event.data);
       case 'output_refused':
@@ -145,7 +145,11 @@ class Following {
         return;
       case 'died':
         this.#ended = true;
-        this.#died = { exitCode: event.exitCode, outOfMemory: event.engineSaysOom || event.oomKills > 0 };
+        this.#died = {
+          exitCode: event.exitCode,
+          outOfMemory: event.engineSaysOom === 'limit' || event.oomKills > 0,
+          killedByHost: event.engineSaysOom === 'host',
+        };
         return;
     }
   }

@@ -67,8 +67,13 @@ export interface Runs extends AsyncDisposable {
   run(runtime: Runtime, asked: Asked): Promise<Ran>;
 }
 
-export async function openRuns(bed: Bed, name: string, more: Partial<CellSettings> = {}): Promise<Runs> {
-  const cells = await openTestCells(bed, name, bed.id(), more);
+export async function openRuns(
+  bed: Bed,
+  name: string,
+  more: Partial<CellSettings> = {},
+  installation = bed.id(),
+): Promise<Runs> {
+  const cells = await openTestCells(bed, name, installation, more);
   const store = bed.store('worker');
   const log = openLog(name, 'warn');
   const tenant = bed.tenant();

@@ -222,7 +222,9 @@ describe('the outcome of a run', () => {
         { kind: 'draining' },
       ),
     ),
-    died: fc.option(fc.record({ exitCode: fc.option(fc.nat(255)), outOfMemory: fc.boolean() })),
+    died: fc.option(
+      fc.record({ exitCode: fc.option(fc.nat(255)), outOfMemory: fc.boolean(), killedByHost: fc.boolean() }),
+    ),
     ranMs: fc.nat(),
     logBytes: fc.nat(),
     logTruncated: fc.boolean(),
@@ -256,7 +258,12 @@ describe('the outcome of a run', () => {
     oomKills: [0, 2],
     killedByHost: [false, true],
     stop: [null, { kind: 'cancelled', by: 'ann', reason: 'enough' }, { kind: 'log_exceeded' }, { kind: 'draining' }],
-    died: [null, { exitCode: 137, outOfMemory: true }, { exitCode: 137, outOfMemory: false }],
+    died: [
+      null,
+      { exitCode: 137, outOfMemory: true, killedByHost: false },
+      { exitCode: 137, outOfMemory: false, killedByHost: false },
+      { exitCode: 137, outOfMemory: false, killedByHost: true },
+    ],
     outputsExceeded: [null, 'outputBytes', 'outputFiles'],
     logTruncated: [false, true],
   } as const;

@@ -72,8 +72,8 @@ async function heard(
     blocks: [{ index: 0, block: { argv: ['x'] }, language: null, file: null, code: null, argv: ['x'] }],
     startedAt: () => new Date(0),
     logLimitEnds: false,
-    killedForMemory: async () => kills.atEnd ?? false,
-    killedSoFar: async () => kills.sofar ?? false,
+    killedForMemory: async () => kills.atEnd === true && 'limit',
+    killedSoFar: async () => kills.sofar === true && 'limit',
   });
   const events: CellEvent[] = [];
   for (;;) {

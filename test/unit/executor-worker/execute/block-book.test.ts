@@ -70,9 +70,9 @@ test('a kill that is learned of after the end changes the outcome of a failed bl
   const book = new BlockBook(blocks);
   book.end(ended(0, { exitCode: 1 }), at(1));
   book.end(ended(1, { exitCode: 1, oomKills: 3 }), at(2));
-  book.killedForMemory(0);
-  book.killedForMemory(1);
-  book.killedForMemory(2);
+  book.killedForMemory(0, false);
+  book.killedForMemory(1, false);
+  book.killedForMemory(2, false);
   assert.deepEqual(outcomes(book), ['out_of_memory', 'out_of_memory', null]);
   assert.deepEqual(
     book.ended.map(({ oomKills }) => oomKills),
