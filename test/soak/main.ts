@@ -4,15 +4,16 @@ import { openBed } from '../support/bed.ts';
 import { mixedLoad } from '../support/mixed-load.ts';
 import { withBed } from '../support/runner/bed.ts';
 import { baseImageIsReproducible } from './base-image.ts';
+import { fullCrowds } from './crowds.ts';
 import { fullFloods } from './floods.ts';
 import { fuzzInit } from './fuzz.ts';
 import { manyHostileRuns } from './hostile.ts';
 import { hostileTenants } from './hostile-tenants.ts';
 
 /**
- * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|floods|tenants|drill] [--cells echoed|real]`: what
- * takes too long for every change. Each part runs once, then mixed loads with faults, one seed after the other, with echo
- * and real cells by turns, until the time is over.
+ * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|floods|crowds|tenants|drill] [--cells echoed|real]`: what
+ * takes too long for every change. `--scale S` makes the crowds smaller. Each part runs once, then mixed loads with faults,
+ * one seed after the other, with echo and real cells by turns, until the time is over.
  */
 const { values } = parseArgs({
   options: {
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1e9) },
     only: { type: 'string' },
     cells: { type: 'string' },
+    scale: { type: 'string', default: '1' },
   },
 });
 const end = Date.now() + Number(values.minutes) * 60_000;
@@ -55,13 +57,16 @@ const parts: Readonly<Record<string, () => Promise<string>>> = {
   fuzz: () => fuzzInit(fuzzSeconds),
   hostile: () => manyHostileRuns(say),
   floods: () => fullFloods(say),
+  crowds: () => fullCrowds(say, Number(values.scale)),
   tenants: () => hostileTenants(say, Number(values.minutes)),
   drill,
 };
 
-/** Its target is not met yet where the attackers share the cores with what they attack, so it runs when it is named. */
-const onlyNamed = 'tenants';
-const chosen = Object.entries(parts).filter(([name]) => name === (values.only ?? (name === onlyNamed ? '' : name)));
+/** One needs a machine that does nothing else, and the other hours: they run when they are named. */
+const onlyNamed = ['tenants', 'crowds'];
+const chosen = Object.entries(parts).filter(([name]) =>
+  values.only === undefined ? !onlyNamed.includes(name) : name === values.only,
+);
 if (chosen.length === 0) {
   process.stderr.write(`there is no part ${values.only}: choose among ${Object.keys(parts).join(', ')}\n`);
   process.exit(2);
