@@ -20,6 +20,7 @@ export default {
         'test/cell/benign/node/*.ts',
         'bench/*.ts',
         'bench/support/*.process.ts',
+        'test/soak/*.process.ts',
       ],
       project: ['test/**/*.ts', 'bench/**/*.ts'],
     },

@@ -30,7 +30,7 @@ function keeper(more: Partial<Asked> = {}) {
   const calls: unknown[] = [];
   const kept = {
     end: async (withinMs: number) => ({ hasEnded: true, exitCode: withinMs, said: 'bye' }),
-    memoryKills: () => 2,
+    memory: () => ({ kills: 2, atLimit: true }),
     kill: async () => void calls.push('kill'),
   };
   const asked = {
@@ -64,7 +64,7 @@ test('each question has its answer, and the connection ends with it', async () =
   assert.deepEqual(await ask({ ask: 'image', image: sha256('i') }), { ok: { env: { A: 'b' } } });
   assert.deepEqual(await ask({ ask: 'list' }), { ok: [{ cell, worker: 'w', deadline: 'd', hasEnded: false }] });
   assert.deepEqual(await ask({ ask: 'end', cell, withinMs: 7 }), { ok: { hasEnded: true, exitCode: 7, said: 'bye' } });
-  assert.deepEqual(await ask({ ask: 'memory', cell }), { ok: { kills: 2 } });
+  assert.deepEqual(await ask({ ask: 'memory', cell }), { ok: { kills: 2, atLimit: true } });
   assert.deepEqual(await ask({ ask: 'kill', cell }), { ok: {} });
   assert.deepEqual(await ask({ ask: 'remove', cell }), { ok: { isGone: false } });
   assert.deepEqual(calls, ['kill', `remove ${cell}`]);

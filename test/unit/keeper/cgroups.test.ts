@@ -120,6 +120,18 @@ test('processes, kills and limits are read as the kernel shows them, and a cgrou
   assert.deepEqual(two.cgroups.values('/c'), { 'cpu.max': '50000 100000' });
 });
 
+test('a cell that came to its own limit is told from one whose host ran out of memory', () => {
+  const limited = (most: string) =>
+    openFirst({ 'memory/c/memory.limit_in_bytes': '8388608\n', 'memory/c/memory.max_usage_in_bytes': most });
+  assert.equal(limited('8388608\n').cgroups.memoryAtLimit('/c'), true);
+  assert.equal(limited('7340032\n').cgroups.memoryAtLimit('/c'), true, 'a few pages below it');
+  assert.equal(limited('7340031\n').cgroups.memoryAtLimit('/c'), false);
+  assert.equal(openFirst().cgroups.memoryAtLimit('/gone'), true, 'what cannot be read is the cell’s own');
+  const events = (text: string) => openSecond({ 'c/memory.events': text }).cgroups.memoryAtLimit('/c');
+  assert.equal(events('max 4\noom 1\noom_kill 1\n'), true);
+  assert.equal(events('max 4\noom 0\noom_kill 1\n'), false);
+});
+
 test('a cgroup is removed with those below it, in every hierarchy; one that is in use stays', () => {
   const one = openFirst();
   for (const at of ['memory/c/below', 'pids/c', 'cpu,cpuacct/c']) mkdirSync(join(one.mount, at), { recursive: true });

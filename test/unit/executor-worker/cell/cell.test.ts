@@ -91,12 +91,12 @@ test('a job is handed over whole, and a cell takes one job only', async () => {
 });
 
 test('a cell whose stream ends before its last word has died, as its maker and the kernel say', async () => {
-  const { cell, hangUp } = await sealed({ killedForMemory: async () => true });
+  const { cell, hangUp } = await sealed({ killedForMemory: async () => 'limit' });
   const events = all(cell.run(job));
   hangUp(began);
   const [first, last] = await events;
   assert.equal(first?.type, 'block_started');
-  assert.deepEqual(last, { type: 'died', exitCode: 137, engineSaysOom: true, oomKills: 0 });
+  assert.deepEqual(last, { type: 'died', exitCode: 137, engineSaysOom: 'limit', oomKills: 0 });
 });
 
 test('a connection that is lost while the cell goes on is a failure of ours', async () => {
