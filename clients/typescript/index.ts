@@ -1,8 +1,7 @@
 import { routes } from '@hotcell/contract/api/routes.ts';
-import type { RunView } from '@hotcell/contract/api/runs.ts';
+import type { RunView, ShownResult } from '@hotcell/contract/api/runs.ts';
 import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Result } from '@hotcell/contract/result.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Call } from './call.ts';
 import { type ClientSettings, Http } from './http.ts';
@@ -24,14 +23,14 @@ export interface CodeOptions extends Omit<RunRequest, 'blocks'>, SubmitOptions {
 /**
  * const hotcell = new Hotcell();
  * const result = await hotcell.run('print(1)');
- * console.log(result.outcome, result.reason);
+ * console.log(result.outcome, result.stdout);
  */
 export class Hotcell extends Http {
   /** Runs that repeat. */
   readonly schedules: Schedules = new Schedules(this);
 
   /** Runs code and waits for its result. Aborting stops the waiting; the run continues. */
-  async run(code: string, options: CodeOptions = {}): Promise<Result> {
+  async run(code: string, options: CodeOptions = {}): Promise<ShownResult> {
     const { language = 'python', idempotencyKey, signal, ...request } = options;
     const run = await this.submit({ ...request, blocks: [{ language, code }] }, { idempotencyKey, signal });
     return await run.result({ signal });
@@ -67,4 +66,4 @@ export class Hotcell extends Http {
 }
 
 /** @public What users of the SDK name. */
-export { type ClientSettings, HotcellError, type Result, routes, type Run, type RunRequest };
+export { type ClientSettings, HotcellError, type ShownResult as Result, routes, type Run, type RunRequest };

@@ -1,6 +1,6 @@
 import type { RunEvent, ShownRow } from '@hotcell/contract/api/events.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
-import { isFinished, type RerunRequest, type RunView } from '@hotcell/contract/api/runs.ts';
+import { isFinished, type RerunRequest, type RunView, type ShownResult } from '@hotcell/contract/api/runs.ts';
 import type { EvidenceBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -50,7 +50,7 @@ export class Run {
   }
 
   /** Waits for the result. A program that failed is a result, not an error. */
-  async result({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Result> {
+  async result({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<ShownResult> {
     const backoff = new Backoff();
     for (;;) {
       try {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { LogRow } from '../log-rows.ts';
-import { Result, RunStatus } from '../result.ts';
+import { RunStatus } from '../result.ts';
 import { answerSchema, eventStream, inDigits, ndjson, tagged } from './route.ts';
-import { RunParams } from './runs.ts';
+import { RunParams, ShownResult } from './runs.ts';
 
 /** A row of the log; with `tail`, one row has no bytes and says how many are left out. */
 export const ShownRow = answerSchema(
@@ -16,7 +16,7 @@ export const RunEvent = answerSchema(
   z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('status'), status: RunStatus, reason: z.string().optional() }),
     LogRow.extend({ type: z.literal('log') }),
-    z.strictObject({ type: z.literal('result'), result: Result }),
+    z.strictObject({ type: z.literal('result'), result: ShownResult }),
   ]),
 );
 export type RunEvent = z.infer<typeof RunEvent>;

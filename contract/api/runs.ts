@@ -17,7 +17,16 @@ import {
 } from './route.ts';
 
 const Receipt = answerSchema('Receipt', SignedReceipt);
-const Result = answerSchema('Result', RunResult);
+/** A result as the API gives it. */
+export const ShownResult = answerSchema(
+  'Result',
+  RunResult.extend({
+    stdout: z.string().optional().describe('what the blocks wrote there: its head and its tail, if it is long'),
+    stderr: z.string().optional().describe('the same of stderr'),
+    truncated: z.boolean().optional().describe('something of stdout or stderr is left out; the log has it'),
+  }),
+);
+export type ShownResult = z.infer<typeof ShownResult>;
 // Refers to itself, which only a schema with a name can.
 requestSchema('JsonValue', Json);
 answerSchema('JsonAnswer', Json);
@@ -38,7 +47,7 @@ const UnfinishedRun = answerObject('UnfinishedRun', {
   waiting: Waiting.optional(),
   acceptedAt: z.iso.datetime(),
   spec: Digest,
-  ...Result.pick({
+  ...RunResult.pick({
     policy: true,
     image: true,
     runtime: true,
@@ -50,10 +59,10 @@ const UnfinishedRun = answerObject('UnfinishedRun', {
 });
 
 /** What the API and `show` say of a run. */
-export const RunView = answerSchema('RunView', z.discriminatedUnion('status', [Result, UnfinishedRun]));
+export const RunView = answerSchema('RunView', z.discriminatedUnion('status', [ShownResult, UnfinishedRun]));
 export type RunView = z.infer<typeof RunView>;
 
-export function isFinished(view: RunView): view is RunResult {
+export function isFinished(view: RunView): view is ShownResult {
   return view.status === 'finished';
 }
 
@@ -108,13 +117,15 @@ const RerunRequest = requestObject('RerunRequest', {
 });
 export type RerunRequest = z.infer<typeof RerunRequest>;
 
-const bulk = ['posture'] as const;
+const bulk = ['posture', 'stdout', 'stderr'] as const;
 const include = z
   .string()
   .transform((text) => text.split(','))
   .pipe(z.array(z.enum(bulk, `must be one or more of ${bulk.join(', ')}, separated by commas`)).max(bulk.length))
   .optional()
-  .describe('what is left out unless it is asked for: "posture", the isolation that the cell really had');
+  .describe(
+    'what is left out unless it is asked for, separated by commas: "posture", the isolation that the cell really had; "stdout" and "stderr", which an answer to a wait has in any case',
+  );
 export type Include = (typeof bulk)[number];
 
 const prefer = z
@@ -141,7 +152,7 @@ export const runRoutes = {
     // Admission reads it, and says of words that other systems use what to write here instead.
     body: { ...jsonBody(requestSchema('RunRequest', SubmittedRun)), parsedBy: 'handler' },
     answers: {
-      200: jsonAnswer('finished within the wait asked for', Result, { ...toRun, ...waited }),
+      200: jsonAnswer('finished within the wait asked for', ShownResult, { ...toRun, ...waited }),
       202: jsonAnswer('accepted', z.union([AcceptedRun, RunView]), { ...toRun, ...waited }),
     },
     problems: [409, 422],

@@ -5,7 +5,11 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { LogFeed } from './log-feed.ts';
+import { JoinedWrites, type Written } from './joined-writes.ts';
 import { budgetOf, LogWindow } from './window.ts';
+
+/** So long a line waits for its rest. */
+const lineMs = 100;
 
 /** Stores the whole log, compressed, as it comes. */
 type PutLog = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
@@ -20,6 +24,11 @@ export class LogRecorder {
   readonly #zstd = createZstdCompress();
   readonly #hash = createHash('sha256');
   readonly #stored: Promise<unknown>;
+  readonly #lines = new JoinedWrites();
+  #waitsSince: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Of a line that waited too long. */
+  #late: Promise<void> = Promise.resolve();
 
   constructor({ put, limitBytes, live }: { put: PutLog; limitBytes: number; live: LogFeed }) {
     this.#window = new LogWindow(budgetOf(limitBytes));
@@ -40,18 +49,30 @@ export class LogRecorder {
   }
 
   async write(block: number, stream: 'stdout' | 'stderr', at: Date, bytes: Buffer): Promise<void> {
-    await this.#emit(this.#window.push(block, stream, at, bytes));
+    // Only one of them emits rows at a time: they would get into each other's order.
+    clearTimeout(this.#timer);
+    await this.#late;
+    const ready = this.#lines.add({ block, stream, at, bytes });
+    if (ready.length > 0) this.#waitsSince = undefined;
+    this.#waitsSince ??= performance.now();
+    await this.#push(ready);
+    const leftMs = this.#waitsSince + lineMs - performance.now();
+    if (!this.#lines.isWaiting || leftMs <= 0) return this.#release();
+    this.#timer = setTimeout(() => this.#waitNoLonger(), leftMs).unref();
   }
 
-  gap(bytes: number): void {
+  async gap(bytes: number): Promise<void> {
+    await this.#release();
     this.#window.gap(bytes);
   }
 
   async endOfBlock(): Promise<void> {
+    await this.#release();
     await this.#emit(this.#window.flush());
   }
 
   async finish(): Promise<Result['logs']> {
+    await this.#release();
     await this.#emit(this.#window.finish());
     await this.#live.close();
     this.#zstd.end();
@@ -62,8 +83,29 @@ export class LogRecorder {
 
   /** The attempt was given up: aborts the upload. */
   async abandon(): Promise<void> {
+    clearTimeout(this.#timer);
     this.#zstd.destroy(new Error('the attempt was given up'));
     await Promise.allSettled([this.#stored, this.#live.close()]);
+  }
+
+  /** A line that is not complete goes on as it is. */
+  async #release(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#waitsSince = undefined;
+    await this.#late;
+    await this.#push(this.#lines.take());
+  }
+
+  async #push(written: readonly Written[]): Promise<void> {
+    for (const { block, stream, at, bytes } of written) await this.#emit(this.#window.push(block, stream, at, bytes));
+  }
+
+  /** Those who follow the log see a prompt, or the dots of a progress, soon. */
+  #waitNoLonger(): void {
+    this.#waitsSince = undefined;
+    this.#late = this.#push(this.#lines.take());
+    // A failure is thrown by the next write or by finish.
+    this.#late.catch(() => undefined);
   }
 
   async #emit(rows: readonly LogRow[]): Promise<void> {

@@ -7,7 +7,7 @@ import { listRuns } from '../list-runs.ts';
 import type { GiveBack } from '@hotcell/outside/process/fair-share.ts';
 import type { Producer } from '../producer.ts';
 import { rerun } from '../rerun.ts';
-import { shownView } from '../shown-result.ts';
+import { briefResult, briefView, shownResult } from '../shown-result.ts';
 import { requireSpec, runIdOf, specOf, viewOf } from '../view-run.ts';
 import type { Handlers } from './register-routes.ts';
 import { endsWith, heldFor } from './streams.ts';
@@ -28,9 +28,11 @@ export function runHandlers(producer: Producer) {
       // What is accepted is answered: where there is no room for a wait, at once.
       const place = seconds > 0 ? streams.tryTake(tenant) : undefined;
       const result = place && (await resultWithin(producer, reply, { tenant, run, seconds, place }));
-      if (result) return await shownView(producer, result, query.include);
+      const shown = { include: query.include, waited: true, signal: endsWith(reply, producer) };
+      // What was accepted is answered, whatever else can't be read now.
+      if (result) return await shownResult(producer, result, shown).catch(() => briefResult(result));
       reply.code(202);
-      return place ? await shownView(producer, await viewOf(producer, tenant, run)) : accepted(answered);
+      return place ? briefView(await viewOf(producer, tenant, run)) : accepted(answered);
     },
 
     listRuns: async ({ caller, query }) => await listRuns(producer, caller.tenant, query),
@@ -39,11 +41,14 @@ export function runHandlers(producer: Producer) {
       const run = runIdOf(params.run);
       // Whether there is such a run comes first, before any waiting.
       const view = await viewOf(producer, tenant, run);
-      const seconds = isFinished(view) ? 0 : secondsOf(headers.prefer);
-      if (seconds === 0) return await shownView(producer, view, include);
+      const seconds = secondsOf(headers.prefer);
+      const shown = { include, waited: seconds > 0, signal: endsWith(reply, producer) };
+      if (isFinished(view)) return await shownResult(producer, view, shown);
+      if (seconds === 0) return view;
       const place = streams.take(tenant);
       const result = await resultWithin(producer, reply, { tenant, run, seconds, place });
-      return await shownView(producer, result ?? (await viewOf(producer, tenant, run)), include);
+      const late = result ?? (await viewOf(producer, tenant, run));
+      return isFinished(late) ? await shownResult(producer, late, shown) : late;
     },
 
     async getSpec({ caller: { tenant }, params, reply }) {
@@ -57,7 +62,7 @@ export function runHandlers(producer: Producer) {
       const run = runIdOf(params.run);
       await viewOf(producer, tenant, run);
       await cancelRun(producer, { tenant, run, by: key, reason: body?.reason ?? 'no reason was given' });
-      return await shownView(producer, await viewOf(producer, tenant, run));
+      return briefView(await viewOf(producer, tenant, run));
     },
 
     async rerunRun({ caller, params, body, reply }) {

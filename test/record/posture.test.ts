@@ -106,6 +106,6 @@ test('the API gives a posture in full to those who ask for it, also that of an o
     assert.deepEqual(whole.outside, posture('shown').outside);
     const wrong = await ask(run, '?include=everything');
     assert.equal(wrong.status, 400);
-    assert.match(await wrong.text(), /must be one or more of posture/);
+    assert.match(await wrong.text(), /must be one or more of posture, stdout, stderr/);
   }
 });

@@ -211,6 +211,9 @@ class Result(Answer):
     errors: Optional[list[ResultError]] = None
     evidence: Optional[ResultEvidence] = None
     receipt: Optional[Receipt] = None
+    stdout: Optional[str] = None
+    stderr: Optional[str] = None
+    truncated: Optional[bool] = None
 
 
 class RunEventStatus(Answer):
