@@ -25,6 +25,26 @@ export const InputName = z
 export const SnapshotName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,127}$/, 'must be 1 to 128 of a-z, 0-9, ., _ and -, beginning with a letter or digit');
+
+/** A version of a name: the number that `snapshot names --history` shows, or the one that it pointed to at a time. */
+const version = /^([a-z0-9][a-z0-9._-]{0,127})@(?:(\d{1,9})|\{(\d{4}-\d\d-\d\d(?:T[0-9:.]{5,16}Z)?)\})$/;
+
+export interface NameVersion {
+  name: string;
+  /** Which of its moves, from 1. */
+  number?: number;
+  /** A day means its end, in UTC. */
+  at?: string;
+}
+
+export function readNameVersion(said: string): NameVersion | undefined {
+  const [, name, number, time] = version.exec(said) ?? [];
+  if (name === undefined) return undefined;
+  if (time === undefined) return { name, number: Number(number) };
+  const at = new Date(time.includes('T') ? time : `${time}T23:59:59.999Z`);
+  return Number.isNaN(at.getTime()) ? undefined : { name, at: at.toISOString() };
+}
+
 export const PolicyName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9 and -');
 export const WorkerName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/);
 

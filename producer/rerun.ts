@@ -31,13 +31,13 @@ export async function rerun(
 function latestOf(spec: Spec, replacing: RunRequest['inputs'] = {}): Record<string, string> {
   const kept = spec.inputs.filter(({ name }) => !Object.hasOwn(replacing, name));
   const issues = kept.flatMap(({ name, source }): Issue[] =>
-    source !== undefined && sourceForm(source).kind !== 'id'
+    source !== undefined && !['id', 'version'].includes(sourceForm(source).kind)
       ? []
       : [
           {
             path: `inputs.${name}`,
             message:
-              'was given as a snapshot id, an uploaded folder or a file, which has no newer version. Name its new data in "inputs"',
+              'was given as a snapshot id, a version of a name, an uploaded folder or a file, which has no newer version. Name its new data in "inputs"',
           },
         ],
   );

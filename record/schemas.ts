@@ -53,10 +53,16 @@ export type DoneMarker = z.infer<typeof DoneMarker>;
 export const IdempotencyMark = z.strictObject({ ...ofTenant, body: Digest, at: time });
 export type IdempotencyMark = z.infer<typeof IdempotencyMark>;
 
+/** Who took it out of use, and when. It stays readable for what was accepted before. */
+const Removed = z.strictObject({ by: z.string(), at: time });
+
 export const SnapshotNameRecord = z.strictObject({
   version: z.literal(1),
   name: z.string(),
   history: z.array(z.strictObject({ snapshot: Digest, at: time, by: z.string() })).min(1),
+  /** How many older moves the history has dropped: versions keep their numbers. */
+  forgotten: z.number().int().min(0).optional(),
+  removed: Removed.optional(),
 });
 export type SnapshotNameRecord = z.infer<typeof SnapshotNameRecord>;
 
@@ -68,7 +74,12 @@ export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
  * What is known of a snapshot beside its manifest: which map of locations a run that names it is given, and where it
  * came from. The only part of a snapshot that may be written again.
  */
-export const SnapshotRecord = z.strictObject({ version: z.literal(1), snapshot: Digest, ...snapshotFacts });
+export const SnapshotRecord = z.strictObject({
+  version: z.literal(1),
+  snapshot: Digest,
+  ...snapshotFacts,
+  removed: Removed.optional(),
+});
 export type SnapshotRecord = z.infer<typeof SnapshotRecord>;
 
 /** What the operator set for a tenant. */

@@ -1,6 +1,6 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { SnapshotName } from '@hotcell/contract/names.ts';
+import { type NameVersion, SnapshotName } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from './buckets.ts';
@@ -21,6 +21,22 @@ export function pointsTo(name: SnapshotNameRecord): Digest {
   return latest.snapshot;
 }
 
+const inTime = ({ history }: SnapshotNameRecord) => history.toSorted((a, b) => a.at.localeCompare(b.at));
+
+/** The move that a person names by its number, from 1, or by a time: the last one until then. */
+export function versionOf(record: SnapshotNameRecord, { name, number, at }: NameVersion): Pointing {
+  const { forgotten = 0 } = record;
+  const history = inTime(record);
+  const found =
+    number === undefined ? history.findLast((move) => move.at <= (at ?? '')) : history[number - forgotten - 1];
+  if (found) return found;
+  const known = `${name} has the versions ${forgotten + 1} to ${forgotten + history.length}, from ${history[0]?.at} on`;
+  throw new HotcellError(
+    'not_found',
+    `${name}@${number ?? `{${at}}`} is not known: ${known}. GET /v1/snapshot-names lists them.`,
+  );
+}
+
 /**
  * Move a name to a snapshot. Doing it twice is doing it once, and a publication that is made up for late (its worker
  * had died) takes its place in the history by its own time: it never moves the name back.
@@ -39,14 +55,32 @@ export async function publishName(
     const before = await readStored(store, objects.name, tenant, name);
     const history = before?.value.history ?? [];
     if (history.some((h) => h.by === by && h.at === entry.at && h.snapshot === snapshot)) return;
-    const after = [...history, entry].toSorted((a, b) => a.at.localeCompare(b.at)).slice(-keptHistory);
+    const all = [...history, entry].toSorted((a, b) => a.at.localeCompare(b.at));
+    const after = all.slice(-keptHistory);
+    const forgotten = (before?.value.forgotten ?? 0) + all.length - after.length;
     // A publication that is made up for so late that the history has forgotten its time changes nothing.
     if (!after.includes(entry)) return;
     try {
-      await swap(store, objects.name, { version: 1, name, history: after }, before, tenant, name);
+      const moved = { version: 1, name, history: after, ...(forgotten > 0 && { forgotten }) } as const;
+      await swap(store, objects.name, moved, before, tenant, name);
       return;
     } catch (error) {
       // Another writer moved it in between: look again. This many losses in a row are not a race.
+      if (!(error instanceof PreconditionFailed) || tries >= 50) throw error;
+    }
+  }
+}
+
+/** Takes a name out of use. Its history stays, and publishing brings it back. Answers whether there was one. */
+export async function removeName(store: Buckets, tenant: string, name: string, by: string): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    const before = await readStored(store, objects.name, tenant, name);
+    if (!before || before.value.removed) return false;
+    try {
+      const removed = { by, at: new Date().toISOString() };
+      await swap(store, objects.name, { ...before.value, removed }, before, tenant, name);
+      return true;
+    } catch (error) {
       if (!(error instanceof PreconditionFailed) || tries >= 50) throw error;
     }
   }
@@ -61,12 +95,13 @@ type Pointing = SnapshotNameRecord['history'][number];
 export async function* namesOf(
   store: Buckets,
   tenant: string,
-): AsyncGenerator<Pointing & { name: string; history: Pointing[] }> {
+): AsyncGenerator<Pointing & { name: string; history: (Pointing & { number: number })[] }> {
   const prefix = recordKeys.names(tenant);
   for await (const { key } of store.list(store.record, prefix)) {
     const record = await readValue(store, objects.name, tenant, key.slice(prefix.length, -'.json'.length));
-    if (!record) continue;
-    const history = record.history.toSorted((a, b) => a.at.localeCompare(b.at));
+    if (!record || record.removed) continue;
+    const { forgotten = 0 } = record;
+    const history = inTime(record).map((move, i) => ({ ...move, number: forgotten + i + 1 }));
     const { at = '', by = '' } = history.at(-1) ?? {};
     yield { name: record.name, snapshot: pointsTo(record), at, by, history };
   }

@@ -80,13 +80,29 @@ export async function putSnapshot(
 async function putSnapshotRecord(store: Buckets, tenant: string, record: SnapshotRecord): Promise<void> {
   const before = await readStored(store, objects.snapshot, tenant, record.snapshot);
   const better = before?.value.mode === 'copy' && record.mode === 'reference';
-  const kept = before && (better || before.value.locations === record.locations) ? before.value : record;
+  const asBefore = before && !before.value.removed && (better || before.value.locations === record.locations);
+  const kept = asBefore ? before.value : record;
   if (kept === before?.value && youngEnough(before.modified)) return;
   await put(store, objects.snapshot, kept, tenant, record.snapshot);
 }
 
-export function snapshotRecord(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
-  return readValue(store, objects.snapshot, tenant, id);
+export async function snapshotRecord(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
+  const found = await readValue(store, objects.snapshot, tenant, id);
+  return found?.removed ? undefined : found;
+}
+
+/**
+ * Takes a snapshot out of use: no list has it and no new run gets it. What was accepted before goes on with it, and the
+ * bytes stay until the collector finds that nothing needs them. Freezing the same content again brings it back.
+ */
+export async function removeSnapshot(
+  store: Buckets,
+  tenant: string,
+  record: SnapshotRecord,
+  by: string,
+): Promise<void> {
+  const removed = { by, at: new Date().toISOString() };
+  await put(store, objects.snapshot, { ...record, removed }, tenant, record.snapshot);
 }
 
 /** The ids of a tenant's snapshots in their order, from one on. */
@@ -105,7 +121,7 @@ export async function* snapshotsOf(store: Buckets, tenant: string, after?: strin
 export async function useSnapshot(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
   const begun = Date.now();
   const found = await readStored(store, objects.snapshot, tenant, id);
-  if (!found) return undefined;
+  if (!found || found.value.removed) return undefined;
   if (!youngEnough(found.modified)) {
     await put(store, objects.snapshot, found.value, tenant, id);
     if (Date.now() - begun > collectorWaitsMs / 2)

@@ -7,7 +7,7 @@ import { type Globals, globalsOf } from './globals.ts';
 import { type Reporter, reporterFor } from './reporter.ts';
 
 /** What a command that asks the API has at hand. */
-interface AtHand {
+export interface AtHand {
   client: Hotcell;
   globals: Globals;
   reporter: Reporter;

@@ -3,6 +3,7 @@ const commands: readonly (readonly [call: RegExp, command: string])[] = [
   [/POST \/v1\/runs\/([0-9a-f-]{36})\/rerun\b/g, './hotcell rerun $1'],
   [/GET \/v1\/runs\/([0-9a-f-]{36})(?![\w/-])/g, './hotcell show $1'],
   [/GET \/v1\/runs\b(?!\/)/g, './hotcell ls'],
+  [/DELETE \/v1\/snapshot-names\/([\w.-]{1,128})/g, './hotcell snapshot names rm $1'],
   [/GET \/v1\/snapshot-names\b/g, './hotcell snapshot names'],
   [/GET \/v1\/snapshots\b(?!\/)/g, './hotcell snapshot ls'],
   [/GET \/v1\/workers\b/g, './hotcell workers ls'],

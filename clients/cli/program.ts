@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, Entry>> = {
   logs: ['show the log of a run', () => import('./logs-command.ts')],
   show: ['show a run: its request, status and result', () => import('./show-command.ts')],
   report: ['write a page about a run: code, inputs, log, pictures', () => import('./report-command.ts')],
+  diff: ['compare two runs: code, params, inputs and outputs', () => import('./diff-command.ts')],
   ls: ['list runs, newest first', () => import('./ls-command.ts')],
   get: ['list or download output files, every byte checked', () => import('./get-command.ts')],
   cancel: ['cancel a run at any stage', () => import('./cancel-command.ts')],

@@ -4,13 +4,14 @@ import { asksApi } from './client.ts';
 import { seeThrough } from './follow-run.ts';
 import { examples, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
-import { inputOption, type Pair, paramOption } from './run-options.ts';
+import { excludeOption, inputOption, type Pair, paramOption } from './run-options.ts';
 import { aRun, runNamed } from './run-ref.ts';
 import { uploadsTo } from './submit-request.ts';
 
 interface Options {
   latestInputs?: true;
   input?: Pair[];
+  exclude?: string[];
   param?: Pair[];
   wait?: true;
   out?: string;
@@ -21,6 +22,7 @@ export function define(command: Command): void {
     .argument('<run>', aRun)
     .option('--latest-inputs', 'use what the names of the inputs point to now, not the same snapshots')
     .addOption(inputOption())
+    .addOption(excludeOption())
     .addOption(paramOption())
     .option('--wait', 'show the new run and exit like its program')
     .option('--out <dir>', 'wait, and save the output files there');
@@ -30,9 +32,9 @@ export function define(command: Command): void {
     'rerun RUN --input sales=./sales.csv --out results',
   ]);
   asksApi(command, async ({ client, globals, reporter }, id: string, options: Options) => {
-    const { latestInputs, input = [], param = [], wait, out } = options;
+    const { latestInputs, input = [], exclude, param = [], wait, out } = options;
     using interrupts = new Interrupts();
-    const inputs = await inputsOf(input, uploadsTo(client, reporter));
+    const inputs = await inputsOf(input, uploadsTo(client, reporter, exclude));
     const params = param.length > 0 ? paramsOf(param) : undefined;
     const origin = await runNamed(client, id);
     const run = await origin.rerun({ latestInputs, inputs, params });

@@ -10,6 +10,7 @@ export interface RunOptions extends Partial<Record<LimitOption, number>> {
   policy?: string;
   image?: string;
   input?: Pair[];
+  exclude?: string[];
   file?: string[];
   param?: Pair[];
   env?: Pair[];
@@ -50,6 +51,9 @@ export const inputOption = () =>
     'mount read-only at /inputs/NAME: a folder, a file, a snapshot’s id or name, RUN:outputs, or s3://…',
   );
 
+export const excludeOption = () =>
+  new Option('--exclude <pattern>', 'leave this out of a local folder; written as in .gitignore').argParser(collect);
+
 export const paramOption = () =>
   pairOption('--param <key=value>', 'a value in /inputs/params.json, parsed as JSON if possible');
 
@@ -61,7 +65,8 @@ export function takeRequest(command: Command): Command {
     .option('--lang <language>', 'the language of -e, - and of files with an unknown ending (default: python)')
     .option('--policy <name>', 'the policy of the run (default: sealed)')
     .option('--image <name>', 'an image that the policy allows')
-    .addOption(inputOption());
+    .addOption(inputOption())
+    .addOption(excludeOption());
   for (const { unit, help, option } of Object.values(limitTable))
     if (option !== undefined)
       command.option(

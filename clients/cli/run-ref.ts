@@ -17,8 +17,12 @@ export async function runNamed(client: Hotcell, said: string): Promise<Run> {
   return client.runById(suffix === undefined || digits === undefined ? said : await runEndingIn(client, digits));
 }
 
+/** The label of runs that a command makes for itself, like a comparison of tables: nobody means them by `@last`. */
+export const helperLabel = 'hotcell-helper';
+
 async function lastRun(client: Hotcell, back: number): Promise<string> {
-  const { runs } = await client.list({ limit: Math.min(back + 1, searched) });
+  const { runs: all } = await client.list({ limit: searched });
+  const runs = all.filter(({ labels }) => !Object.hasOwn(labels, helperLabel));
   const found = runs[back];
   if (found) return found.run;
   throw new HotcellError('not_found', `@last~${back} names no run: ./hotcell ls has ${runs.length} so far.`);

@@ -23,14 +23,30 @@ export function define(command: Command): void {
       'snapshot verify daily-sales',
     ]),
   );
-  defineDiff(subcommand(command, 'diff', 'compare the files of two snapshots', ['snapshot diff sha256:… daily-sales']));
-  defineNames(
-    subcommand(command, 'names', 'list the names and the snapshots they point to', [
-      'snapshot names',
-      'snapshot names --history',
+  defineDiff(
+    subcommand(command, 'diff', 'compare two snapshots: files, and rows, columns and totals of their tables', [
+      'snapshot diff sha256:… daily-sales',
+      'snapshot diff daily-sales@3 daily-sales',
+      'snapshot diff daily-sales@{2026-11-01} daily-sales --sizes-only',
     ]),
   );
+  defineRemove(
+    subcommand(command, 'rm', 'take a snapshot out of use; its bytes stay until gc finds that nothing needs them', [
+      'snapshot rm sha256:…',
+    ]),
+  );
+  const names = subcommand(command, 'names', 'list the names and the snapshots they point to', [
+    'snapshot names',
+    'snapshot names --history',
+    'snapshot names rm daily-sales',
+  ]);
+  defineNames(names);
+  defineRemoveName(
+    subcommand(names, 'rm', 'take a name out of use; its snapshots stay', ['snapshot names rm daily-sales']),
+  );
 }
+
+const aSnapshot = 'an id, a name, NAME@3 (its third version), NAME@{2026-11-01} or RUN:outputs';
 
 function defineLs(command: Command): void {
   asksApi(command, async ({ client, globals }) => {
@@ -61,7 +77,7 @@ function defineLs(command: Command): void {
 }
 
 function defineShow(command: Command): void {
-  command.argument('<snapshot>', 'its id or a name');
+  command.argument('<snapshot>', aSnapshot);
   asksApi(command, async ({ client, globals }, snapshot: string) => {
     const shown = await client.call(routes.getSnapshot, { params: { snapshot } });
     if (globals.json) return printJson(shown);
@@ -82,7 +98,7 @@ function defineShow(command: Command): void {
 }
 
 function defineVerify(command: Command): void {
-  command.argument('<snapshot>', 'its id or a name');
+  command.argument('<snapshot>', aSnapshot);
   asksApi(command, async ({ client, globals }, snapshot: string) => {
     const verdict = await client.call(routes.verifySnapshot, { params: { snapshot } });
     if (!verdict.verified) process.exitCode = 3;
@@ -95,17 +111,31 @@ function defineVerify(command: Command): void {
 }
 
 function defineDiff(command: Command): void {
-  command.argument('<before>', 'an id or a name').argument('<after>', 'an id or a name');
-  asksApi(command, async ({ client, globals }, before: string, after: string) => {
-    const diff = await client.call(routes.diffSnapshots, { params: { snapshot: before, other: after } });
-    if (globals.json) return printJson(diff);
-    const rows = [
-      ...diff.added.map((entry) => ['added', entry.path, String(entry.size)]),
-      ...diff.removed.map((entry) => ['removed', entry.path, String(entry.size)]),
-      ...diff.changed.map(({ path, before: old, after: now }) => ['changed', path, `${old.size} → ${now.size}`]),
-    ];
-    if (rows.length > 0) process.stdout.write(columns(['WHAT', 'PATH', 'BYTES'], rows));
-    process.stdout.write(`${counted(diff.same, 'file')} unchanged\n`);
+  command
+    .argument('<before>', aSnapshot)
+    .argument('<after>', aSnapshot)
+    .option('--sizes-only', 'compare only files and sizes; without it, a run reads the tables that differ');
+  asksApi(command, async (at, before: string, after: string, { sizesOnly = false }: { sizesOnly?: boolean }) => {
+    const { compareSnapshots } = await import('./compare/compare-snapshots.ts');
+    await compareSnapshots(at, before, after, !sizesOnly);
+  });
+}
+
+function defineRemove(command: Command): void {
+  command.argument('<snapshot>', aSnapshot);
+  asksApi(command, async ({ client, globals, note }, snapshot: string) => {
+    const removed = await client.call(routes.removeSnapshot, { params: { snapshot } });
+    if (globals.json) return printJson(removed);
+    note(`Removed ${removed.id}. Its bytes stay until ./hotcell gc finds that nothing needs them.`);
+  });
+}
+
+function defineRemoveName(command: Command): void {
+  command.argument('<name>');
+  asksApi(command, async ({ client, globals, note }, name: string) => {
+    const removed = await client.call(routes.removeSnapshotName, { params: { name } });
+    if (globals.json) return printJson(removed);
+    note(`Removed the name ${name}. Its snapshots stay.`);
   });
 }
 
@@ -114,9 +144,19 @@ function defineNames(command: Command): void {
   asksApi(command, async ({ client, globals }, { history }: { history?: true }) => {
     const { names } = await client.call(routes.listSnapshotNames, {});
     if (globals.json) return names.forEach(printJson);
-    const rows = names.flatMap((name) =>
-      (history ? name.history.toReversed() : [name]).map((entry) => [name.name, entry.snapshot, entry.at, entry.by]),
-    );
-    process.stdout.write(columns(['NAME', 'SNAPSHOT', 'SINCE', 'BY'], rows));
+    if (!history)
+      return printRows(globals, names, ['NAME', 'SNAPSHOT', 'SINCE', 'BY'], (one) => [
+        one.name,
+        one.snapshot,
+        one.at,
+        one.by,
+      ]);
+    const moves = names.flatMap(({ name, history: all }) => all.toReversed().map((move) => ({ name, ...move })));
+    printRows(globals, moves, ['VERSION', 'SNAPSHOT', 'SINCE', 'BY'], (one) => [
+      `${one.name}@${one.number}`,
+      one.snapshot,
+      one.at,
+      one.by,
+    ]);
   });
 }

@@ -10,14 +10,16 @@ import type { Hotcell } from '@hotcell/client/index.ts';
 import { openClient } from './client.ts';
 import { memoryOf } from './hash-memory.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
-import { reporterFor } from './reporter.ts';
+import { type Reporter, reporterFor } from './reporter.ts';
+import { excludeOption } from './run-options.ts';
 import { isLocal } from './local-files.ts';
-import { progressTo } from './upload-sources.ts';
+import { progressTo, uploadSource } from './upload-sources.ts';
 
 interface Options {
   name?: string;
   mode?: SnapshotMode;
   rehash?: true;
+  exclude?: string[];
 }
 
 function aName(value: string): string {
@@ -40,18 +42,21 @@ export function defineCreate(command: Command): void {
         SnapshotMode.options,
       ),
     )
+    .addOption(excludeOption())
     .option('--rehash', 'for a folder or file: read every byte, even of files that look unchanged');
   examples(command, [
     'snapshot create ./data --name daily-sales',
+    "snapshot create ./data --exclude '*.tmp' --exclude drafts/",
     'snapshot create s3://lake/sales/2026/ --mode reference',
     'snapshot create 0198…:outputs --name cleaned',
   ]);
   command.action(async (source: string, options: Options) => {
     const globals = globalsOf(command);
-    const { note } = reporterFor(globals);
+    const reporter = reporterFor(globals);
+    const { note } = reporter;
     const client = await openClient(globals);
     const created = isLocal(source)
-      ? await uploadLocal(client, source, options, note)
+      ? await uploadLocal(client, source, options, reporter)
       : await freezeThere(client, source, options, note).catch((error: unknown) => {
           throw noPathEither(source, error);
         });
@@ -66,7 +71,7 @@ async function uploadLocal(
   client: Hotcell,
   source: string,
   options: Options,
-  note: (line: string) => void,
+  reporter: Reporter,
 ): Promise<CreatedSnapshot> {
   if (options.mode === 'reference')
     throw new HotcellError(
@@ -75,16 +80,17 @@ async function uploadLocal(
     );
   const memory = memoryOf(source);
   if (options.rehash) memory?.forget();
-  return await client.snapshot(source, { name: options.name, memory, progress: progressTo(note) });
+  return await uploadSource(client, source, reporter, { name: options.name, memory, exclude: options.exclude ?? [] });
 }
 
 async function freezeThere(
   client: Hotcell,
   source: string,
-  { name, mode, rehash }: Options,
+  { name, mode, rehash, exclude }: Options,
   note: (line: string) => void,
 ): Promise<CreatedSnapshot> {
   if (rehash) throw new HotcellError('invalid', '--rehash is for a folder or file of this machine. Omit it.');
+  if (exclude) throw new HotcellError('invalid', '--exclude is for a folder of this machine. Omit it.');
   const json = { source, name, mode };
   const tell = progressTo(note);
   for await (const row of client.rows(routes.createSnapshot, { json })) {

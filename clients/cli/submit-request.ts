@@ -11,10 +11,10 @@ export const toldOf = ({ warnings, receipt }: Run) => ({
 });
 
 /** Loads the code that uploads only when there is something to upload. */
-export function uploadsTo(client: Hotcell, reporter: Reporter): FreezePath {
+export function uploadsTo(client: Hotcell, reporter: Reporter, exclude: readonly string[] = []): FreezePath {
   return async (path) => {
     const { uploadSource } = await import('./upload-sources.ts');
-    return await uploadSource(client, path, reporter.note);
+    return (await uploadSource(client, path, reporter, { exclude })).id;
   };
 }
 
@@ -26,6 +26,11 @@ export async function submitRequest(
   reporter: Reporter,
   signal?: AbortSignal,
 ): Promise<Run> {
-  const request: RunRequest = await buildRequest(files, options, uploadsTo(client, reporter), reporter.note);
+  const request: RunRequest = await buildRequest(
+    files,
+    options,
+    uploadsTo(client, reporter, options.exclude),
+    reporter.note,
+  );
   return await client.submit(request, { idempotencyKey: options.idempotencyKey, signal });
 }

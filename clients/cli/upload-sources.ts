@@ -1,6 +1,10 @@
 import { formatBytes } from '@hotcell/contract/format.ts';
+import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
 import type { Hotcell } from '@hotcell/client/index.ts';
+import type { UploadOptions } from '@hotcell/client/upload.ts';
 import { memoryOf } from './hash-memory.ts';
+import { Choice } from './left-out.ts';
+import type { Reporter } from './reporter.ts';
 
 const tellEveryMs = 2_000;
 
@@ -16,7 +20,17 @@ export function progressTo(
   };
 }
 
-/** Uploads a folder or file as a snapshot and returns its id. */
-export async function uploadSource(client: Hotcell, path: string, note: (line: string) => void): Promise<string> {
-  return (await client.snapshot(path, { memory: memoryOf(path), progress: progressTo(note) })).id;
+/** Uploads a folder or file as a snapshot, without what patterns leave out, and returns its id. */
+export async function uploadSource(
+  client: Hotcell,
+  path: string,
+  reporter: Pick<Reporter, 'note' | 'warnings'>,
+  { exclude = [], ...options }: { exclude?: readonly string[] } & UploadOptions = {},
+): Promise<CreatedSnapshot> {
+  const choice = new Choice(path, exclude);
+  const { skip } = choice;
+  const memory = options.memory ?? memoryOf(path);
+  const made = await client.snapshot(path, { ...options, memory, skip, progress: progressTo(reporter.note) });
+  choice.tell(reporter);
+  return made;
 }

@@ -10,7 +10,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { type HashOptions, type Hashed, hashFiles, smallBytes } from './hash-files.ts';
 import type { Http } from './http.ts';
-import { walk } from './walk.ts';
+import { type Skip, walk } from './walk.ts';
 
 const sentAtOnce = 12;
 const tries = 6;
@@ -18,6 +18,8 @@ const tries = 6;
 export interface UploadOptions extends HashOptions {
   /** Points this name to the snapshot. */
   name?: string | undefined;
+  /** Of a folder: what to leave out. Default: nothing. */
+  skip?: Skip | undefined;
 }
 
 /** A remembered digest differs from the file's bytes. */
@@ -42,7 +44,7 @@ export async function uploadSnapshot(
 }
 
 async function freeze(http: Http, source: string, options: UploadOptions): Promise<CreatedSnapshot> {
-  const files = await hashFiles(walk(source), options);
+  const files = await hashFiles(walk(source, options.skip), options);
   const entries = files.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
   const { signal } = options;
   const { upload, missing } = await http.call(routes.beginUpload, { json: { files: entries }, signal });

@@ -97,7 +97,11 @@ const SnapshotNames = answerObject('SnapshotNames', {
     z.strictObject({
       name: SnapshotName,
       ...pointing,
-      history: z.array(z.strictObject(pointing)).describe('oldest first'),
+      history: z
+        .array(
+          z.strictObject({ ...pointing, number: z.number().int().min(1).describe('NAME@NUMBER names this version') }),
+        )
+        .describe('oldest first'),
     }),
   ),
 });
@@ -106,11 +110,13 @@ const SnapshotParams = z.strictObject({
   snapshot: z
     .string()
     .regex(
-      /^(sha256:[0-9a-f]{64}|[a-z0-9][a-z0-9._-]{0,127}|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:outputs)$/,
-      'must be an id, a name or RUN:outputs',
+      /^(sha256:[0-9a-f]{64}|[a-z0-9][a-z0-9._-]{0,127}(?:@(?:\d{1,9}|\{[0-9TZ:.-]{10,24}\}))?|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:outputs)$/,
+      'must be an id, a name, NAME@NUMBER, NAME@{DATE} or RUN:outputs',
     )
-    .describe('an id, a name or RUN:outputs'),
+    .describe('an id, a name, NAME@NUMBER, NAME@{DATE} or RUN:outputs'),
 });
+const RemovedSnapshot = answerObject('RemovedSnapshot', { id: Digest });
+const RemovedName = answerObject('RemovedName', { name: SnapshotName });
 const toSnapshot = { Location: 'where the snapshot is' };
 
 const route = tagged('snapshots');
@@ -165,6 +171,13 @@ export const snapshotRoutes = {
     },
     problems: [404, 409, 422],
   }),
+  removeSnapshot: route('DELETE /v1/snapshots/{snapshot}', 'admin', 'Take a snapshot out of use', {
+    description:
+      'No list has it and no new run gets it. Runs that were accepted before keep it, and its bytes stay until a collection finds that nothing needs them. Freezing the same content brings it back.',
+    params: SnapshotParams,
+    answers: { 200: jsonAnswer('removed', RemovedSnapshot) },
+    problems: [404, 409, 422],
+  }),
   verifySnapshot: route(
     'POST /v1/snapshots/{snapshot}/verify',
     'reader',
@@ -188,4 +201,10 @@ export const snapshotRoutes = {
       answers: { 200: jsonAnswer('the names', SnapshotNames) },
     },
   ),
+  removeSnapshotName: route('DELETE /v1/snapshot-names/{name}', 'admin', 'Take a name of snapshots out of use', {
+    description: 'Its snapshots stay. Publishing under the name brings it back, with its history.',
+    params: z.strictObject({ name: SnapshotName }),
+    answers: { 200: jsonAnswer('removed', RemovedName) },
+    problems: [404],
+  }),
 };

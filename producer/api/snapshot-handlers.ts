@@ -2,12 +2,13 @@ import { Readable } from 'node:stream';
 import { ndjson } from '@hotcell/contract/api/route.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { namesOf, publishName } from '@hotcell/record/snapshot-name.ts';
+import { namesOf, publishName, removeName } from '@hotcell/record/snapshot-name.ts';
 import type { SnapshotRecord } from '@hotcell/record/schemas.ts';
 import {
   diffJson,
   entriesJson,
   type KeptSnapshot,
+  removeSnapshot,
   snapshotRecord,
   useSnapshot,
 } from '@hotcell/record/snapshot-store.ts';
@@ -17,7 +18,7 @@ import type { ReadDeps } from '../freeze/read-object.ts';
 import { Uploads } from '../freeze/uploads.ts';
 import type { Producer } from '../producer.ts';
 import { listSnapshots, namesBySnapshot, snapshotViewOf } from '../snapshots/list-snapshots.ts';
-import { idOfName, resolveInput } from '../snapshots/resolve.ts';
+import { idOfName, idOfVersion, resolveInput } from '../snapshots/resolve.ts';
 import { sourceForm } from '../snapshots/source.ts';
 import { verifySnapshot } from '../snapshots/verify-snapshot.ts';
 import { type Freeze, freezeEvents } from './freeze-events.ts';
@@ -83,6 +84,25 @@ export function snapshotHandlers(producer: Producer) {
       return sendJson(reply, head, [differences.subarray(1, -1)]);
     },
 
+    async removeSnapshot({ caller: { tenant, key }, params: { snapshot } }) {
+      const record = await recordOf(deps, tenant, snapshot);
+      const id = record.snapshot;
+      const names = (await namesBySnapshot(store, tenant)).get(id) ?? [];
+      if (names.length > 0)
+        throw new HotcellError(
+          'conflict',
+          `${id} is what ${names.join(', ')} ${names.length === 1 ? 'points' : 'point'} to. Move or remove the name first (DELETE /v1/snapshot-names/${names[0]}).`,
+        );
+      await removeSnapshot(store, tenant, record, `key ${key}`);
+      return { id };
+    },
+
+    async removeSnapshotName({ caller: { tenant, key }, params: { name } }) {
+      if (!(await removeName(store, tenant, name, `key ${key}`)))
+        throw new HotcellError('not_found', `No snapshot is named ${name}. GET /v1/snapshot-names lists the names.`);
+      return { name };
+    },
+
     listSnapshotNames: async ({ caller }) => ({ names: await Array.fromAsync(namesOf(store, caller.tenant)) }),
   } satisfies Partial<Handlers>;
 }
@@ -95,7 +115,7 @@ async function recordOf(deps: ReadDeps, tenant: string, named: string): Promise<
     throw new HotcellError('not_found', `Snapshot ${id} not found. GET /v1/snapshots lists the snapshots.`);
   throw new HotcellError(
     'not_found',
-    `${named} points to ${id}, which was collected as garbage. Freeze its source again.`,
+    `${named} points to ${id}, which was removed or collected as garbage. Freeze its source again.`,
   );
 }
 
@@ -103,6 +123,7 @@ async function idOf(deps: ReadDeps, tenant: string, named: string): Promise<Dige
   const form = sourceForm(named);
   if (form.kind === 'id') return form.id;
   if (form.kind === 'name') return idOfName(deps.store, tenant, form.name);
+  if (form.kind === 'version') return idOfVersion(deps.store, tenant, form);
   if (form.kind === 'outputs') return (await freezeOutputs(deps.store, tenant, form.run)).snapshot;
   throw new HotcellError('invalid', `${named} must be a snapshot's id, its name or RUN:outputs.`);
 }

@@ -6,7 +6,7 @@ import type { Buckets } from '@hotcell/record/buckets.ts';
 import { namesOf } from '@hotcell/record/snapshot-name.ts';
 
 export function snapshotViewOf(record: SnapshotRecord, names: readonly string[]): SnapshotView {
-  const { version: _version, snapshot: id, ...facts } = record;
+  const { version: _version, snapshot: id, removed: _removed, ...facts } = record;
   return { id, names: [...names], ...facts };
 }
 

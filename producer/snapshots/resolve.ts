@@ -1,6 +1,8 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { pointsTo, readName } from '@hotcell/record/snapshot-name.ts';
+import type { NameVersion } from '@hotcell/contract/names.ts';
+import type { SnapshotNameRecord } from '@hotcell/record/schemas.ts';
+import { pointsTo, readName, versionOf } from '@hotcell/record/snapshot-name.ts';
 import { type KeptSnapshot, useSnapshot } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { freezeOutputs } from '../freeze/freeze-outputs.ts';
@@ -22,7 +24,16 @@ export async function resolveInput(
       return inUse(deps.store, tenant, form.id, `Snapshot ${form.id} not found`);
     case 'name': {
       const id = await idOfName(deps.store, tenant, form.name);
-      return inUse(deps.store, tenant, id, `The name ${form.name} points to ${id}, which was collected as garbage`);
+      return inUse(
+        deps.store,
+        tenant,
+        id,
+        `The name ${form.name} points to ${id}, which was removed or collected as garbage`,
+      );
+    }
+    case 'version': {
+      const id = await idOfVersion(deps.store, tenant, form);
+      return inUse(deps.store, tenant, id, `${source} points to ${id}, which was removed or collected as garbage`);
     }
     case 'outputs':
       return freezeOutputs(deps.store, tenant, form.run);
@@ -32,10 +43,20 @@ export async function resolveInput(
 }
 
 export async function idOfName(store: Buckets, tenant: string, name: string): Promise<Digest> {
+  return pointsTo(await nameInUse(store, tenant, name));
+}
+
+export async function idOfVersion(store: Buckets, tenant: string, asked: NameVersion): Promise<Digest> {
+  return versionOf(await nameInUse(store, tenant, asked.name), asked).snapshot;
+}
+
+async function nameInUse(store: Buckets, tenant: string, name: string): Promise<SnapshotNameRecord> {
   const found = await readName(store, tenant, name);
-  if (!found)
-    throw new HotcellError('not_found', `No snapshot is named ${name}. GET /v1/snapshot-names lists the names.`);
-  return pointsTo(found);
+  if (found && !found.removed) return found;
+  const what = found?.removed
+    ? `The name ${name} was removed by ${found.removed.by} at ${found.removed.at}.`
+    : `No snapshot is named ${name}.`;
+  throw new HotcellError('not_found', `${what} GET /v1/snapshot-names lists the names.`);
 }
 
 async function inUse(store: Buckets, tenant: string, id: Digest, otherwise: string): Promise<KeptSnapshot> {

@@ -1,11 +1,12 @@
 import { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { RunId, SnapshotName } from '@hotcell/contract/names.ts';
+import { type NameVersion, readNameVersion, RunId, SnapshotName } from '@hotcell/contract/names.ts';
 
 /** What an input's source says, told apart by its form alone. */
 export type SourceForm =
   | { kind: 'id'; id: Digest }
   | { kind: 'name'; name: string }
+  | ({ kind: 'version' } & NameVersion)
   | { kind: 'outputs'; run: RunId }
   | { kind: 's3'; bucket: string; prefix: string };
 
@@ -26,6 +27,13 @@ export function sourceForm(source: string): SourceForm {
     throw new HotcellError('invalid', `${source} does not name a run. Write RUN:outputs with the run's id.`);
   }
   if (SnapshotName.safeParse(source).success) return { kind: 'name', name: source };
+  const version = readNameVersion(source);
+  if (version) return { kind: 'version', ...version };
+  if (source.includes('@') && !source.includes('/'))
+    throw new HotcellError(
+      'invalid',
+      `${JSON.stringify(source)} names no version. Write NAME@3, NAME@{2026-11-01} or NAME@{2026-11-01T08:00:00Z}.`,
+    );
   throw new HotcellError(
     'invalid',
     `${JSON.stringify(source)} is not a snapshot's id or name, RUN:outputs or s3://bucket/prefix. The API can't read local paths. Upload the files first.`,

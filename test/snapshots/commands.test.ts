@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { sha256 } from '@hotcell/contract/digest.ts';
+import { Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
 import { openBed } from '../support/bed.ts';
@@ -78,6 +78,19 @@ test('the snapshot commands need only a URL and an API key', async () => {
     [id, second.id],
   );
   assert.equal((await cli('verify', 'by-hand')).code, 0);
+  const idOfShown = async (named: string) =>
+    (JSON.parse((await cli('show', named, '--json')).stdout) as { id: string }).id;
+  const today = new Date().toISOString().slice(0, 10);
+  assert.deepEqual([await idOfShown('by-hand@1'), await idOfShown(`by-hand@{${today}}`)], [id, second.id]);
+  assert.match((await cli('show', 'by-hand@9')).stderr, /by-hand@9 is not known: by-hand has the versions 1 to 2/);
+  assert.match(
+    (await cli('show', 'by-hand@{2020-01-01}')).stderr,
+    /is not known: by-hand has the versions 1 to 2, from/,
+  );
+  assert.match(
+    (await cli('diff', 'by-hand@1', 'by-hand', '--sizes-only')).stdout,
+    /changed {2}b\.csv {2}1 → 2\n1 file unchanged/,
+  );
   await house.store.put(house.store.record, recordKeys.cas(house.tenant, sha256('22')), '23');
   const verified = await cli('verify', 'by-hand', '--json');
   assert.equal(verified.code, 3);
@@ -100,10 +113,43 @@ test('the snapshot commands need only a URL and an API key', async () => {
   for (const command of ['show', 'verify']) {
     const gone = await cli(command, 'by-hand');
     assert.equal(gone.code, 1);
-    assert.match(gone.stderr, /^error: by-hand points to sha256:\w+, which was collected.*Freeze its source again/);
+    assert.match(
+      gone.stderr,
+      /^error: by-hand points to sha256:\w+, which was removed or collected.*Freeze its source again/,
+    );
   }
   assert.match((await cli('create', 'no-such-thing')).stderr, /no folder or file no-such-thing here either/);
   const refused = await cli('show', 'no-such-thing');
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /no-such-thing/);
+});
+
+test('what is removed has no list and no new run, and comes back when it is frozen again', async () => {
+  const folder = await folderWith(bed, { 'removed.csv': 'removed' });
+  const made = await cli('create', folder, '--name', 'to-go', '--json');
+  const { id } = JSON.parse(made.stdout) as { id: string };
+  const refused = await cli('rm', id);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stderr,
+    /is what to-go points to\. Move or remove the name first \(\.\/hotcell snapshot names rm to-go\)/,
+  );
+  assert.equal((await cli('names', 'rm', 'to-go')).code, 0);
+  assert.match((await cli('show', 'to-go')).stderr, /The name to-go was removed by key \w+ at \d{4}-/);
+  assert.match((await cli('names', 'rm', 'to-go')).stderr, /No snapshot is named to-go/);
+  assert.doesNotMatch((await cli('names')).stdout, /to-go/);
+  assert.equal((await cli('rm', id)).code, 0);
+  assert.match((await cli('show', id)).stderr, /not found/);
+  assert.doesNotMatch((await cli('ls')).stdout, new RegExp(id));
+  const { store } = house;
+  const kept = await store.head(store.record, recordKeys.manifest(house.tenant, Digest.parse(id)));
+  assert.ok(kept, 'its bytes stay');
+  assert.equal((await cli('create', folder, '--name', 'to-go')).code, 0);
+  const again = JSON.parse((await cli('show', 'to-go', '--json')).stdout) as { id: string; names: string[] };
+  assert.deepEqual([again.id, again.names], [id, ['to-go']]);
+  const history = (await cli('names', '--history')).stdout.split('\n').filter((line) => line.startsWith('to-go@'));
+  assert.deepEqual(
+    history.map((line) => line.split(' ')[0]),
+    ['to-go@2', 'to-go@1'],
+  );
 });

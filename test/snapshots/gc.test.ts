@@ -120,7 +120,7 @@ test('a name that refers to a collected snapshot says so, and what to do', async
     await store.delete(store.record, key, versionId);
   await assert.rejects(
     resolveInput(deps, tenant, 'daily'),
-    isGone(/daily points to sha256:[0-9a-f]{64}, which was collected as garbage\. Freeze its source again/),
+    isGone(/daily points to sha256:[0-9a-f]{64}, which was removed or collected as garbage\. Freeze its source again/),
   );
 });
 

@@ -84,7 +84,7 @@ async function uploadInput(client: Hotcell): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hotcell-probe-'));
   try {
     await writeFile(join(folder, 'probe.txt'), inputText);
-    return await uploadSource(client, folder, () => {});
+    return (await uploadSource(client, folder, { note: () => undefined, warnings: () => undefined })).id;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

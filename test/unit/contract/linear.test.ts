@@ -14,6 +14,7 @@ import { readReceipt } from '@hotcell/contract/evidence/receipt.ts';
 import { seal } from '@hotcell/contract/evidence/dsse.ts';
 import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { missingIn, packageNamedIn } from '@hotcell/contract/missing-package.ts';
+import { readNameVersion } from '@hotcell/contract/names.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
 import { parseKept } from '@hotcell/contract/parse.ts';
 import { matches } from '@hotcell/contract/policy.ts';
@@ -229,6 +230,11 @@ const hostile: Readonly<Record<string, Hostile>> = {
     size: 100_000,
     make: (size) => 'limit'.repeat(size),
     read: (name: string) => nearest(name, ['limits', 'blocks']),
+  },
+  'a version of a name without end': {
+    size: 100_000,
+    make: (size) => `a@{2026-11-01T${'1:'.repeat(size)}Z}`,
+    read: readNameVersion,
   },
   'last words without end': {
     size: 5_000,

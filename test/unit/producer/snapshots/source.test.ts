@@ -10,6 +10,9 @@ const run = newRunId();
 for (const [source, form] of [
   [id, { kind: 'id', id }],
   ['daily-sales', { kind: 'name', name: 'daily-sales' }],
+  ['daily-sales@12', { kind: 'version', name: 'daily-sales', number: 12 }],
+  ['daily-sales@{2026-11-01}', { kind: 'version', name: 'daily-sales', at: '2026-11-01T23:59:59.999Z' }],
+  ['sales@{2026-11-01T08:00:00Z}', { kind: 'version', name: 'sales', at: '2026-11-01T08:00:00.000Z' }],
   [`${run}:outputs`, { kind: 'outputs', run }],
   ['s3://lake/sales/2026/', { kind: 's3', bucket: 'lake', prefix: 'sales/2026/' }],
   ['s3://lake', { kind: 's3', bucket: 'lake', prefix: '' }],
@@ -19,6 +22,8 @@ for (const [source, form] of [
 for (const [source, why] of [
   ['sha256:0a', /not a snapshot id/],
   ['some-run:outputs', /does not name a run/],
+  ['sales@yesterday', /names no version\. Write NAME@3, NAME@\{2026-11-01\}/],
+  ['sales@{2026-99-01}', /names no version/],
   ['./folder', /can't read local paths/],
   ['', /can't read local paths/],
 ] as const)
