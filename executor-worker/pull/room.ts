@@ -7,6 +7,7 @@ import type { Holdings } from '../holdings.ts';
 import type { Judged } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 import type { Capacity, Needs } from './capacity.ts';
+import { type Blocker, whoHolds } from './blockers.ts';
 import { othersHaveRoom } from './other-workers.ts';
 import type { RunControl } from './run-control.ts';
 
@@ -23,17 +24,30 @@ export async function takeRoom(
   holdings: Pick<Holdings, 'room'>,
 ): Promise<Served | undefined> {
   const needs = cellTakes(effective);
-  const waiting = whyItWaits(worker.name, worker.capacity, needs);
+  const why = () =>
+    whyItWaits(worker.name, worker.capacity, needs, { tenant: ticket.tenant, blockers: blockersIn(worker) });
+  const waiting = why();
   if (waiting) await control.tell('queued', waiting);
   if (waiting?.code === 'too_big') return { kind: 'later', afterMs: laterMs };
+  using _telling = control.keepTelling(why);
   holdings.room = await roomFor(worker, ticket.queue, needs, control);
   if (!holdings.room) return { kind: 'back' };
+  control.holds = { ...needs, timeoutSeconds: effective.limits.timeoutSeconds };
   if (!control.hasTicket) return { kind: 'later', afterMs: soonMs };
   if (!(await canMakeCells(worker, control))) return { kind: 'later', afterMs: laterMs };
   return undefined;
 }
 
-export function whyItWaits(worker: string, capacity: Capacity, needs: Needs): RunBeat['waiting'] {
+const blockersIn = ({ runs }: Worker): Blocker[] =>
+  [...runs.values()].flatMap(({ beat, holds }) => (holds ? [{ beat, holds }] : []));
+
+/** Why a run does not begin, and who is in its way. */
+export function whyItWaits(
+  worker: string,
+  capacity: Capacity,
+  needs: Needs,
+  { tenant, blockers }: { tenant: string; blockers: readonly Blocker[] },
+): RunBeat['waiting'] {
   const { free, total } = capacity;
   const bytes = formatBytes(needs.memoryBytes);
   if (!capacity.everFits(needs)) {
@@ -44,11 +58,13 @@ export function whyItWaits(worker: string, capacity: Capacity, needs: Needs): Ru
   if (capacity.fitsNow(needs)) return undefined;
   const cpus = Math.min(needs.cpus, total.cpus);
   let message = `Waiting on ${worker} behind a run that needs more room.`;
-  if (free.runs < 1) message = `Waiting on ${worker} for another run to finish (it takes ${total.runs} at a time).`;
+  const held = (what: keyof Needs | 'runs') => whoHolds(blockers, tenant, what, Date.now());
+  if (free.runs < 1)
+    message = `Waiting on ${worker} for another run to finish (it takes ${total.runs} at a time).${held('runs')}`;
   else if (free.memoryBytes < needs.memoryBytes)
-    message = `Waiting for free memory on ${worker} (needs ${bytes} with its cell, ${formatBytes(free.memoryBytes)} is free).`;
+    message = `Waiting for free memory on ${worker} (needs ${bytes} with its cell, ${formatBytes(free.memoryBytes)} is free).${held('memoryBytes')}`;
   else if (free.cpus + 1e-9 < cpus)
-    message = `Waiting for a free CPU on ${worker} (needs ${cpus}, ${Number(free.cpus.toFixed(2))} is free).`;
+    message = `Waiting for a free CPU on ${worker} (needs ${cpus}, ${Number(free.cpus.toFixed(2))} is free).${held('cpus')}`;
   return { code: 'no_room', message };
 }
 

@@ -4,6 +4,7 @@ import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Stop } from '@hotcell/contract/decide-outcome.ts';
 import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import type { Worker } from '../worker.ts';
+import type { Held } from './blockers.ts';
 import type { Listener } from './heartbeat.ts';
 
 const lookAgainMs = 2_000;
@@ -14,6 +15,8 @@ const lookAgainMs = 2_000;
  */
 export class RunControl implements Listener, Disposable {
   beat: RunBeat;
+  /** What it has of this worker, for those that wait for it. */
+  holds: Held | undefined;
   readonly #worker: Worker;
   readonly #stop = new AbortController();
   readonly #gone = new AbortController();
@@ -58,6 +61,15 @@ export class RunControl implements Listener, Disposable {
       return false;
     });
     if (heard) await this.look();
+  }
+
+  /** As long as it waits, the next heartbeats say what is in its way by then. */
+  keepTelling(why: () => RunBeat['waiting']): Disposable {
+    const timer = setInterval(() => {
+      const waiting = why();
+      if (waiting && this.beat.status === 'queued') this.beat = { ...this.beat, waiting };
+    }, lookAgainMs);
+    return { [Symbol.dispose]: () => clearInterval(timer) };
   }
 
   /** Between two steps: a stopped run takes no further one. */

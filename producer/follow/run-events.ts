@@ -32,7 +32,8 @@ async function* statuses(producer: Producer, { tenant, run, signal }: Followed):
   using listener = producer.news.listen(run);
   let said = '';
   const changed = (status: RunStatus, reason?: string): RunEvent | undefined => {
-    const text = `${status} ${reason ?? ''}`;
+    // The time that is left changes with each look; it is no news.
+    const text = `${status} ${reason?.replaceAll(/for at most \d{1,9} (?:s|min|h)/g, '') ?? ''}`;
     if (text === said) return undefined;
     said = text;
     return { type: 'status', status, ...(reason ? { reason } : {}) };
