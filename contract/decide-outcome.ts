@@ -36,6 +36,8 @@ export interface OutcomeFacts {
   ended: readonly BlockFacts[];
   /** What the last block said that it lacks. */
   lacking: Lacking | undefined;
+  /** What its blocks left at the top of /work, as far as init names it. */
+  workLeft: { names: readonly string[]; more: boolean } | undefined;
   /** The names of the run's inputs. */
   inputs: readonly string[];
   /** Why Hotcell ended the run before init's last frame, if it did: nothing later can be the first cause. */
@@ -120,6 +122,14 @@ function networkHint({ ended, policy }: OutcomeFacts): string[] {
   ];
 }
 
+/** Who writes a result into the current directory learns where it would have been kept. */
+function notKept({ names, more }: NonNullable<OutcomeFacts['workLeft']>): string {
+  const all = [...names, ...(more ? ['more'] : [])];
+  const [one] = all;
+  if (all.length === 1) return `${one} was not kept: write it to /outputs.`;
+  return `${all.slice(0, -1).join(', ')} and ${all.at(-1)} were not kept: write them to /outputs.`;
+}
+
 function warningsOf(facts: OutcomeFacts): string[] {
   const warnings: string[] = [];
   const survived = facts.ended.filter((block) => block.oomKills > 0 && block.exitCode === 0);
@@ -129,6 +139,7 @@ function warningsOf(facts: OutcomeFacts): string[] {
       `Block ${index} succeeded, but the kernel killed ${oomKills} of its processes for ${lacking} (limit ${formatBytes(facts.limits.memoryBytes)}). Its result may be incomplete.`,
     );
   }
+  if (facts.workLeft) warnings.push(notKept(facts.workLeft));
   if (facts.logTruncated)
     warnings.push(
       `The log is longer than its limit of ${formatBytes(facts.limits.logBytes)} (${formatBytes(facts.logBytes)} written). Only its beginning and end are kept.`,

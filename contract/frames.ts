@@ -34,6 +34,7 @@ export const cellFrameTypes = {
   outputRefused: 0x8c,
   end: 0x8d,
   error: 0x8e,
+  workLeft: 0x8f,
 } as const;
 
 export const frameLimits = {
@@ -64,6 +65,8 @@ export const frameLimits = {
   outputDepth: 64,
   /** How many refused outputs are listed; the rest is only counted. */
   refusals: 1_000,
+  /** How many files that a job left at the top of /work are named. */
+  workLeft: 10,
   postureRecords: 4_096,
   postureFields: 16,
   postureFieldBytes: 4_096,

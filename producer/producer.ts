@@ -8,6 +8,7 @@ import { Queues } from '@hotcell/outside/queue/queues.ts';
 import { bulkSockets, openDoors } from './bounds/doors.ts';
 import { Buckets, bucketsFrom, reportUnreadable } from '@hotcell/record/buckets.ts';
 import { OpenRequests } from './auth/open-requests.ts';
+import { KnownTenants } from './auth/known-tenants.ts';
 import { KeyRing } from './auth/keyring.ts';
 import { openSigner, requestListing } from '@hotcell/record/signer.ts';
 import { Bounds } from './queue-bounds.ts';
@@ -84,6 +85,7 @@ export async function openProducer(
     keys,
     /** Signs receipts, and how runs ended that no worker had. */
     signer,
+    tenants: new KnownTenants(store),
     openRequests: stack.use(new OpenRequests(keys, log)),
     model,
     follower: new RecordFollower({ store, model, log }),

@@ -50,6 +50,8 @@ export const recordKeys = {
   policyRevoked: (digest: Digest) => `policies/revoked/${hexOf(digest)}.json`,
   seccomp: (digest: Digest) => `seccomp/${hexOf(digest)}.json`,
   image: (digest: Digest) => `images/${hexOf(digest)}.json`,
+  tenants: 'tenants/',
+  tenant: (tenant: string) => `tenants/${tenant}.json`,
   quotas: 'quotas/',
   quota: (tenant: string) => `quotas/${tenant}.json`,
   keyList: 'keys/list.json',

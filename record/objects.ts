@@ -21,6 +21,7 @@ import {
   SnapshotNameRecord,
   SnapshotRecord,
   SweepMark,
+  TenantRecord,
 } from './schemas.ts';
 
 /** The operator is the command line and the set-up, with the store's own administrator keys. */
@@ -145,6 +146,7 @@ export const objects = {
   keyList: record('keys/list.json', () => recordKeys.keyList, SignedKeyList, 'swap', ['operator'], 'forever'),
   keyRequest: record('keys/requests/<fingerprint>.json', recordKeys.keyRequest, Envelope, 'first', both, 'forever'),
   apiKey: record('apikeys/<id>.json', recordKeys.apiKey, ApiKeyRecord, 'latest', ['producer', 'operator'], 'forever'),
+  tenant: record('tenants/<tenant>.json', recordKeys.tenant, TenantRecord, 'first', producer, 'forever'),
   quota: record('quotas/<tenant>.json', recordKeys.quota, QuotaRecord, 'latest', producer, 'forever'),
   schedule: record(
     'schedules/<tenant>/heads/<name>.json',

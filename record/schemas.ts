@@ -82,6 +82,10 @@ export const SnapshotRecord = z.strictObject({
 });
 export type SnapshotRecord = z.infer<typeof SnapshotRecord>;
 
+/** That a tenant exists: who made it, and when. */
+export const TenantRecord = z.strictObject({ version: z.literal(1), tenant: TenantName, by: z.string(), at: time });
+export type TenantRecord = z.infer<typeof TenantRecord>;
+
 /** What the operator set for a tenant. */
 export const QuotaRecord = z.strictObject({
   version: z.literal(1),

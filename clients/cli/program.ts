@@ -29,6 +29,7 @@ const commands: Readonly<Record<string, Entry>> = {
   key: ['list, approve, rotate and revoke signing keys', () => import('./key-command.ts')],
   gc: ['remove snapshots and contents that nothing refers to', () => import('./gc-command.ts')],
   apikey: ['create, list and revoke API keys', () => import('./apikey-command.ts')],
+  tenant: ['make and list tenants', () => import('./tenant-command.ts')],
   quota: ['show and set how much each tenant may have', () => import('./quota-command.ts')],
   image: ['build and list images', () => import('./image-command.ts')],
   rebuild: ['rebuild the queue and the lists of runs from the buckets', () => import('./rebuild-command.ts')],

@@ -8,6 +8,7 @@ import { quotaRoutes } from './quotas.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { snapshotRoutes } from './snapshots.ts';
+import { tenantRoutes } from './tenants.ts';
 import { workerRoutes } from './workers.ts';
 
 /** Every operation of the API by its operationId. */
@@ -21,6 +22,7 @@ export const routes = {
   ...policyRoutes,
   ...apiKeyRoutes,
   ...quotaRoutes,
+  ...tenantRoutes,
   ...workerRoutes,
   ...healthRoutes,
 };

@@ -1,6 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunEnd } from './frames/decode.ts';
 import { type EndedBlock, type CellEvent, type MemoryKill, OutputLost } from './sealed-cell.ts';
+import { encodeName } from '../outputs/output-names.ts';
 import type { PreparedBlock } from '../execute/job.ts';
 import { blockEndOf, errnoName, initError, outOfOrder, refusedOf } from './cell-events.ts';
 import type { Talk } from './talk.ts';
@@ -56,6 +57,9 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
         yield* toldOf(succeeded, killed);
         break;
       }
+      case 'workLeft':
+        yield { type: 'work_left', names: frame.names.map(encodeName), more: frame.more };
+        break;
       case 'outputEntry': {
         let isRead = false;
         const data = outputData(talk, frame.size, () => {

@@ -42,6 +42,8 @@ export type CellEvent =
   | { type: 'output'; path: Buffer; size: number; data: AsyncIterable<Buffer> }
   /** `limit`: the limit that kept it back, if one did. */
   | { type: 'output_refused'; path: Buffer; reason: string; limit: 'outputBytes' | 'outputFiles' | null }
+  /** What the job left at the top of /work: it is not kept. */
+  | { type: 'work_left'; names: readonly string[]; more: boolean }
   | { type: 'end'; usage: { wallMs: number; cpuMs: number; peakMemoryBytes: number } }
   /** The whole cell died before init's last word: what the engine and the kernel say of it. */
   | { type: 'died'; exitCode: number | null; engineSaysOom: MemoryKill; oomKills: number };

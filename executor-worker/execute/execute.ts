@@ -97,6 +97,7 @@ class Following {
   #usage = { wallMs: 0, cpuMs: 0, peakMemoryBytes: 0 };
   #died: OutcomeFacts['died'] = null;
   #ended = false;
+  #workLeft: OutcomeFacts['workLeft'];
   /** Of the block that ran last. */
   #stderr = new LastWords(searchedBytes);
   stop: Stop | null = null;
@@ -139,6 +140,9 @@ class Following {
         return this.#collector.take(event.path, event.size, event.data);
       case 'output_refused':
         return this.#collector.refuse(event.path, event.reason, event.limit);
+      case 'work_left':
+        this.#workLeft = { names: event.names, more: event.more };
+        return;
       case 'end':
         this.#ended = true;
         this.#usage = event.usage;
@@ -168,6 +172,7 @@ class Following {
       ended: this.#blocks.ended,
       lacking: this.#lacking(),
       inputs: context.inputs,
+      workLeft: this.#workLeft,
       stop: this.stop,
       died: this.#died,
       ranMs: this.#usage.wallMs,

@@ -11,7 +11,9 @@ import { type Blocker, whoHolds } from './blockers.ts';
 import { othersHaveRoom } from './other-workers.ts';
 import type { RunControl } from './run-control.ts';
 
-type Asked = Pick<Worker, 'name' | 'capacity' | 'live' | 'passOn' | 'log'> & { steps: Pick<Worker['steps'], 'ready'> };
+type Asked = Pick<Worker, 'name' | 'capacity' | 'live' | 'passOn' | 'log' | 'runs'> & {
+  steps: Pick<Worker['steps'], 'ready'>;
+};
 
 const soonMs = 1_000;
 const laterMs = 3_000;
@@ -20,7 +22,7 @@ const laterMs = 3_000;
 export async function takeRoom(
   worker: Asked,
   { ticket, effective }: Pick<Judged, 'ticket' | 'effective'>,
-  control: Pick<RunControl, 'tell' | 'hasTicket' | 'stop' | 'beat'>,
+  control: Pick<RunControl, 'tell' | 'hasTicket' | 'stop' | 'beat' | 'keepTelling' | 'holds'>,
   holdings: Pick<Holdings, 'room'>,
 ): Promise<Served | undefined> {
   const needs = cellTakes(effective);
@@ -38,7 +40,7 @@ export async function takeRoom(
   return undefined;
 }
 
-const blockersIn = ({ runs }: Worker): Blocker[] =>
+const blockersIn = ({ runs }: Pick<Worker, 'runs'>): Blocker[] =>
   [...runs.values()].flatMap(({ beat, holds }) => (holds ? [{ beat, holds }] : []));
 
 /** Why a run does not begin, and who is in its way. */

@@ -16,6 +16,7 @@ export function apiKeyHandlers(producer: Producer) {
           'forbidden',
           `This key creates keys for the tenant ${caller.tenant} only. Leave out tenant, or use that tenant's admin key.`,
         );
+      if (tenant !== caller.tenant) await producer.tenants.require(tenant);
       const { key, record } = newApiKey({ tenant, role, label, expiresAt });
       await putRecord(producer, record);
       reply.code(201);

@@ -18,6 +18,7 @@ export function authenticate(app: FastifyInstance, producer: Producer, connectio
     // Of an unknown address or method nothing is read either.
     if (!route) throw notFound(request.method, request.url);
     requireRole(caller, route.role);
+    if (caller.tenant !== record.tenant) await producer.tenants.require(caller.tenant);
     // What only the operator may do is never refused for haste: with it, quotas are changed.
     if (route.role !== 'operator') producer.rates.take(record.tenant, producer.quotas.of(record.tenant));
     producer.openRequests.add(record.id, request.raw, reply.raw);

@@ -20,6 +20,7 @@ import { scheduleHandlers } from './schedule-handlers.ts';
 import { snapshotHandlers } from './snapshot-handlers.ts';
 import { dropSlowReaders } from './slow-readers.ts';
 import { takeBodies } from './take-bodies.ts';
+import { tenantHandlers } from './tenant-handlers.ts';
 import { workerHandlers } from './worker-handlers.ts';
 
 const headers = {
@@ -70,6 +71,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...policyHandlers(producer),
     ...quotaHandlers(producer),
     ...scheduleHandlers(producer),
+    ...tenantHandlers(producer),
     ...snapshotHandlers(producer),
   });
   return app;

@@ -16,7 +16,7 @@ export interface Caller {
 }
 
 /** Its admins are the operator. */
-const operatorTenant = 'default';
+export const operatorTenant = 'default';
 
 const ranks: Readonly<Record<Role, number>> = { reader: 0, submitter: 1, admin: 2 };
 

@@ -30,6 +30,7 @@ const rights: Readonly<Record<Account, Rights>> = {
         'apikeys/*',
         'quotas/*',
         'schedules/*',
+        'tenants/*',
       ],
     },
     work: {

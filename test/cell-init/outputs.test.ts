@@ -54,7 +54,30 @@ for top in ('/tmp', '/dev/shm', '/work'):
     os.chmod(top + '/d/e', 0)
 `;
 
+const leftovers = `
+import os
+for name in ('out.csv', '.cache', 'b\\n\\xff'.encode('latin1')): open(name, 'w').write('x')
+os.makedirs('plots/a'); os.makedirs('__pycache__'); os.symlink('/etc/passwd', 'link')
+`;
+
 onBothRuntimes('outputs', (runtime, bed) => {
+  test('do not include what is left in /work, but it is named, as far as its author meant it', async () => {
+    await using init = await Init.start(bed(), runtime);
+    const files = [{ path: 'given.csv', bytes: 'x' }];
+    const report = await init.run({ blocks: [leftovers], files });
+    const [left] = report.of('workLeft');
+    const names = left?.names.map((name) => name.toString('latin1')).toSorted();
+    assert.deepEqual([left?.more, names], [false, ['b\n\xff', 'out.csv', 'plots/']]);
+    assert.deepEqual(report.outputs, {});
+  });
+
+  test('of many files in /work only some are named', async () => {
+    await using init = await Init.start(bed(), runtime);
+    const report = await init.run({ blocks: ['for i in range(3000): open(f"f{i}", "w")'] });
+    const [left] = report.of('workLeft');
+    assert.deepEqual([left?.more, left?.names.length], [true, 10]);
+  });
+
   test('are regular files with one name; anything else is refused with a reason', async () => {
     await using init = await Init.start(bed(), runtime);
     const report = await init.run({ blocks: [zoo] });

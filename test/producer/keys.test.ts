@@ -43,6 +43,32 @@ test('a flood of guessed keys costs the store a bounded number of requests, and 
   assert.ok(proxy.seen.length < 400, `${proxy.seen.length} requests`);
 });
 
+test('a tenant that was never made has no keys and no runs: a mistyped name is refused', async () => {
+  const operator = await producer.key('admin', 'default');
+  const tenant = `t-${randomBytes(5).toString('hex')}`;
+  const ask = async (method: string, path: string, body?: unknown, headers = {}) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await producer.ask(method, path, { key: operator, headers, ...sent });
+    return { status: answer.status, said: (await answer.json()) as { detail?: string; tenants?: string[] } };
+  };
+  const acting = { 'hotcell-tenant': tenant };
+  const refused = [
+    await ask('GET', '/v1/runs', undefined, acting),
+    await ask('POST', '/v1/runs', { blocks: [{ language: 'sh', code: 'x' }] }, acting),
+    await ask('POST', '/v1/apikeys', { role: 'reader', tenant }),
+  ];
+  for (const { status, said } of refused) {
+    assert.equal(status, 404);
+    assert.match(said.detail ?? '', new RegExp(`Tenant ${tenant} not found\\. .*POST /v1/tenants makes one`));
+  }
+  for (let i = 0; i < 2; i++) assert.equal((await ask('POST', '/v1/tenants', { tenant })).status, 201);
+  assert.ok((await ask('GET', '/v1/tenants')).said.tenants?.includes(tenant));
+  assert.equal((await ask('GET', '/v1/runs', undefined, acting)).status, 200);
+  assert.equal((await ask('POST', '/v1/apikeys', { role: 'reader', tenant })).status, 201);
+  const answer = await producer.ask('POST', '/v1/tenants', { body: JSON.stringify({ tenant: 'another' }) });
+  assert.equal(answer.status, 403, 'only the operator makes tenants');
+});
+
 test('a key that is revoked ends what goes on with it: a stream, a wait and an upload, and nothing of others', async () => {
   await house.worker('one', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
   const [admin, key] = [await producer.key('admin'), await producer.key()];

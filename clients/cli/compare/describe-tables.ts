@@ -31,7 +31,7 @@ export interface Asked {
 }
 
 const tableEndings = /\.(?:csv|tsv|csv\.gz|tsv\.gz|parquet)$/i;
-const most = { tables: 40, bytes: 4 * 1024 ** 3, answerBytes: 8 * 1024 ** 2, seconds: 300 } as const;
+const most = { tables: 40, bytes: 4 * 1024 ** 3, answerBytes: 8 * 1024 ** 2, seconds: 300, queuedSeconds: 20 } as const;
 
 /** Those of the files that are tables, as many as one run may read. */
 export function tablesAmong(files: readonly Asked[]): { tables: Asked[]; left: number } {
@@ -67,14 +67,26 @@ export async function describeTables(
   return await answerOf(run, await ended(run));
 }
 
+/** A comparison waits less patiently than the work that it compares: files and sizes are known without it. */
 async function ended(run: Run): Promise<Result> {
-  const late = AbortSignal.timeout(most.seconds * 1000);
+  const begun = await resultWithin(run, most.queuedSeconds);
+  if (begun) return begun;
+  const { status } = await run.show();
+  const result = status === 'queued' ? undefined : await resultWithin(run, most.seconds);
+  if (result) return result;
+  const why =
+    status === 'queued' ? `did not begin within ${most.queuedSeconds} s` : `did not end within ${most.seconds} s`;
+  await run.cancel(`it ${why}`);
+  throw new HotcellError('too_slow', `Run ${run.id} ${why}. It is cancelled.`);
+}
+
+async function resultWithin(run: Run, seconds: number): Promise<Result | undefined> {
+  const late = AbortSignal.timeout(seconds * 1000);
   try {
     return await run.result({ signal: late });
   } catch (error) {
     if (!late.aborted) throw error;
-    await run.cancel('it took too long for a comparison');
-    throw new HotcellError('too_slow', `Run ${run.id} did not end within ${most.seconds} s.`);
+    return undefined;
   }
 }
 

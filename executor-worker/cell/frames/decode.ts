@@ -54,6 +54,8 @@ const readers = {
     path: pathOf(r),
   }),
   end: (r: Reader) => ({ end: runEndOf(r) }),
+  /** What the job left at the top of /work, a folder with a slash behind it. `more`: there may be others. */
+  workLeft: (r: Reader) => ({ more: flag(r.u8(), 'more'), names: namesOf(r) }),
   /** The cell ends after it. */
   error: (r: Reader) => ({
     code: nameIn(cellErrors, r.u16(), 'the error'),
@@ -150,6 +152,12 @@ function pathOf(r: Reader): Buffer {
   if (path.length === 0) throw broken('an output has no name');
   if (path.includes(0)) throw broken("an output's path has a NUL");
   return path;
+}
+
+function namesOf(r: Reader): Buffer[] {
+  const count = r.u8();
+  if (count < 1 || count > limits.workLeft) throw broken(`${count} names of files in /work came`);
+  return Array.from({ length: count }, () => pathOf(r));
 }
 
 function flag(value: number, what: string): boolean {

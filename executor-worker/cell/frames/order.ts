@@ -12,6 +12,7 @@ export class FrameOrder {
   #limited = false;
   #outputLeft = 0;
   #refused = 0;
+  #leftNamed = false;
 
   /** Whether the last frame has come. */
   get over(): boolean {
@@ -37,7 +38,7 @@ export class FrameOrder {
         this.#records = 0;
         return this.#in('sealing') ? 'sealed' : undefined;
       case 'blockStarted':
-        return this.#in('sealed', 'between') && this.#ofBlock(frame.index) ? 'started' : undefined;
+        return this.#in('sealed', 'between') && !this.#leftNamed && this.#ofBlock(frame.index) ? 'started' : undefined;
       case 'log':
         if (frame.tail) return this.#in('tail') && frame.index < this.#block ? 'tail' : undefined;
         return this.#in('started') && !this.#limited && this.#ofBlock(frame.index) ? 'started' : undefined;
@@ -50,9 +51,14 @@ export class FrameOrder {
         return this.#in('between') && this.#limited ? 'tail' : undefined;
       case 'blockEnded': {
         const from: Phase[] = frame.end.how === 'notStarted' ? ['sealed', 'between'] : ['started'];
-        if (!this.#in(...from) || !this.#ofBlock(frame.index)) return undefined;
+        if (!this.#in(...from) || this.#leftNamed || !this.#ofBlock(frame.index)) return undefined;
         this.#block++;
         return 'between';
+      }
+      case 'workLeft': {
+        const first = !this.#leftNamed;
+        this.#leftNamed = true;
+        return this.#in('between') && first ? 'between' : undefined;
       }
       case 'outputEntry':
         this.#outputLeft = frame.size;

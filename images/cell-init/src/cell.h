@@ -118,6 +118,9 @@ int scratch_place(const struct block *block);
 void scratch_file_begin(void);
 void scratch_file_data(const uint8_t *bytes, size_t length);
 
+// left.c
+void say_left(void);
+
 // empty.c
 bool scratch_empty(void *nothing, int *err);
 

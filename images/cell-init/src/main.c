@@ -136,6 +136,7 @@ int main(int argc, char **argv) {
     run_blocks(&account);
     uint64_t wall_us = since_start();
     free_reserve();
+    say_left();
     bool none = no_outputs();
     if (!none) empty_scratch();
     log_tail();

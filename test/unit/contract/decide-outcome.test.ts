@@ -35,6 +35,7 @@ const facts = (more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
   ended: [block()],
   lacking: undefined,
   inputs: [],
+  workLeft: undefined,
   stop: null,
   died: null,
   ranMs: 10,
@@ -194,6 +195,13 @@ describe('the outcome of a run', () => {
     assert.doesNotMatch(ended({ lacking }).reason, /sklearn/);
   });
 
+  test('names what was left in /work, where nothing is kept', () => {
+    const left = (names: string[], more = false) => ended({ workLeft: { names, more } }).warnings;
+    assert.deepEqual(left(['out.csv']), ['out.csv was not kept: write it to /outputs.']);
+    assert.deepEqual(left(['a', 'b/']), ['a and b/ were not kept: write them to /outputs.']);
+    assert.deepEqual(left(['a', 'b'], true), ['a, b and more were not kept: write them to /outputs.']);
+  });
+
   const anyBlock = fc.record({
     index: fc.constant(0),
     exitCode: fc.option(fc.integer({ min: 0, max: 255 })),
@@ -211,6 +219,7 @@ describe('the outcome of a run', () => {
     policy: fc.constant('analytics'),
     lacking: fc.option(fc.constant({ what: 'program', name: 'jq', package: 'jq' } as const), { nil: undefined }),
     inputs: fc.constant([]),
+    workLeft: fc.option(fc.constant({ names: ['a'], more: true }), { nil: undefined }),
     limits: fc.constant(limits),
     blocks: fc.integer({ min: 1, max: 3 }),
     ended: fc.array(anyBlock, { maxLength: 3 }),

@@ -73,6 +73,7 @@ const samples = {
     ...{ version: 1, id: apiKeyIdOf('k'), sha256: digest },
     ...{ tenant, role: 'reader', label: '', createdAt: at },
   },
+  tenant: { version: 1, tenant, by: 'b', at },
   quota: { version: 1, tenant, quota: { waitingRuns: 1 }, by: 'b', at },
   schedule: {
     ...{ version: 1, tenant, name: 's', id: claim, key: 'k', createdAt: at },

@@ -27,6 +27,7 @@ const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[nam
   keyList: [],
   keyRequest: [digest],
   apiKey: ['id'],
+  tenant: ['tenant'],
   quota: ['tenant'],
   schedule: ['tenant', 'name'],
   scheduleVersion: ['tenant', 'id', 1],

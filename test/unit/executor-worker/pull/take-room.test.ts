@@ -21,11 +21,12 @@ function host({ ready = async () => {} }: { ready?: () => Promise<void> } = {}) 
   const ends = new AbortController();
   const capacity = new Capacity({ cpus: 2, memoryBytes: 512 * mib, runs: 8 }, () => {});
   const worker = {
-    ...{ name: 'w', capacity, log: openLog('test', 'silent'), passOn: () => {}, steps: { ready } },
+    ...{ name: 'w', capacity, log: openLog('test', 'silent'), passOn: () => {}, steps: { ready }, runs: new Map() },
     live: { workers: { all: async () => [] } },
   } as unknown as Given[0];
   const control = {
     ...{ beat: { run: 'r' }, stop: ends.signal, hasTicket: true },
+    keepTelling: () => new DisposableStack(),
     tell: async (_status: string, waiting: RunBeat['waiting']) => void told.push(waiting),
   };
   const holdings: Given[3] = { room: undefined };

@@ -108,6 +108,10 @@ const refused = fc
   .tuple(keys(refusalReasons), fc.nat(200), path)
   .map(([reason, errno, name]): CellFrame[] => [{ type: 'outputRefused', reason, errno, path: name }]);
 
+const left = fc
+  .tuple(fc.boolean(), fc.array(path, { minLength: 1, maxLength: 10 }))
+  .map(([more, names]): CellFrame[] => [{ type: 'workLeft', more, names }]);
+
 const limited = (blocks: number) =>
   fc.tuple(number, number, number, logs(blocks - 1)).map(([atUs, stdout, stderr, chunks]) => ({
     limit: { type: 'logLimit', atUs, bytes: stdout } satisfies CellFrame,
@@ -145,10 +149,11 @@ export const conversation: fc.Arbitrary<CellFrame[]> = fc.integer({ min: 1, max:
       fc.array(posture, { minLength: 1, maxLength: 2 }),
       fc.tuple(...Array.from({ length: blocks }, (_, index) => fc.oneof(block(index), unstarted(index)))),
       fc.option(limited(blocks), { nil: undefined }),
+      fc.oneof(fc.constant([]), left),
       fc.array(fc.oneof(output, refused), { maxLength: 4 }),
       fc.oneof(last(blocks), error),
     )
-    .map(([postures, run, limit, outputs, over]) => {
+    .map(([postures, run, limit, workLeft, outputs, over]) => {
       const body = run.flat();
       // The limit is passed while a block runs; when none ran, nothing was written.
       const at = limit
@@ -162,6 +167,7 @@ export const conversation: fc.Arbitrary<CellFrame[]> = fc.integer({ min: 1, max:
         { type: 'ready', version: 1, machine: 'x86_64' } satisfies CellFrame,
         ...postures.flat(),
         ...quiet,
+        ...workLeft,
         ...tail,
         ...outputs.flat(),
         over,

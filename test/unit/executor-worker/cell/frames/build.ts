@@ -84,6 +84,8 @@ function payloadOf(f: CellFrame): Uint8Array[] {
       return [u8(f.ok ? 1 : 0), u16(f.errno)];
     case 'outputRefused':
       return [u8(refusalReasons[f.reason]), u16(f.errno), str(f.path)];
+    case 'workLeft':
+      return [u8(f.more ? 1 : 0), u8(f.names.length), ...f.names.map((name) => str(name))];
     case 'end':
       return endPayload(f.end);
     case 'error':

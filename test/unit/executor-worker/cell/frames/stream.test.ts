@@ -204,6 +204,25 @@ describe("the parser of a cell's stream", () => {
     assert.throws(() => parse([...collecting, entry].map(cellBytes)), broken);
   });
 
+  test('takes the names of what was left in /work once, after the last block, and not too many', () => {
+    const left = (count: number): CellFrame => ({
+      type: 'workLeft',
+      more: false,
+      names: Array(count).fill(Buffer.from('a')),
+    });
+    const before = collecting.slice(0, -1);
+    assert.doesNotThrow(() => parse([...before, left(frameLimits.workLeft)].map(cellBytes)));
+    assert.throws(() => parse([...before, left(frameLimits.workLeft + 1)].map(cellBytes)), broken);
+    assert.throws(() => parse([...before, left(0)].map(cellBytes)), broken);
+    assert.throws(() => parse([...before, left(1), left(1)].map(cellBytes)), broken);
+    assert.throws(
+      () =>
+        parse([...before, left(1), { type: 'blockStarted', index: 1, program: 0, atUs: 0 } as const].map(cellBytes)),
+      broken,
+    );
+    assert.throws(() => parse([...collecting, left(1)].map(cellBytes)), broken);
+  });
+
   test('breaks at more refusals than may be listed', () => {
     const refusal: CellFrame = { type: 'outputRefused', reason: 'symlink', errno: 0, path: Buffer.from('l') };
     const all = (count: number) =>
