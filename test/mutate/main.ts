@@ -57,6 +57,7 @@ const changes = sample(scratch, positionals, seed);
 const unit = await byUnitTests(scratches, tests, changes, Number(values.n), (fate, change) =>
   say(`${fate.padEnd(8)}  ${told(change)}`),
 );
+for (const file of unit.failing) say(`${file} fails without any change: it was left out`);
 say(`unit tests killed ${unit.tried - unit.survivors.length} of ${unit.tried}`);
 const left =
   values.unit || unit.survivors.length === 0

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Change } from './changes.ts';
@@ -16,7 +15,7 @@ export interface Baseline {
 }
 
 export async function baselineOf(root: string, file: string, kind: Kind): Promise<Baseline> {
-  const notes = await mkdtemp(join(tmpdir(), 'mutate-reach-'));
+  const notes = await mkdtemp(join(root, 'node_modules', '.reach-'));
   try {
     const began = performance.now();
     const passed = await passes(root, file, kind, notes);
