@@ -27,7 +27,7 @@ const cli = async (...args: string[]) => {
     PATH: process.env['PATH'] ?? '',
     HOTCELL_HOME: home,
     HOTCELL_URL: producer.url,
-    HOTCELL_API_KEY: await producer.key(),
+    HOTCELL_API_KEY: await producer.key('admin'),
   };
   const words = [join(checkout, 'clients/cli/cli-main.ts'), 'snapshot', ...args];
   return promisify(execFile)(process.execPath, words, { env }).then(
