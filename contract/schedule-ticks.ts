@@ -60,6 +60,11 @@ export function ticksBetween(
   return { ticks: ticks.reverse(), more: false };
 }
 
+/** The ticks from one instant to before another, in order. */
+export function* timesFrom(trigger: Trigger, from: number, to: number): Generator<number> {
+  for (let at = nextTime(trigger, from - 1); at !== undefined && at < to; at = nextTime(trigger, at)) yield at;
+}
+
 export function currentPeriod({ periods }: Pick<ScheduleHead, 'periods'>): Period {
   const last = periods.at(-1);
   if (!last) throw new TypeError('a schedule has at least one period');

@@ -89,6 +89,20 @@ export const Stopped = z.strictObject({
 const AskedTick = z.strictObject({ at: time, by: z.string() });
 export const mostAsked = 20;
 
+/** Ticks of the past that are to have runs after all, a few at a time. `next`: all before it have ended. */
+export const Backfill = z.strictObject({
+  id: z.uuid(),
+  from: time,
+  to: time,
+  parallel: z.number().int().min(1).max(100),
+  by: z.string(),
+  at: time,
+  next: time,
+});
+export type Backfill = z.infer<typeof Backfill>;
+export const mostBackfills = 5;
+export const mostBackfillTicks = 10_000;
+
 /** Everything about a schedule but what it runs; replaced over exactly the version that was read. */
 export const ScheduleHead = z.strictObject({
   version: z.literal(1),
@@ -102,6 +116,7 @@ export const ScheduleHead = z.strictObject({
   periods: z.array(Period).min(1),
   stopped: Stopped.optional(),
   asked: z.array(AskedTick),
+  backfills: z.array(Backfill).optional(),
 });
 export type ScheduleHead = z.infer<typeof ScheduleHead>;
 
@@ -150,5 +165,7 @@ export const TickRecord = z.strictObject({
   failures: z.number().int().min(0),
   /** The name of the newest tick that was not settled when this one was decided. */
   behind: z.string().optional(),
+  /** The backfill that gave it its run. It is no part of what overlaps and of what fails in a row. */
+  backfill: z.uuid().optional(),
 });
 export type TickRecord = z.infer<typeof TickRecord>;

@@ -1,4 +1,5 @@
 import type { Schedule } from '@hotcell/contract/api/schedules.ts';
+import { counted } from '@hotcell/contract/format.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Command } from 'commander';
 import { buildRequest } from './build-request.ts';
@@ -7,9 +8,15 @@ import { printRows } from './columns.ts';
 import { type Globals, printJson, subcommand } from './globals.ts';
 import { inCommands } from './in-commands.ts';
 import { aNumber } from './run-options.ts';
-import { type ScheduleOptions, scheduleOf, takeSchedule } from './schedule-options.ts';
+import { aMoment, type ScheduleOptions, scheduleOf, takeSchedule } from './schedule-options.ts';
 import { scheduleText, tickHeads, tickRow, triggerText } from './schedule-text.ts';
 import { uploadsTo } from './submit-request.ts';
+
+interface BackfillRange {
+  from: string;
+  to: string;
+  parallel: number;
+}
 
 function show(globals: Globals, schedule: Schedule): void {
   if (globals.json) printJson(schedule);
@@ -89,6 +96,19 @@ export function define(command: Command): void {
     const asked = await client.schedules.trigger(name);
     if (globals.json) printJson(asked);
     else process.stdout.write(`${asked.run}\n`);
+  });
+
+  const backfill = subcommand(command, 'backfill', 'give runs to ticks of the past that have none', [
+    'schedule backfill nightly --from 2026-11-01 --to 2026-11-08 --parallel 2',
+  ])
+    .argument('<name>')
+    .requiredOption('--from <time>', 'the first planned time, like 2026-11-01 or 2026-11-01T06:00:00Z', aMoment)
+    .requiredOption('--to <time>', 'until before this time', aMoment)
+    .option('--parallel <number>', 'how many of its runs may go on at once', aNumber, 1);
+  asksApi(backfill, async ({ client, globals, note }, name: string, range: BackfillRange) => {
+    const begun = await client.schedules.backfill(name, range);
+    if (globals.json) printJson(begun);
+    else note(`Backfilling ${counted(begun.ticks, 'tick')} of ${name}. ./hotcell schedule runs ${name} shows them.`);
   });
 
   const rm = subcommand(command, 'rm', 'remove a schedule; its record stays', ['schedule rm nightly']).argument(

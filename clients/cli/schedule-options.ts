@@ -1,6 +1,6 @@
 import type { ScheduleChange } from '@hotcell/contract/api/schedules.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { aDuration } from './durations.ts';
 import { aNumber, type RunOptions, takeRequest } from './run-options.ts';
 
@@ -24,7 +24,7 @@ export function takeSchedule(command: Command): Command {
     .option('--cron <expression>', 'minute, hour, day, month and weekday, like "0 6 * * 1-5"; or @hourly, @daily, …')
     .option('--tz <zone>', 'the time zone of --cron, like Europe/Berlin (default: UTC)')
     .option('--every <duration>', 'so far apart: 30s, 15m, 12h, 7d', aDuration)
-    .option('--anchor <time>', 'count --every from this time (default: when the schedule is made)')
+    .option('--anchor <time>', 'count --every from this time (default: when the schedule is made)', aMoment)
     .addOption(
       new Option('--overlap <rule>', 'when the run of the tick before goes on (default: skip)').choices([
         ...['skip', 'queue', 'replace'],
@@ -68,11 +68,12 @@ function triggerOf({ cron, tz, every, anchor }: ScheduleOptions): ScheduleChange
     return { cron, ...(tz !== undefined && { timezone: tz }) };
   }
   if (tz !== undefined) throw new HotcellError('invalid', '--tz is for --cron. Leave it out with --every.');
-  return { everySeconds: every ?? 0, ...(anchor !== undefined && { anchor: timeOf(anchor) }) };
+  return { everySeconds: every ?? 0, ...(anchor !== undefined && { anchor }) };
 }
 
-function timeOf(text: string): string {
-  const date = new Date(text);
+/** A moment, in UTC if it names no zone. */
+export function aMoment(text: string): string {
+  const date = new Date(/^\d{4}-\d\d-\d\dT[\d:.]+$/.test(text) ? `${text}Z` : text);
   if (!Number.isNaN(date.getTime())) return date.toISOString();
-  throw new HotcellError('invalid', `--anchor ${text} is not a time. Write it like 2026-11-01T00:00:00Z.`);
+  throw new InvalidArgumentError('Write a time like 2026-11-01 or 2026-11-01T06:00:00Z.');
 }

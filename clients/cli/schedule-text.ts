@@ -24,6 +24,7 @@ export function scheduleText(schedule: Schedule): string {
     ['waits', inCommands(schedule.waits)],
     ['overlap', rules.overlap],
     ['missed', rules.missed === 'all' ? `all, at most ${rules.catchUp}` : rules.missed],
+    ...schedule.backfills.map(({ from, to, next }) => ['backfill', `${from} to ${to}, done until ${next}`] as const),
     ['jitter', jitterMs > 0 ? `${jitterMs / 1000} s` : undefined],
     ['deadline', rules.deadlineSeconds === undefined ? undefined : showSeconds(rules.deadlineSeconds)],
     ['pauses', rules.pauseAfterFailures === undefined ? undefined : `after ${rules.pauseAfterFailures} failures`],

@@ -5,6 +5,7 @@ import type { Http } from './http.ts';
 
 type NewSchedule = Call<typeof routes.createSchedule>['json'];
 type ScheduleChange = Call<typeof routes.changeSchedule>['json'];
+type BackfillRequest = Call<typeof routes.backfillSchedule>['json'];
 type Page = Call<typeof routes.listTicks>['query'];
 
 /** Runs that repeat: `await hotcell.schedules.create({ name: 'nightly', trigger: { cron: '0 6 * * *' }, run })`. */
@@ -51,6 +52,11 @@ export class Schedules {
   /** Asks for a tick now. Answers the id that its run will have. */
   async trigger(name: string): Promise<{ planned: string; run: string }> {
     return await this.#http.call(routes.triggerSchedule, { params: { name } });
+  }
+
+  /** Gives runs to ticks of the past that have none, `parallel` at once. */
+  async backfill(name: string, json: BackfillRequest): Promise<{ id: string; ticks: number }> {
+    return await this.#http.call(routes.backfillSchedule, { params: { name }, json });
   }
 
   async remove(name: string): Promise<void> {

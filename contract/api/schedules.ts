@@ -3,6 +3,7 @@ import { Digest } from '../digest.ts';
 import { PolicyName, RunId } from '../names.ts';
 import { Outcome } from '../outcomes.ts';
 import {
+  Backfill,
   CronTrigger,
   IntervalTrigger,
   ScheduleName,
@@ -14,7 +15,7 @@ import {
   Trigger,
 } from '../schedule.ts';
 import { RunRequest } from '../spec.ts';
-import { answerObject, inDigits, jsonAnswer, jsonBody, requestSchema, tagged } from './route.ts';
+import { answerObject, inDigits, jsonAnswer, jsonBody, requestObject, requestSchema, tagged } from './route.ts';
 
 const time = z.iso.datetime();
 
@@ -81,6 +82,7 @@ const Schedule = answerObject('Schedule', {
   author: ScheduleVersion.shape.author,
   policy: z.strictObject({ name: PolicyName, digest: Digest }).describe('as it was when this version was made'),
   image: z.strictObject({ ref: z.string(), digest: Digest }),
+  backfills: z.array(Backfill).describe('those that are not done; the first is worked on'),
   createdAt: time,
   changedAt: time,
   changes: ScheduleVersion.shape.changes.describe('what this version changed'),
@@ -145,6 +147,22 @@ export const scheduleRoutes = {
         'asked for',
         answerObject('AskedTick', { planned: time, run: RunId.describe('the run it will have') }),
       ),
+    },
+    problems: [404],
+  }),
+  backfillSchedule: route('POST /v1/schedules/{name}/backfill', 'submitter', 'Give runs to ticks of the past', {
+    description:
+      'Each tick from one time to before another that has no run gets the one that follows from it. Ticks that have one keep it. A paused schedule goes on with it when it is resumed.',
+    params,
+    body: jsonBody(
+      requestObject('BackfillRequest', {
+        from: z.iso.datetime({ offset: true }),
+        to: z.iso.datetime({ offset: true }),
+        parallel: Backfill.shape.parallel.default(1).describe('how many of its runs may go on at once'),
+      }),
+    ),
+    answers: {
+      202: jsonAnswer('it has begun', answerObject('Backfilling', { id: z.uuid(), ticks: z.number().int() })),
     },
     problems: [404],
   }),

@@ -6,6 +6,7 @@ import { tickRunId } from '@hotcell/contract/schedule-ticks.ts';
 import { mostAsked, type ScheduleHead } from '@hotcell/contract/schedule.ts';
 import { listHeads, readHead } from '@hotcell/record/schedule-records.ts';
 import type { Producer } from '../producer.ts';
+import { countTicks, newBackfill, withBackfill } from '../schedules/ask-backfill.ts';
 import { changeHead, paused, requireHead, resumed } from '../schedules/change-schedule.ts';
 import { changeSchedule, makeSchedule } from '../schedules/make-schedule.ts';
 import { listedSchedule, newestTicks, showSchedule } from '../schedules/show-schedule.ts';
@@ -77,6 +78,17 @@ export function scheduleHandlers(producer: Producer) {
       const { value: head } = await changeHead(producer, { tenant, name }, (before) => withAsked(before, planned, key));
       reply.code(202);
       return { planned, run: tickRunId(head.id, 'asked', now) };
+    },
+
+    async backfillSchedule({ caller: { tenant, key }, params: { name }, body, reply }) {
+      const asked = newBackfill(body, key, Date.now());
+      let ticks = 0;
+      await changeHead(producer, { tenant, name }, (before) => {
+        ticks = countTicks(before, asked);
+        return withBackfill(before, asked);
+      });
+      reply.code(202);
+      return { id: asked.id, ticks };
     },
 
     async listTicks({ caller: { tenant }, params: { name }, query: { limit, cursor } }) {

@@ -1,43 +1,26 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
 import { decide, type Decision, type Step } from '@hotcell/contract/schedule-decide.ts';
 import { tickName } from '@hotcell/contract/schedule-ticks.ts';
 import type { ScheduleHead, TickRecord } from '@hotcell/contract/schedule.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import { readOpenMarker } from '@hotcell/record/run-marks.ts';
-import { putHead, type StoredHead } from '@hotcell/record/schedule-records.ts';
-import { nameOfTick, putTick, readTick, type StoredTick, tickNames } from '@hotcell/record/tick-records.ts';
+import { putHead } from '@hotcell/record/schedule-records.ts';
+import { nameOfTick, putTick, readTick, type StoredTick } from '@hotcell/record/tick-records.ts';
 import { cancelRun } from '../cancel.ts';
 import type { Producer } from '../producer.ts';
 import { paused } from './change-schedule.ts';
+import { fillBack } from './fill-back.ts';
+import { type Known, ticksIn } from './known-schedule.ts';
 import { refused, startTick } from './start-tick.ts';
-import { enter, readBook, settle, type TickBook, type TickSource } from './tick-book.ts';
+import { enter, settle, type TickBook } from './tick-book.ts';
 
-/** A schedule as its leader knows it. What it knows may be older than the record: then a write fails, and it reads again. */
-export interface Known {
-  head: StoredHead;
-  book: TickBook;
-}
-
-function ticksIn({ store, news }: Pick<Producer, 'store' | 'news'>, head: ScheduleHead): TickSource {
-  return {
-    names: () => tickNames(store, head),
-    read: (name) => readTick(store, head, name),
-    stateOf: async (run) => {
-      const result = await news.resultOf(head.tenant, run);
-      if (result) return result.outcome;
-      if (await readOpenMarker(store, head.tenant, run)) return 'open';
-      // It may have ended, and its marker been removed, between the two reads.
-      return (await news.resultOf(head.tenant, run))?.outcome;
-    },
-  };
-}
-
-export async function know(producer: Producer, head: StoredHead): Promise<Known> {
-  return { head, book: await readBook(head.value, ticksIn(producer, head.value)) };
+/** When to look again, and the runs whose ends come before that. */
+export interface Advanced extends Pick<Decision, 'wakeAt'> {
+  awaits: readonly RunId[];
 }
 
 /** One step further, as far as this moment allows: sees what has ended, decides what is due, and does it. */
-export async function advance(producer: Producer, known: Known, now: number): Promise<Decision> {
+export async function advance(producer: Producer, known: Known, now: number): Promise<Advanced> {
   const { book } = known;
   const head = known.head.value;
   for (const { stored, outcome } of await settle(head, book, ticksIn(producer, head)))
@@ -54,7 +37,9 @@ export async function advance(producer: Producer, known: Known, now: number): Pr
   );
   for (const step of decision.steps) await perform(producer, known, step, now);
   await forgetAsked(producer, known);
-  return decision;
+  const filling = await fillBack(producer, known, now);
+  const turns = decision.awaitsEnd ? book.unsettled.map(({ stored }) => stored.value.run) : [];
+  return { wakeAt: decision.wakeAt, awaits: [...turns, ...filling] };
 }
 
 /** What callers asked for, and no leader has recorded. */

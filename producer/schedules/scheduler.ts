@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { Decision } from '@hotcell/contract/schedule-decide.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import { listHeads, readHead, tenantsWithSchedules } from '@hotcell/record/schedule-records.ts';
 import { Lead } from '../lead.ts';
 import type { Producer } from '../producer.ts';
-import { advance, know, type Known } from './advance.ts';
+import { advance, type Advanced } from './advance.ts';
 import { DueQueue } from './due-queue.ts';
+import { know, type Known } from './known-schedule.ts';
 
 const leadMs = 10_000;
 const leadAgainMs = 1_000;
@@ -168,10 +168,10 @@ export class Scheduler implements AsyncDisposable {
       if (!(await this.#read(entry)) || !entry.known) return;
       await this.#lead.keep();
       const { known } = entry;
-      const decision = await advance(this.#producer, known, Date.now());
+      const advanced = await advance(this.#producer, known, Date.now());
       entry.failures = 0;
       entry.etag = known.head.etag;
-      if (this.#entries.get(key) === entry) this.#plan(key, entry, known, decision);
+      if (this.#entries.get(key) === entry) this.#plan(key, entry, known, advanced);
     } catch (error) {
       this.#retry(key, entry, error);
     }
@@ -190,12 +190,12 @@ export class Scheduler implements AsyncDisposable {
     return true;
   }
 
-  #plan(key: string, entry: Entry, { head, book }: Known, { wakeAt, awaitsEnd }: Decision): void {
-    const pollAt = awaitsEnd ? Date.now() + endsEveryMs : Number.POSITIVE_INFINITY;
+  #plan(key: string, entry: Entry, { head, book }: Known, { wakeAt, awaits }: Advanced): void {
+    const pollAt = awaits.length > 0 ? Date.now() + endsEveryMs : Number.POSITIVE_INFINITY;
     const at = Math.min(wakeAt ?? Number.POSITIVE_INFINITY, pollAt);
     if (Number.isFinite(at)) this.#due.put(entry.tenant, key, at);
     for (const run of entry.awaits) this.#awaited.delete(run);
-    entry.awaits = awaitsEnd ? book.unsettled.map(({ stored }) => stored.value.run) : [];
+    entry.awaits = awaits;
     for (const run of entry.awaits) this.#awaited.set(run, key);
     if (head.value.stopped?.kind === 'deleted' && book.unsettled.length === 0) delete entry.known;
   }

@@ -25,6 +25,7 @@ export async function showSchedule(producer: Producer, head: ScheduleHead): Prom
     waits: waitsFor(head, last, now),
     last,
     ...{ author: version.author, policy: version.policy, image: version.image, changes: version.changes },
+    backfills: head.backfills ?? [],
     createdAt: head.createdAt,
     changedAt: version.at,
   };

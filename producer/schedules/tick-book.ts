@@ -31,17 +31,22 @@ export async function readBook(head: ScheduleHead, source: TickSource): Promise<
       const stored: StoredTick | undefined = await source.read(name);
       if (!stored) throw new HotcellError('record_damaged', `The tick ${name} of schedule ${head.name} has no record.`);
       found.set(name, stored);
-      // When it was given its run, all before it were settled.
-      name = stored.value.state === 'run' ? undefined : stored.value.behind;
+      // When it was given its run in its turn, all before it were settled.
+      const { state, backfill, behind }: TickRecord = stored.value;
+      name = state === 'run' && backfill === undefined ? undefined : behind;
     }
   const all = [...found.values()].toSorted((a, b) => a.value.planned.localeCompare(b.value.planned));
-  const open = all.filter(({ value }) => value.state === 'run' || value.state === 'waiting');
+  const open = all.filter(({ value }) => isUnsettled(value));
   const book: TickBook = {
     decidedUntil,
     unsettled: open.map((stored) => ({ stored, begun: false })),
     failures: failuresIn(head, all),
   };
   return book;
+}
+
+function isUnsettled({ state, backfill }: TickRecord): boolean {
+  return backfill === undefined && (state === 'run' || state === 'waiting');
 }
 
 /** The newest planned tick, and the newest of all. */
@@ -95,7 +100,7 @@ function failuresIn(head: ScheduleHead, records: readonly StoredTick[]): number 
     .toSorted((a, b) => a.at.localeCompare(b.at))
     .at(-1);
   if (!newest || !counts(head, newest)) return 0;
-  return newest.failures + (newest.state === 'refused' ? 1 : 0);
+  return newest.failures + (newest.state === 'refused' && newest.backfill === undefined ? 1 : 0);
 }
 
 /** Takes a step's new record into the book. */
@@ -104,7 +109,8 @@ export function enter(book: TickBook, stored: StoredTick): void {
   const name = nameOfTick(tick);
   if (tick.kind === 'planned') book.decidedUntil = Math.max(book.decidedUntil, Date.parse(tick.planned));
   const at = book.unsettled.findIndex((one) => nameOfTick(one.stored.value) === name);
-  if (tick.state === 'run' || tick.state === 'waiting') {
+  if (tick.backfill !== undefined) return;
+  if (isUnsettled(tick)) {
     const entry = { stored, begun: false };
     if (at < 0) book.unsettled.push(entry);
     else book.unsettled[at] = entry;

@@ -225,3 +225,30 @@ test('a schedule that could never run is refused when it is made, with every rea
   await assert.rejects(reader.schedules.create({ name: 'b', trigger: yearly, run }), { code: 'forbidden' });
   assert.deepEqual((await reader.schedules.list()).schedules.find(({ name }) => name === 'taken')?.health.state, 'new');
 });
+
+test('a backfill gives each tick of the past the run that follows from it, so many at once, and none twice', async () => {
+  const hourly = { everySeconds: 3600, anchor: '2026-01-01T00:00:00Z' };
+  const { id } = await hotcell.schedules.create({ name: 'past', trigger: hourly, run: echo('print x') });
+  const range = { from: '2026-03-01T00:00:00Z', to: '2026-03-01T06:00:00Z' };
+  assert.equal((await hotcell.schedules.backfill('past', { ...range, parallel: 2 })).ticks, 6);
+  const ticks = await ticksOnce('past', (some) => ended(some).length === 6);
+  assert.deepEqual(
+    ticks.map(({ planned, run, outcome }) => [planned, run, outcome]),
+    Array.from({ length: 6 }, (_, i) => {
+      const planned = Date.UTC(2026, 2, 1, i);
+      return [new Date(planned).toISOString(), tickRunId(id, 'planned', planned), 'succeeded'];
+    }),
+  );
+  const again = await hotcell.schedules.backfill('past', { from: '2026-02-28T22:00:00Z', to: range.to });
+  assert.equal(again.ticks, 8);
+  await ticksOnce('past', (some) => ended(some).length === 8);
+  await until('both are done', async () => (await hotcell.schedules.show('past')).backfills.length === 0);
+  const { runs } = await hotcell.list({ label: ['schedule=past'], limit: 100 });
+  assert.equal(runs.length, 8);
+  for (const wrong of [
+    { from: range.to, to: range.from },
+    { from: range.from, to: '2999-01-01T00:00:00Z' },
+    { from: '1990-01-01T00:00:00Z', to: range.to },
+  ])
+    await assert.rejects(hotcell.schedules.backfill('past', wrong), { code: 'invalid' });
+});

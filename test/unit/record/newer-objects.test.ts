@@ -83,6 +83,7 @@ const samples = {
     ],
     stopped: { kind: 'paused', by: 'b', reason: 'r', at },
     asked: [{ at, by: 'b' }],
+    backfills: [{ id: claim, from: at, to: at, parallel: 1, by: 'b', at, next: at }],
   },
   scheduleVersion: {
     ...{ version: 1, tenant, schedule: claim, name: 's', number: 1, at, rules },
