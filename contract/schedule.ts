@@ -89,6 +89,9 @@ export const Stopped = z.strictObject({
 const AskedTick = z.strictObject({ at: time, by: z.string() });
 export const mostAsked = 20;
 
+/** So many names may a tenant have given to schedules, also to those that were removed: the leader holds all of them. */
+export const mostSchedules = 20_000;
+
 /** Ticks of the past that are to have runs after all, a few at a time. `next`: all before it have ended. */
 export const Backfill = z.strictObject({
   id: z.uuid(),

@@ -3,9 +3,16 @@ import type { ScheduleChange, ScheduleRequest } from '@hotcell/contract/api/sche
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { changesBetween } from '@hotcell/contract/schedule-change.ts';
 import { currentPeriod } from '@hotcell/contract/schedule-ticks.ts';
-import type { ScheduleHead, ScheduleVersion } from '@hotcell/contract/schedule.ts';
+import { mostSchedules, type ScheduleHead, type ScheduleVersion } from '@hotcell/contract/schedule.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
-import { putHead, putVersion, readHead, readVersion, type StoredHead } from '@hotcell/record/schedule-records.ts';
+import {
+  listHeads,
+  putHead,
+  putVersion,
+  readHead,
+  readVersion,
+  type StoredHead,
+} from '@hotcell/record/schedule-records.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
 import { begin, requireHead, tellLeader } from './change-schedule.ts';
@@ -18,6 +25,7 @@ export async function makeSchedule(producer: Producer, caller: Caller, asked: Sc
   const { name } = asked;
   const before = await readHead(store, tenant, name);
   if (before && before.value.stopped?.kind !== 'deleted') throw existsAlready(name);
+  if (!before) await requireRoom(producer, tenant);
   const judged = await judgeVersion(producer, caller, asked, Date.now());
   const now = Date.now();
   const createdAt = new Date(now).toISOString();
@@ -97,6 +105,17 @@ function versionOf(
   changes: ScheduleVersion['changes'],
 ): ScheduleVersion {
   return { version: 1, tenant, schedule: id, name, number, at: new Date().toISOString(), ...judged, changes };
+}
+
+async function requireRoom({ store }: Producer, tenant: string): Promise<void> {
+  let names = 0;
+  for await (const _ of listHeads(store, tenant)) names++;
+  if (names < mostSchedules) return;
+  throw new HotcellError(
+    'too_many',
+    `The tenant ${tenant} has given ${names} names to schedules, and ${mostSchedules} are the most. Use the name of one that was removed.`,
+    { extra: { limit: 'schedules' } },
+  );
 }
 
 function existsAlready(name: string): HotcellError {

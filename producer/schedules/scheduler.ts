@@ -150,7 +150,12 @@ export class Scheduler implements AsyncDisposable {
 
   #begin(key: string): void {
     const entry = this.#entries.get(key);
-    if (!entry || entry.busy) return;
+    if (!entry) return;
+    if (entry.busy) {
+      // Due again before its look has ended: it comes behind it.
+      entry.again = true;
+      return;
+    }
     entry.busy = true;
     entry.again = false;
     const look = this.#look(key, entry).finally(() => {

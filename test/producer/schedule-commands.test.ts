@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { cliWith } from '../e2e/cli.ts';
+import { openBed } from '../support/bed.ts';
+import { openHouse } from '../support/house.ts';
+import { settle, startProducer } from '../support/producer.ts';
+import { until } from '../support/until.ts';
+
+/** Schedules on the command line. No worker runs anything: runs that are accepted wait. */
+const bed = await openBed();
+const house = await openHouse(bed);
+const producer = await startProducer(bed, house);
+const env = { HOTCELL_HOME: await bed.folder('cli'), HOTCELL_URL: producer.url, HOTCELL_API_KEY: await producer.key() };
+const cli = cliWith(env);
+after(async () => {
+  const hotcell = await producer.client();
+  for (const { run } of (await hotcell.list({ limit: 100 })).runs) await hotcell.runById(run).cancel();
+  await settle(house, producer);
+  await house[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+const schedule = (...words: string[]) => cli.run(['schedule', ...words]);
+
+test('a schedule is made, listed, shown, paused, resumed, changed, triggered and removed', async () => {
+  const cron = ['--cron', '0 6 * * 1-5', '--tz', 'Europe/Berlin'];
+  const made = await schedule('create', 'nightly', ...cron, '--jitter', '5m', '--pause-after', '3', '-e', 'print(1)');
+  assert.equal(made.code, 0, made.stderr);
+  assert.match(made.stdout, /^schedule +nightly \(version 1 of /);
+  assert.match(made.stdout, /when +0 6 \* \* 1-5 Europe\/Berlin/);
+  assert.match(made.stdout, /pauses +after 3 failures/);
+  const shown = (await schedule('show', 'nightly', '--json')).rows[0];
+  assert.equal((shown?.['next'] as string[]).length, 5);
+  assert.match((await schedule('ls')).stdout, /nightly +0 6 \* \* 1-5 Europe\/Berlin +new /);
+  assert.match((await schedule('pause', 'nightly', '--reason', 'a holiday')).stdout, /health +paused: .*a holiday/);
+  assert.match((await schedule('resume', 'nightly')).stdout, /health +new/);
+  const changed = await schedule('update', 'nightly', '--every', '12h', '-e', 'print(1)');
+  assert.match(changed.stdout, /changed +trigger\.cron: "0 6 \* \* 1-5" → \n/);
+  assert.match(changed.stdout, /when +every 12h/);
+  const run = (await schedule('trigger', 'nightly')).stdout.trim();
+  const line = await until('the tick has its run', async () => {
+    const { stdout } = await schedule('runs', 'nightly');
+    return stdout.split('\n').find((one) => one.includes(run));
+  });
+  assert.match(line, /\(asked for\) +run +- /);
+  assert.match((await schedule('rm', 'nightly')).stderr, /Removed schedule nightly/);
+  const gone = await schedule('show', 'nightly');
+  assert.equal(gone.code, 1);
+  assert.match(gone.stderr, /Schedule nightly not found\. \.\/hotcell schedule ls lists the schedules/);
+});
+
+test('a backfill counts its ticks; what makes no sense is refused with what to write', async () => {
+  await schedule('create', 'hourly', '--every', '1h', '--anchor', '2026-01-01', '-e', 'print(1)');
+  const filled = await schedule('backfill', 'hourly', '--from', '2026-02-01', '--to', '2026-02-01T03:00:00');
+  assert.match(filled.stderr, /Backfilling 3 ticks of hourly/);
+  for (const [words, message] of [
+    [['create', 'x', '-e', 'print(1)'], /either --cron EXPRESSION or --every DURATION/],
+    [['create', 'x', '--every', '1h', '--tz', 'UTC', '-e', 'print(1)'], /--tz is for --cron/],
+    [['create', 'x', '--every', 'often', '-e', 'print(1)'], /Write a duration like 90s, 15m/],
+    [['create', 'x', '--cron', '0 0 31 4 *', '-e', 'print(1)'], /is not an expression of cron/],
+    [['create', 'x', '--cron', '@daily', '--tz', 'Mars', '-e', 'print(1)'], /Mars is not a time zone/],
+    [['create', 'x', '--every', '1h', '--idempotency-key', 'k', '-e', 'print(1)'], /has one run anyway/],
+    [['create', 'hourly', '--every', '1h', '-e', 'print(1)'], /\.\/hotcell schedule update hourly changes it/],
+    [['backfill', 'hourly', '--from', 'then', '--to', 'now'], /Write a time like 2026-11-01/],
+  ] as const) {
+    const { code, stderr } = await schedule(...words);
+    assert.notEqual(code, 0, words.join(' '));
+    assert.match(stderr, message);
+  }
+});
