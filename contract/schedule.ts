@@ -163,6 +163,8 @@ export const TickRecord = z.strictObject({
   state: TickState,
   reason: z.string(),
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+  /** Why its run, which is decided, is not accepted yet. */
+  problem: z.strictObject({ code: z.string(), message: z.string() }).optional(),
   at: time,
   /** How many runs in a row had not succeeded when this was decided. */
   failures: z.number().int().min(0),

@@ -9,8 +9,8 @@ export function triggerText({ trigger }: Pick<ListedSchedule, 'trigger'>): strin
 
 export const tickHeads = ['PLANNED', 'STATE', 'OUTCOME', 'RUN', 'REASON'];
 
-export function tickRow({ planned, kind, state, outcome, run, reason, errors = [] }: Tick): string[] {
-  const why = errors.length > 0 ? errors.map(({ message }) => message).join(' ') : reason;
+export function tickRow({ planned, kind, state, outcome, run, reason, problem, errors = [] }: Tick): string[] {
+  const why = errors.length > 0 ? errors.map(({ message }) => message).join(' ') : (problem?.message ?? reason);
   return [kind === 'asked' ? `${planned} (asked for)` : planned, state, outcome ?? '-', run ?? '-', inCommands(why)];
 }
 

@@ -11,6 +11,7 @@ import {
   ScheduleVersion,
   Stopped,
   TickKind,
+  TickRecord,
   TickState,
   Trigger,
 } from '../schedule.ts';
@@ -50,6 +51,7 @@ const Tick = answerObject('Tick', {
   outcome: Outcome.nullable().describe('of its run, when it has ended'),
   reason: z.string(),
   errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+  problem: TickRecord.shape.problem.describe('why its run is not accepted yet; the leader tries again'),
   run: RunId.nullable().describe('null: it has none'),
   at: time.describe('when this was decided'),
 });

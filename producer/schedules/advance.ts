@@ -92,9 +92,23 @@ function unsettledOf(book: TickBook, tick: TickRecord) {
 async function start(producer: Producer, known: Known, tick: TickRecord): Promise<void> {
   const entry = unsettledOf(known.book, tick);
   if (!entry) return;
-  const refusal = await startTick(producer, tick);
-  if (refusal) enter(known.book, await putTick(producer.store, refusal, entry.stored));
-  else entry.begun = true;
+  const refusal = await startTick(producer, tick).catch(async (error: unknown) => {
+    await noteProblem(producer, entry.stored, error);
+    throw error;
+  });
+  if (refusal) return enter(known.book, await putTick(producer.store, refusal, entry.stored));
+  const { problem, ...accepted } = entry.stored.value;
+  if (problem) entry.stored = await putTick(producer.store, accepted, entry.stored);
+  entry.begun = true;
+}
+
+/** So that the schedule says why, once for each kind of problem. What can't be written now is said by the log. */
+async function noteProblem({ store, log }: Producer, stored: StoredTick, error: unknown): Promise<void> {
+  if (!(error instanceof HotcellError) || stored.value.problem?.code === error.code) return;
+  const { code, message } = error;
+  await putTick(store, { ...stored.value, problem: { code, message } }, stored).catch((cause: unknown) => {
+    log.info({ schedule: stored.value.name, cause }, 'failed to note why a tick has not begun');
+  });
 }
 
 /** Its run was refused by a leader that died before it could write so. */

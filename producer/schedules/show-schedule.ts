@@ -56,7 +56,8 @@ function healthOf(head: ScheduleHead, ticks: readonly Tick[], now: number): Sche
   if (stopped) return { state: 'paused', message: `${stopped.kind} by ${stopped.by}: ${stopped.reason}` };
   const late = overdue(head, ticks, now);
   if (late !== undefined) return { state: 'bad', message: late };
-  for (const { state, outcome, planned, reason } of ticks) {
+  for (const { state, outcome, planned, reason, problem } of ticks) {
+    if (problem) return { state: 'bad', message: `${planned} is not accepted yet: ${problem.message}` };
     if (state === 'refused' || state === 'missed')
       return { state: 'bad', message: `${planned} was ${state}: ${reason}` };
     if (outcome === 'succeeded') return { state: 'good', message: `${planned} succeeded` };
@@ -77,6 +78,8 @@ function waitsFor(head: ScheduleHead, ticks: readonly Tick[], now: number): stri
   if (head.stopped) return `It is ${head.stopped.kind}: ${head.stopped.reason}`;
   const late = overdue(head, ticks, now);
   if (late !== undefined) return late;
+  const held = ticks.findLast(({ problem }) => problem !== undefined);
+  if (held) return `The run of ${held.planned} is not accepted yet: ${held.problem?.message}`;
   const waiting = ticks.findLast(({ state }) => state === 'waiting');
   if (waiting) return waiting.reason;
   const next = nextTick(head, now);
@@ -105,12 +108,13 @@ export async function newestTicks(
 }
 
 async function shown({ news }: Producer, tick: TickRecord): Promise<Tick> {
-  const { planned, since, kind, number, state, reason, errors, run, at, tenant } = tick;
+  const { planned, since, kind, number, state, reason, errors, problem, run, at, tenant } = tick;
   const result = state === 'run' ? await news.resultOf(tenant, run) : undefined;
   return {
     ...{ planned, kind, number, state, at, reason: reason || (result?.reason ?? '') },
     ...(since !== undefined && { since }),
     ...(errors && { errors }),
+    ...(problem && { problem }),
     outcome: state === 'refused' ? 'rejected' : (result?.outcome ?? null),
     run: state === 'run' || state === 'waiting' || state === 'refused' ? run : null,
   };

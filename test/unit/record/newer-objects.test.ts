@@ -96,7 +96,15 @@ const samples = {
   },
   tick: {
     ...{ version: 1, tenant, schedule: claim, name: 's', kind: 'planned', planned: at, number: 1 },
-    ...{ run, state: 'refused', reason: 'r', errors: [{ path: 'p', message: 'm' }], at, failures: 0 },
+    ...{
+      run,
+      state: 'refused',
+      reason: 'r',
+      errors: [{ path: 'p', message: 'm' }],
+      problem: { code: 'c', message: 'm' },
+      at,
+      failures: 0,
+    },
   },
   open: { ...ofRun, spec: digest, queue: 'runc', priority: 5, acceptedAt: at },
   claim: { version: 1, run, ...attempt, nonce: claim },
