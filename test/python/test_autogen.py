@@ -57,7 +57,7 @@ os.chmod('kept.txt', 0o755)
 """
 
 
-@pytest.mark.parametrize("ending", ["", "raise SystemExit(3)", "os.kill(os.getpid(), 9)", "import time; time.sleep(99)"])
+@pytest.mark.parametrize("ending", ["", "raise SystemExit(3)", "os.kill(os.getpid(), 9)", "import time; time.sleep(999)"])
 async def test_exactly_what_a_call_changed_comes_back_however_it_ends(work_dir: Path, ending: str) -> None:
     for name in ("kept", "changed", "moved", "removed"):
         (work_dir / f"{name}.txt").write_text(name)
@@ -67,7 +67,7 @@ async def test_exactly_what_a_call_changed_comes_back_however_it_ends(work_dir: 
     (work_dir / "folder/c").write_text("c")
     (work_dir / "file").write_text("file")
     before = (work_dir / "sub/b").stat()
-    executor = HotcellCommandLineCodeExecutor(work_dir=work_dir, timeout=2 if "sleep" in ending else 60)
+    executor = HotcellCommandLineCodeExecutor(work_dir=work_dir, timeout=15 if "sleep" in ending else 60)
     result = await call(executor, changes + ending)
     assert (result.exit_code == 0) == (ending == ""), result
     expected = {
@@ -167,16 +167,17 @@ async def test_blocks_end_at_the_first_failure_and_at_an_unknown_language(work_d
 
 
 async def test_the_time_limit_is_for_each_block(work_dir: Path) -> None:
-    executor = HotcellCommandLineCodeExecutor(work_dir=work_dir, timeout=3)
-    result = await call(executor, *(["import time; time.sleep(1.2); print('x')"] * 4))
-    assert (result.exit_code, result.output) == (0, "x\n" * 4)
+    executor = HotcellCommandLineCodeExecutor(work_dir=work_dir, timeout=15)
+    # Together they take longer than one may.
+    result = await call(executor, *(["import time; time.sleep(6); print('x')"] * 3))
+    assert (result.exit_code, result.output) == (0, "x\n" * 3)
     result = await call(executor, "print('begun', flush=True)\nimport time, signal\nsignal.signal(15, 1)\ntime.sleep(60)", "print(2)")
     assert (result.exit_code, result.output) == (124, "begun\n\n Timeout")
 
 
 async def test_a_cancelled_call_is_dead_when_it_returns(work_dir: Path, executor: HotcellCommandLineCodeExecutor) -> None:
     token = CancellationToken()
-    code = "import time; open('early', 'w'); print('begun', flush=True); time.sleep(4); open('late', 'w')"
+    code = "import time; open('early', 'w'); print('begun', flush=True); time.sleep(600); open('late', 'w')"
     task = asyncio.create_task(executor.execute_code_blocks([CodeBlock(code, "python")], token))
     with Hotcell() as hotcell:
         for _ in hotcell.run_by_id(await newest_running(hotcell)).logs():
@@ -197,7 +198,7 @@ async def test_a_token_that_is_cancelled_already_runs_nothing(executor: HotcellC
 
 
 async def test_a_task_that_is_cancelled_ends_its_run(executor: HotcellCommandLineCodeExecutor, work_dir: Path) -> None:
-    task = asyncio.create_task(call(executor, "import time; open('early', 'w'); time.sleep(60)"))
+    task = asyncio.create_task(call(executor, "import time; open('early', 'w'); time.sleep(600)"))
     with Hotcell() as hotcell:
         run = await newest_running(hotcell)
         task.cancel()

@@ -109,12 +109,14 @@ def test_an_api_that_goes_away_in_the_middle_and_comes_back_loses_nothing(proxy:
 
 def test_an_api_that_stays_away_is_an_error_with_what_to_do_and_the_run_goes_on(proxy: Proxy, hotcell: Hotcell) -> None:
     with Hotcell(proxy.url, patience=1) as through:
-        run = through.submit("import time; time.sleep(2); print('done')")
-        threading.Timer(0.3, proxy.leave).start()
+        run = through.submit("import time; print('begun', flush=True); time.sleep(600)")
         with pytest.raises(ApiUnreachable, match=r"(?s)No whole answer from .*HOTCELL_URL") as failed:
-            run.result()
+            for _ in run.logs():
+                proxy.leave()
         assert failed.value.retryable
-    assert hotcell.run_by_id(run.id).result().stdout == "done\n"
+    assert not (direct := hotcell.run_by_id(run.id)).is_finished()
+    direct.cancel()
+    assert direct.result().stdout == "begun\n"
 
 
 def test_a_submission_whose_answer_is_lost_is_one_run(proxy: Proxy, hotcell: Hotcell) -> None:
@@ -192,9 +194,12 @@ def test_no_address_and_no_key_say_what_to_set(monkeypatch: pytest.MonkeyPatch, 
 async def test_waiting_can_be_abandoned_and_leaves_nothing_open() -> None:
     before = len(os.listdir("/proc/self/fd"))
     async with AsyncHotcell() as hotcell:
-        run = await hotcell.submit("import time; time.sleep(600)")
+        run = await hotcell.submit("import time; print('begun', flush=True); time.sleep(600)")
+        async for _ in run.logs():
+            break
         task = asyncio.create_task(run.result())
-        await asyncio.sleep(0.3)
+        # It has begun by then, and how far it is does not matter.
+        await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

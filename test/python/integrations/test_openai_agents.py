@@ -43,7 +43,7 @@ async def test_an_agent_runs_commands_in_one_folder(shell: HotcellShell) -> None
     model = Scripted(
         [
             shell_call("echo data > file; echo out; echo err >&2; exit 3", "cat file"),
-            shell_call("sleep 60", timeout_ms=1000),
+            shell_call("sleep 600", timeout_ms=1000),
             last,
         ]
     )
