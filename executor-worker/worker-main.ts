@@ -37,7 +37,7 @@ const cache = { folder: join(stateDir, 'cache'), maxBytes: settings.HOTCELL_CACH
 await using inputs = await InputCache.open(cache, contents, log);
 const worker = settings.HOTCELL_WORKER_NAME;
 const signer = await openSigner(stateDir, 'worker', worker);
-await requestListing(store, signer);
+await requestListing(store, signer, log);
 const { HOTCELL_DOCKER_HOST: dockerHost } = settings;
 const keeper = settings.HOTCELL_CELLS === 'keeper' ? settings.HOTCELL_KEEPER_SOCKET : undefined;
 await using cells = await openCells({

@@ -56,7 +56,7 @@ export async function openProducer(
   const quotas = stack.use(await Quotas.open({ store, live, log, file: settings.HOTCELL_QUOTAS }));
   const keys = new KeyRing(store);
   const signer = await openSigner(settings.HOTCELL_STATE_DIR, 'producer', 'producer');
-  await requestListing(store, signer);
+  await requestListing(store, signer, log);
   const producer = {
     installation,
     log,

@@ -7,6 +7,7 @@ import type { SignerFacts } from '@hotcell/contract/evidence/run-statement.ts';
 import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { keptFile } from '@hotcell/outside/process/kept-file.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
 import project from './package.json' with { type: 'json' };
 import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
@@ -40,6 +41,7 @@ function requestOf(key: SigningKey, role: KeyRole, name: string): Envelope {
 }
 
 /** Asks the root for a place on the list of keys: the operator finds the request in the record. */
-export async function requestListing(store: Buckets, { key, request }: Signer): Promise<void> {
+export async function requestListing(store: Buckets, { key, request }: Signer, log: Logger): Promise<void> {
   await putFirst(store, objects.keyRequest, request, key.fingerprint);
+  log.info({ key: key.fingerprint }, 'signs with this key; it counts once the operator has listed it');
 }

@@ -1,4 +1,10 @@
-import { readKeyList, readKeyRequest, type KeyList, signKeyList } from '@hotcell/contract/evidence/key-list.ts';
+import {
+  readKeyList,
+  readKeyRequest,
+  type KeyList,
+  type SignedKeyList,
+  signKeyList,
+} from '@hotcell/contract/evidence/key-list.ts';
 import type { SigningKey, VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { Digest } from '@hotcell/contract/digest.ts';
 import type { Buckets } from './buckets.ts';
@@ -27,7 +33,16 @@ export async function putKeyList(
   list: KeyList,
   before: Pick<StoredKeyList, 'etag'> | undefined,
 ): Promise<void> {
-  await swap(store, objects.keyList, signKeyList(root, list), before);
+  await putSignedKeyList(store, signKeyList(root, list), before);
+}
+
+/** The same of a list that was signed elsewhere. */
+export async function putSignedKeyList(
+  store: Buckets,
+  signed: SignedKeyList,
+  before: Pick<StoredKeyList, 'etag'> | undefined,
+): Promise<void> {
+  await swap(store, objects.keyList, signed, before);
 }
 
 export type Requested = ReturnType<typeof readKeyRequest>;

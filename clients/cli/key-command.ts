@@ -10,6 +10,7 @@ import type { Command } from 'commander';
 import { printRows } from './columns.ts';
 import { globalsOf, printJson, subcommand } from './globals.ts';
 import { openKeys } from './keys/operator-keys.ts';
+import { putSigned, signDraft, writeDraft } from './keys/sign-elsewhere.ts';
 import { reporterFor } from './reporter.ts';
 import { aTime } from './time-option.ts';
 
@@ -45,9 +46,20 @@ export function define(command: Command): void {
 
   const sign = subcommand(command, 'sign-list', 'put keys that wait on the list, and sign it with the root’s key', [
     'key sign-list sha256:…',
-  ]).argument('<fingerprint...>', 'as the process logs it on its own host');
-  sign.action(async (said: string[]) => {
+    'key sign-list sha256:… --draft draft.json',
+    'key sign-list --from draft.json --root root.pem -o list.json',
+    'key sign-list --from list.json',
+  ])
+    .argument('[fingerprint...]', 'as the process logs it on its own host')
+    .option('--draft <file>', 'write the list into this file, to be signed where the root’s key is')
+    .option('--from <file>', 'sign this draft with --root; without it, put this signed list into the record')
+    .option('--root <file>', 'the root’s private key, on the machine that keeps it')
+    .option('-o, --out <file>', 'with --root: write the signed list into this file');
+  sign.action(async (said: string[], asked: SignAsked) => {
+    if (asked.from !== undefined && asked.root !== undefined) return await signHere(asked.from, asked.root, asked.out);
     using keys = await openKeys();
+    if (asked.from !== undefined) return told(sign, await putSigned(keys, asked.from));
+    if (said.length === 0) throw new HotcellError('invalid', 'Name the keys to list, or give --from FILE.');
     const wanted = said.map((one) => fingerprintOf(one));
     const requests = (await keyRequests(keys.store)).filter(({ fingerprint }) => wanted.includes(fingerprint));
     const missing = wanted.filter((one) => !requests.some(({ fingerprint }) => fingerprint === one));
@@ -56,7 +68,9 @@ export function define(command: Command): void {
         'not_found',
         `No process asked for ${missing.join(', ')}. ./hotcell key ls shows what waits.`,
       );
-    await changed(sign, keys, (list, now) => withKeys(list, requests, now));
+    const change = (list: KeyList, now: Date) => withKeys(list, requests, now);
+    if (asked.draft === undefined) return await changed(sign, keys, change);
+    await writeDraft(change((await keys.stored())?.list ?? emptyList(keys.installation.id), new Date()), asked.draft);
   });
 
   const revoke = subcommand(command, 'revoke', 'declare what a key signed since then worthless', [
@@ -81,12 +95,29 @@ export function define(command: Command): void {
   });
 }
 
+interface SignAsked {
+  draft?: string;
+  from?: string;
+  root?: string;
+  out?: string;
+}
+
+async function signHere(draft: string, root: string, out: string | undefined): Promise<void> {
+  const text = await signDraft(draft, root);
+  if (out !== undefined) await writeFile(out, text);
+  else process.stdout.write(text);
+}
+
 type Keys = Awaited<ReturnType<typeof openKeys>>;
 
 async function changed(command: Command, keys: Keys, change: (list: KeyList, now: Date) => KeyList): Promise<void> {
   const before = await keys.stored();
   const list = change(before?.list ?? emptyList(keys.installation.id), new Date());
   await putKeyList(keys.store, keys.root, list, before);
+  told(command, list);
+}
+
+function told(command: Command, list: KeyList): void {
   const globals = globalsOf(command);
   if (globals.json) printJson(list);
   else reporterFor(globals).note(`Signed list ${list.number} of signing keys: ${list.keys.length} keys.`);

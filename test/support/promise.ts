@@ -72,6 +72,9 @@ async function brokenRun(store: Buckets, tenant: string, run: string): Promise<s
   const spec = await store.getBytes(store.record, recordKeys.spec(tenant, run));
   if (result.spec !== null && (!spec || sha256(spec) !== result.spec))
     found.push(`${run} has another spec than it says`);
+  const evidence = result.evidence && (await store.getBytes(store.record, result.evidence.bundle));
+  if (!evidence || sha256(evidence) !== result.evidence?.sha256)
+    found.push(`${run}: its evidence is not what the result names`);
   found.push(...(await brokenOutputs(store, result)), ...brokenAttempts(result));
   const last = result.attempts.at(-1);
   if (result.logs.sha256 && last) {
