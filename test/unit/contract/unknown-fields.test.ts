@@ -4,9 +4,12 @@ import { parseWithout } from '@hotcell/contract/unknown-fields.ts';
 import { z } from 'zod';
 
 const File = z.strictObject({ path: z.string() });
+const Sized = z.strictObject({ path: z.string(), size: z.number().optional() });
+/** Two of its shapes fit but for unknown fields, and the first does not. */
+const Choice = z.union([z.strictObject({ url: z.string(), size: z.number() }), File, Sized]);
 const Shape = z.strictObject({
   name: z.string(),
-  inner: z.strictObject({ deep: z.union([File, z.strictObject({ url: z.string(), size: z.number() })]) }),
+  inner: z.strictObject({ deep: Choice }),
   list: z.array(z.union([z.string(), File])),
 });
 const value = { name: 'n', inner: { deep: { path: 'p' } }, list: ['a', { path: 'b' }] };

@@ -60,6 +60,9 @@ test('a clock that is behind follows as well, and one that is near enough stays'
   assert.equal(signer.aheadMs, 0);
   assert.equal(signer.follow(new Date(Date.now() - 20 * minutes), 0), true);
   assert.ok(signer.aheadMs < -19 * minutes);
+  // From one side to the other: the distance counts, not the sum.
+  assert.equal(signer.follow(new Date(Date.now() + 20 * minutes), signer.aheadMs), true);
+  assert.ok(signer.aheadMs > 19 * minutes);
   assert.equal(new Signer(account).follow(undefined, 0), false);
 });
 
