@@ -95,9 +95,11 @@ export async function openHouse(
   const operator = stack.use(new Buckets(asOperator));
   const signing = new HouseKeys(operator, id);
   const settings: House['settings'] = async (account, more = {}) => {
+    // It signs nothing, and keeps nothing of its own.
+    if (account === 'notary') return { ...(await environment(account)), ...more };
     const stateDir = more['HOTCELL_STATE_DIR'] ?? (await bed.folder('state'));
     const name = more['HOTCELL_WORKER_NAME'] ?? 'worker';
-    if (account !== 'notary') await signing.signer(stateDir, account, account === 'worker' ? name : account);
+    await signing.signer(stateDir, account, account === 'worker' ? name : account);
     return { ...(await environment(account)), HOTCELL_STATE_DIR: stateDir, ...more };
   };
   const environment = async (account: Account) => ({
