@@ -1,6 +1,5 @@
 import { openBed } from '../test/support/bed.ts';
-import { openTestCells, runIn, type TestCells } from '../test/support/cells.ts';
-import { openKeptCells } from '../test/support/own-keeper.ts';
+import { openKeptCells, openTestCells, runIn, type TestCells } from '../test/support/cells.ts';
 import { jobOf, type Runtime, runtimes, took } from './support/cells.ts';
 import { type Bench, median } from './support/row.ts';
 import { sameOptions } from './support/same-options.ts';

@@ -68,7 +68,15 @@ export type KeeperRequest = z.infer<typeof KeeperRequest>;
 const answers = {
   /** The cell is being started: from here on the connection is its own. */
   make: z.strictObject({ uid: z.int() }),
-  about: z.strictObject({ machine: z.string() }),
+  /** A worker needs the machine alone. A keeper may be newer than who asks, or older. */
+  about: z.object({
+    machine: z.string(),
+    /** The program and its version for each runtime that a policy can name. */
+    runtimes: z.partialRecord(MakeCell.shape.runtime, z.string()).default({}),
+    cgroups: z.enum(['1', '2', 'mixed']).default('1'),
+    userNamespaces: z.boolean().default(false),
+    boundsDisks: z.boolean().default(false),
+  }),
   image: z.strictObject({ env: z.record(z.string(), z.string()) }),
   list: z.array(z.strictObject({ cell: CellId, worker: WorkerName, deadline: z.string(), hasEnded: z.boolean() })),
   outside: z.strictObject({ facts: PostureFacts, differences: z.array(z.string()) }),

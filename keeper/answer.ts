@@ -2,8 +2,9 @@ import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import type { KeeperRequest } from '@hotcell/contract/keeper-protocol.ts';
+import type { KeeperAnswer, KeeperRequest } from '@hotcell/contract/keeper-protocol.ts';
 import type { Cgroups } from './cgroups.ts';
+import type { DiskBounds } from './disks.ts';
 import type { Installed } from './installed.ts';
 import type { Keeper } from './keeper.ts';
 import { lookFromOutside } from './outside.ts';
@@ -11,7 +12,12 @@ import { readRequest } from './request-line.ts';
 
 /** What is asked of a keeper. */
 type Asked = Pick<Keeper, 'make' | 'get' | 'list' | 'remove'> & {
-  parts: { machine: string; cgroups: Cgroups; installed: Pick<Installed, 'root'> };
+  parts: {
+    about: KeeperAnswer<'about'>;
+    cgroups: Cgroups;
+    disks: DiskBounds | undefined;
+    installed: Pick<Installed, 'root'>;
+  };
 };
 
 /** How many connections may wait for an answer at once. */
@@ -72,16 +78,16 @@ function goAhead(socket: Socket, uid: number): void {
 }
 
 async function answerTo(keeper: Asked, request: Exclude<KeeperRequest, { ask: 'make' }>): Promise<unknown> {
-  const { machine, installed } = keeper.parts;
+  const { about, installed } = keeper.parts;
   switch (request.ask) {
     case 'about':
-      return { machine };
+      return about;
     case 'image':
       return { env: installed.root(request.image).note.env };
     case 'list':
       return keeper.list();
     case 'outside':
-      return await lookFromOutside(keeper.get(request.cell), keeper.parts.cgroups);
+      return await lookFromOutside(keeper.get(request.cell), keeper.parts);
     case 'end':
       return await keeper.get(request.cell).end(request.withinMs);
     case 'memory':

@@ -1,25 +1,17 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { openBelow } from './below.ts';
+import { runProgram } from './run-program.ts';
 
-const withinMs = 10_000;
 const inputPlace = (folder: string, index: number) => join(folder, `input-${index}`);
 const rootPlace = (folder: string) => join(folder, 'root');
 
-async function run(words: readonly [string, ...string[]], stdio: 'ignore' | ('ignore' | 'pipe' | number)[]) {
-  const [program, ...args] = words;
-  const child = spawn(program, args, { stdio, timeout: withinMs });
-  let said = '';
-  child.stderr?.on('data', (bytes: Buffer) => (said += bytes.toString('utf8').slice(0, 1000)));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, said: said.trim() };
-}
-
 async function mount(what: string, words: readonly string[], ...fds: number[]): Promise<void> {
-  const { code, said } = await run(['mount', '--no-canonicalize', ...words], ['ignore', 'ignore', 'pipe', ...fds]);
+  const { code, said } = await runProgram(
+    ['mount', '--no-canonicalize', ...words],
+    ['ignore', 'ignore', 'pipe', ...fds],
+  );
   if (code !== 0) throw new HotcellError('cell_failed', `${what} could not be mounted: ${said || `exit ${code}`}.`);
 }
 
@@ -66,7 +58,7 @@ export async function mountInputs(
 export async function unmountAll(folder: string, inputs: number): Promise<boolean> {
   const places = [rootPlace(folder), ...Array.from({ length: inputs }, (_, index) => inputPlace(folder, index))];
   // Its answer says little: of a cell that could not be made, not everything was mounted.
-  await run(['umount', '--no-canonicalize', '--lazy', ...places], 'ignore');
+  await runProgram(['umount', '--no-canonicalize', '--lazy', ...places], 'ignore');
   return places.every(removePlace);
 }
 

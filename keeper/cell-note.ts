@@ -7,6 +7,7 @@ export const CellNote = z.strictObject({
   worker: MakeCell.shape.worker,
   deadline: MakeCell.shape.deadline,
   runtime: MakeCell.shape.runtime,
+  image: MakeCell.shape.image,
   cgroup: z.string(),
   /** The lease of its ids. */
   number: z.int(),
@@ -23,6 +24,7 @@ export const lostNote = (cell: string, parent: string): CellNote => ({
   worker: 'unknown',
   deadline: new Date(0).toISOString(),
   runtime: 'runc',
+  image: `sha256:${'0'.repeat(64)}`,
   cgroup: `${parent}/${cell}`,
   number: -1,
   uid: 0,

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const usualMount = '/sys/fs/cgroup';
+/** Where init looks: its limits, and what it used. Programs may look how fast their disks are. */
+const shown = ['memory', 'cpu', 'cpuacct', 'pids', 'blkio'] as const;
 
 const nearlyBytes = 1024 * 1024;
 
@@ -21,7 +23,7 @@ export class Cgroups {
 
   constructor(mount = usualMount) {
     this.#mount = mount;
-    this.version = existsSync(join(mount, 'cgroup.controllers')) ? 2 : 1;
+    this.version = existsSync(join(this.#mount, 'cgroup.controllers')) ? 2 : 1;
     const unified = join(mount, 'unified', 'cgroup.controllers');
     this.isMixed = this.version === 1 && existsSync(unified) && readFileSync(unified, 'utf8').trim() !== '';
     this.#hierarchies =
@@ -33,12 +35,22 @@ export class Cgroups {
             .filter((path) => !lstatSync(path).isSymbolicLink() && existsSync(join(path, 'cgroup.procs')));
   }
 
+  /** Whether the kernel bounds here what a cgroup reads from disks and writes to them. */
+  get boundsDisks(): boolean {
+    return this.version === 2
+      ? readFileSync(join(this.#mount, 'cgroup.controllers'), 'utf8').split(/\s+/).includes('io')
+      : existsSync(join(this.#mount, 'blkio', 'blkio.throttle.read_bps_device'));
+  }
+
   /** The place above all cells, with limits that they share. */
   makeParent(path: string, { memoryBytes, pids }: CgroupLimits): void {
     this.#make(path);
     if (this.version === 2) {
       for (const above of ['', ...ancestors(path)])
-        writeFileSync(join(this.#mount, above, 'cgroup.subtree_control'), '+memory +pids +cpu');
+        writeFileSync(
+          join(this.#mount, above, 'cgroup.subtree_control'),
+          `+memory +pids +cpu${this.boundsDisks ? ' +io' : ''}`,
+        );
       writeFileSync(this.#file(path, 'memory', 'memory.max'), String(memoryBytes));
     } else limitMemory(this.#file(path, 'memory', 'memory.limit_in_bytes'), memoryBytes);
     writeFileSync(this.#file(path, 'pids', 'pids.max'), String(pids));
@@ -58,6 +70,18 @@ export class Cgroups {
     writeFileSync(this.#file(path, 'memory', limit), String(bytes));
     // Kernels that don't account for swap have no such file.
     writeIfThere(this.#file(path, 'memory', withSwap), String(most));
+  }
+
+  /**
+   * The cell's folders in the hierarchies of version 1 that its init looks into, made before the runtime uses them.
+   * Undefined with version 2, where a cell has one folder.
+   */
+  makeHierarchies(path: string): Record<string, string> | undefined {
+    if (this.version === 2) return undefined;
+    const there = shown.filter((name) => existsSync(join(this.#mount, name)));
+    const folders = Object.fromEntries(there.map((name) => [name, this.#file(path, name, '')]));
+    for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true });
+    return folders;
   }
 
   /** A folder of this name that only one caller can make, whatever keeper it is: the kernel forgets it with the machine. */
@@ -116,13 +140,17 @@ export class Cgroups {
   values(path: string): Record<string, string> {
     const files =
       this.version === 2
-        ? [['memory.max'], ['memory.swap.max'], ['cpu.max'], ['pids.max']]
+        ? [['memory.max'], ['memory.swap.max'], ['cpu.max'], ['pids.max'], ['io.max']]
         : [
             ['memory', 'memory.limit_in_bytes'],
             ['memory', 'memory.memsw.limit_in_bytes'],
             ['cpu', 'cpu.cfs_quota_us'],
             ['cpu', 'cpu.cfs_period_us'],
             ['pids', 'pids.max'],
+            ...['read_bps', 'write_bps', 'read_iops', 'write_iops'].map((name) => [
+              'blkio',
+              `blkio.throttle.${name}_device`,
+            ]),
           ];
     return Object.fromEntries(
       files.flatMap((file) => {

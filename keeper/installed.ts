@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
 import { type Digest, hexOf, sha256 } from '@hotcell/contract/digest.ts';
@@ -6,11 +6,14 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { RootNote } from './root-note.ts';
 
+const touchMs = 60 * 60_000;
+
 /** What the operator installed for cells: nothing else can be in one. */
 export class Installed {
   readonly #roots: string;
   readonly #profiles: ReadonlyMap<Digest, { file: string; profile: unknown }>;
   readonly #machine: string;
+  readonly #touched = new Map<Digest, number>();
 
   constructor(roots: string, profilesFolder: string, machine: string) {
     this.#roots = roots;
@@ -42,7 +45,20 @@ export class Installed {
         'image_refused',
         `Cells can't use the image ${image}: ${note.refused}. Build it without that.`,
       );
+    this.#touch(image, folder);
     return { path: join(folder, 'root'), note };
+  }
+
+  /** For those who remove what nothing uses: the folder's time says when it was used last, to the hour. */
+  #touch(image: Digest, folder: string): void {
+    const now = Date.now();
+    if (now - (this.#touched.get(image) ?? 0) < touchMs) return;
+    this.#touched.set(image, now);
+    try {
+      utimesSync(folder, now / 1000, now / 1000);
+    } catch {
+      // The folder of roots may be read-only here: then its owner collects nothing.
+    }
   }
 
   /** That of this runtime alone: what gVisor's own kernel may be asked, the host's kernel may not. */

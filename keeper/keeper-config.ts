@@ -12,6 +12,12 @@ export const keeperSettings = z.object({
   /** What all cells together may use. */
   HOTCELL_KEEPER_MEMORY_BYTES: z.coerce.number().int().positive(),
   HOTCELL_KEEPER_PIDS: z.coerce.number().int().positive().default(200_000),
+  /** Of each disk of the host, for each cell. 0: no bound. */
+  HOTCELL_KEEPER_DISK_BYTES_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(200 * 1024 ** 2),
   HOTCELL_KEEPER_CELLS: z.coerce.number().int().min(1).max(4096).default(1024),
   /** For policies that say runc. The default is crun where it works. */
   HOTCELL_KEEPER_RUNTIME: z.enum(['crun', 'runc']).optional(),

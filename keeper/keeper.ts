@@ -8,7 +8,9 @@ import { parseOurs } from '@hotcell/contract/parse.ts';
 import { bundleOf } from './bundle.ts';
 import { CellNote, lostNote } from './cell-note.ts';
 import type { Cgroups } from './cgroups.ts';
+import type { DeviceFolders } from './device-folders.ts';
 import type { IdLease, Ids } from './ids.ts';
+import type { DiskBounds } from './disks.ts';
 import { type InitProgram, makeCellFolder } from './cell-folder.ts';
 import { mountInputs, mountRoot } from './cell-mounts.ts';
 import type { Installed } from './installed.ts';
@@ -19,6 +21,7 @@ export interface KeeperParts {
   installed: Installed;
   cgroups: Cgroups;
   ids: Ids;
+  devices: DeviceFolders;
   runtimes: Partial<Record<CellRuntime, Runtime>>;
   /** The cgroup above all cells of this installation. */
   parent: string;
@@ -27,7 +30,9 @@ export interface KeeperParts {
   /** Where the worker stages inputs. */
   staging: string;
   init: InitProgram;
-  machine: string;
+  disks: DiskBounds | undefined;
+  /** What it says of itself. */
+  about: KeeperAnswer<'about'>;
   /** More cells than this are refused: each holds memory of the host. */
   mostCells: number;
 }
@@ -92,20 +97,22 @@ export class Keeper {
     }
   }
 
-  #noteOf({ cell, worker, runtime, inputs, ...order }: MakeCell, { number, uid, base }: IdLease): CellNote {
+  #noteOf({ cell, worker, runtime, image, inputs, ...order }: MakeCell, { number, uid, base }: IdLease): CellNote {
     const { timeoutSeconds, graceSeconds } = order.limits;
     const longest = Date.now() + (timeoutSeconds + graceSeconds) * 1000 + besidesMs;
     const deadline = new Date(Math.min(Date.parse(order.deadline), longest)).toISOString();
     const cgroup = `${this.parts.parent}/${cell}`;
-    return { cell, worker, deadline, runtime, cgroup, number, uid, base: base ?? null, inputs: inputs.length };
+    return { cell, worker, deadline, runtime, image, cgroup, number, uid, base: base ?? null, inputs: inputs.length };
   }
 
   async #prepare(
     { runtime, limits, inputs }: MakeCell,
-    { folder, note, cgroup }: KeptCell,
+    cell: KeptCell,
     { root, seccomp }: { root: string; seccomp: unknown },
   ): Promise<void> {
-    const { staging, init, cgroups } = this.parts;
+    const { staging, init, cgroups, devices, disks } = this.parts;
+    const { folder, note, cgroup } = cell;
+    if (runtime === 'runc') cell.devices = await devices.lease();
     const files = makeCellFolder(folder, { uid: note.uid, limits, init });
     writeFileSync(join(folder, 'note.new'), JSON.stringify(note));
     renameSync(join(folder, 'note.new'), join(folder, 'note.json'));
@@ -117,7 +124,20 @@ export class Keeper {
     if (!mounts.some(({ target }) => target === '/inputs'))
       mounts.unshift({ source: join(folder, 'inputs'), target: '/inputs' });
     const idBase = note.base ?? undefined;
-    const bundle = bundleOf({ runtime, limits, root: own, files, inputs: mounts, seccomp, cgroup, idBase });
+    const hierarchies = runtime === 'runc' ? cgroups.makeHierarchies(cgroup) : undefined;
+    const bundle = bundleOf({
+      runtime,
+      limits,
+      root: own,
+      files,
+      inputs: mounts,
+      seccomp,
+      cgroup,
+      hierarchies,
+      idBase,
+      devices: cell.devices,
+      disks,
+    });
     writeFileSync(join(folder, 'config.json'), JSON.stringify(bundle));
     if (runtime === 'gvisor') cgroups.makeForMemory(cgroup, bundle.linux.resources.memory.limit);
   }

@@ -10,6 +10,7 @@ import type { KeeperAnswer } from '@hotcell/contract/keeper-protocol.ts';
 import type { CellNote } from './cell-note.ts';
 import { unmountAll } from './cell-mounts.ts';
 import type { Cgroups } from './cgroups.ts';
+import type { DeviceFolders } from './device-folders.ts';
 import type { Ids } from './ids.ts';
 import type { Runtime } from './runtimes.ts';
 
@@ -22,6 +23,7 @@ const reapMs = 10_000;
 export interface Kept {
   cgroups: Cgroups;
   ids: Ids;
+  devices: DeviceFolders;
 }
 
 /** One cell, from its folder to its end. The folder's note is enough to find it again after this process. */
@@ -38,6 +40,8 @@ export class KeptCell {
   #removal: Promise<boolean> | undefined;
   /** Its mounts are being made: they must not come after its removal. */
   preparing: Promise<unknown> = Promise.resolve();
+  /** Its devices, if this process leased them. */
+  devices: string | undefined;
   readonly #isFound: boolean;
   readonly #dueAt: number;
 
@@ -145,7 +149,7 @@ export class KeptCell {
   }
 
   async #remove(): Promise<boolean> {
-    const { cgroups, ids } = this.#kept;
+    const { cgroups, ids, devices } = this.#kept;
     await this.preparing;
     await this.kill();
     if (this.#over !== undefined && this.#endedAt === undefined) {
@@ -158,6 +162,8 @@ export class KeptCell {
     rmSync(this.folder, { recursive: true, force: true });
     // Last: a lease that is given back while anything of the cell is left could be another cell's by the next try.
     ids.release(this.note);
+    if (this.devices !== undefined) devices.giveBack(this.devices);
+    this.devices = undefined;
     return true;
   }
 

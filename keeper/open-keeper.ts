@@ -1,11 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { KeeperAnswer } from '@hotcell/contract/keeper-protocol.ts';
 import { InitProgram } from './cell-folder.ts';
 import { Cgroups } from './cgroups.ts';
+import { DeviceFolders } from './device-folders.ts';
+import { diskBounds } from './disks.ts';
 import { Ids } from './ids.ts';
 import { Installed } from './installed.ts';
-import { Keeper } from './keeper.ts';
+import { Keeper, type KeeperParts } from './keeper.ts';
 import type { KeeperSettings } from './keeper-config.ts';
 import { findRuntimes, hasUserNamespaces } from './runtimes.ts';
 
@@ -26,16 +30,37 @@ export function openKeeper(settings: KeeperSettings): Keeper {
   const stateFolder = join(folder, 'runtimes');
   mkdirSync(stateFolder, { recursive: true, mode: 0o711 });
   const ownUsers = settings.HOTCELL_KEEPER_USER_NAMESPACES ?? (hasUserNamespaces() ? 'on' : 'off');
+  const runtimes = findRuntimes(stateFolder, cgroups, settings.HOTCELL_KEEPER_RUNTIME);
   return new Keeper({
     cgroups,
     ids: new Ids(cgroups, ownUsers === 'on'),
+    devices: new DeviceFolders(join(folder, 'devices')),
     installed: new Installed(join(folder, 'roots'), join(import.meta.dirname, '../images/seccomp'), machine),
-    runtimes: findRuntimes(stateFolder, cgroups, settings.HOTCELL_KEEPER_RUNTIME),
+    runtimes,
     parent,
     cellsFolder: join(folder, 'cells'),
     staging: settings.HOTCELL_KEEPER_STAGING,
+    disks: diskBounds(settings.HOTCELL_KEEPER_DISK_BYTES_PER_SECOND, cgroups),
     init: new InitProgram(join(folder, 'init', 'cell-init')),
-    machine,
+    about: aboutOf(machine, { runtimes, cgroups, userNamespaces: ownUsers === 'on' }),
     mostCells: settings.HOTCELL_KEEPER_CELLS,
   });
+}
+
+interface Found {
+  runtimes: KeeperParts['runtimes'];
+  cgroups: Cgroups;
+  userNamespaces: boolean;
+}
+
+/** What the keeper says of itself, for who asks what makes the cells and why. */
+function aboutOf(machine: string, { runtimes, cgroups, userNamespaces }: Found): KeeperAnswer<'about'> {
+  const named = Object.entries(runtimes).map(([kind, { name, version }]) => [kind, `${name} ${version}`]);
+  return {
+    machine,
+    runtimes: Object.fromEntries(named) as Partial<Record<CellRuntime, string>>,
+    cgroups: cgroups.isMixed ? 'mixed' : cgroups.version === 2 ? '2' : '1',
+    userNamespaces,
+    boundsDisks: cgroups.boundsDisks,
+  };
 }

@@ -1,4 +1,5 @@
 import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
+import { type DiskBounds, wantedLines } from './disks.ts';
 
 /** What the host's kernel says of a cell. */
 export interface HostView {
@@ -11,6 +12,8 @@ export interface HostView {
   isInCgroup: boolean;
   cgroup: Readonly<Record<string, string>>;
   mounts: readonly { point: string; options: string; kind: string }[];
+  /** How fast it may use the host's disks, if that is bounded. */
+  disks: DiskBounds | undefined;
   asked: {
     memory: { limit: number };
     cpu: { quota: number; period: number };
@@ -47,11 +50,22 @@ export function* hostDifferences(view: HostView): Generator<string> {
   yield* differs(status, 'Seccomp', '2');
   if (!view.isInCgroup) yield 'its first process is not in its cgroup';
   yield* limitDifferences(view);
+  yield* diskDifferences(view);
 }
 
 function* differs(have: Readonly<Record<string, string>>, name: string, want: string): Generator<string> {
   const value = have[name] ?? 'untold';
   if (value !== want) yield `${name} is ${value || 'empty'} on the host and should be ${want || 'empty'}`;
+}
+
+/** The file may have more lines: of disks that came since. */
+function* diskDifferences({ cgroup, disks }: HostView): Generator<string> {
+  if (disks === undefined) return;
+  const wanted = wantedLines(disks)['memory.max' in cgroup ? 2 : 1];
+  for (const [file, lines] of Object.entries(wanted)) {
+    const have = (cgroup[file] ?? '').split('\n');
+    for (const line of lines) if (!have.includes(line)) yield `${file} has no line ${line}`;
+  }
 }
 
 function* limitDifferences({ cgroup, asked: { memory, cpu, pids } }: HostView): Generator<string> {
@@ -76,14 +90,13 @@ function* limitDifferences({ cgroup, asked: { memory, cpu, pids } }: HostView): 
 
 /** Every mount that was asked to be read-only is, as is the root; and none that was asked for is missing. */
 function* mountDifferences({ mounts, asked }: HostView): Generator<string> {
+  // The last mount at a path is the visible one.
   const options = new Map(mounts.map((one) => [one.point, one.options.split(',')]));
   const readOnly = asked.mounts.filter((one) => one.options.includes('ro')).map(({ destination }) => destination);
   for (const { destination } of asked.mounts)
     if (!options.has(destination)) yield `nothing is mounted at ${destination}`;
-  // Version 1 has a folder of all hierarchies there, which is a tmpfs; each hierarchy in it is read-only.
   const cgroups = mounts.filter(({ kind }) => kind.startsWith('cgroup')).map(({ point }) => point);
-  const folder = mounts.find(({ point, kind }) => point === '/sys/fs/cgroup' && kind === 'tmpfs')?.point;
   for (const point of new Set(['/', ...readOnly, ...cgroups]))
-    if (point !== folder && options.get(point)?.includes('ro') === false) yield `${point} is writable`;
+    if (options.get(point)?.includes('ro') === false) yield `${point} is writable`;
   if (!options.has('/')) yield 'it has no root of its own';
 }

@@ -4,6 +4,7 @@ import type { KeeperAnswer } from '@hotcell/contract/keeper-protocol.ts';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Cgroups } from './cgroups.ts';
+import type { DiskBounds } from './disks.ts';
 import type { KeptCell } from './kept-cell.ts';
 import { type HostView, hostDifferences } from './outside-differences.ts';
 
@@ -36,7 +37,10 @@ const said = [
 ];
 
 /** What the host's kernel says of the cell's first process and of its cgroup, and where that is not what was asked for. */
-export async function lookFromOutside(cell: KeptCell, cgroups: Cgroups): Promise<KeeperAnswer<'outside'>> {
+export async function lookFromOutside(
+  cell: KeptCell,
+  { cgroups, disks }: { cgroups: Cgroups; disks: DiskBounds | undefined },
+): Promise<KeeperAnswer<'outside'>> {
   const pid = await cell.pid();
   const text = readFileSync(`/proc/${pid}/status`, 'utf8');
   const lines = new Map(text.split('\n').map((line) => line.split(/:\s+/, 2) as [string, string]));
@@ -53,17 +57,19 @@ export async function lookFromOutside(cell: KeptCell, cgroups: Cgroups): Promise
     isInCgroup: cgroups.pids(cell.cgroup).includes(pid),
     cgroup: cgroups.values(cell.cgroup),
     mounts: mountsOf(pid),
+    disks,
     asked: { ...bundle.linux.resources, mounts: bundle.mounts },
   };
   return {
     facts: {
       maker: 'keeper',
       runtime: `${cell.runtime.name} ${cell.runtime.version}`,
+      image: cell.note.image,
       bundle: cell.bundleDigest(),
       ...status,
       ownNamespaces: [...ownNamespaces],
       userNamespace: cell.note.base !== null,
-      cgroup: Object.entries(view.cgroup).map(([name, value]) => `${name} ${value}`),
+      cgroup: Object.entries(view.cgroup).map(([name, value]) => `${name} ${value.replaceAll('\n', ', ')}`),
       mounts: view.mounts.map(({ point, options, kind }) => `${point} ${kind} ${options}`).toSorted(),
     },
     differences: [...hostDifferences(view)],

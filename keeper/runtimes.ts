@@ -26,10 +26,11 @@ const runscFlags = [
 ];
 
 function found(name: Runtime['name'], stateFolder: string, flags: readonly string[]): Runtime | undefined {
-  const { status, stdout } = spawnSync(name, ['--version'], { encoding: 'utf8', timeout: 20_000 });
+  const own = join(stateFolder, name);
+  // crun makes its folder before it says anything, and its usual one is on a root that may be read-only.
+  const { status, stdout } = spawnSync(name, ['--root', own, '--version'], { encoding: 'utf8', timeout: 20_000 });
   if (status !== 0) return undefined;
   const said = /version (\S+)/.exec(stdout)?.[1] ?? 'unknown';
-  const own = join(stateFolder, name);
   return { name, version: said, stateFolder: own, argv: [name, '--root', own, ...flags] };
 }
 

@@ -2,7 +2,10 @@ import { formatBytes } from '@hotcell/contract/format.ts';
 import { imageNames } from '@hotcell/setup/images/catalogue.ts';
 import { type OwnImageRequest, deriveImage, remarks } from '@hotcell/setup/images/derive.ts';
 import { ensureImages } from '@hotcell/setup/images/ensure-images.ts';
-import { listImages, type ListedImage } from '@hotcell/setup/images/list-images.ts';
+import { earlierRoots, listImages, type ListedImage } from '@hotcell/setup/images/list-images.ts';
+import type { InstalledRoot } from '@hotcell/setup/images/installed-roots.ts';
+import { ensureRoots } from '@hotcell/setup/keeper/roots.ts';
+import { lockedImages } from '@hotcell/setup/images/images-lock-file.ts';
 import { holdImage } from '@hotcell/setup/services/images.ts';
 import { findInstallation, settingsOf } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
@@ -41,7 +44,13 @@ export function define(command: Command): void {
   ls.action(async () => {
     const { home } = await settingsOf(process.env);
     const heads = ['IMAGE', 'FOR', 'PACKAGES', 'SIZE', 'FROM', 'DIGEST', 'STATE'];
-    printRows(globalsOf(ls), await listImages(home), heads, row);
+    const globals = globalsOf(ls);
+    printRows(globals, await listImages(home), heads, row);
+    const earlier = await earlierRoots(home);
+    if (earlier.length > 0 && !globals.json)
+      process.stdout.write(
+        `\nUnpacked for earlier runs, and removed by \`up\` a week after their last use:\n${earlier.map(earlierLine).join('')}`,
+      );
   });
 }
 
@@ -71,6 +80,8 @@ async function buildOwn(command: Command, asked: OwnImageRequest): Promise<void>
   const { home } = await settingsOf(process.env);
   const { image, report } = await deriveImage({ home }, asked, progressFor(globals));
   if (installation) await holdImage(installation, asked.name, image.digest);
+  const keeper = installation?.cells === 'keeper' ? (await lockedImages(home))['keeper'] : undefined;
+  if (keeper) await ensureRoots(home, keeper.digest, { [asked.name]: image }, progressFor(globals));
   const policy = `images: [python, ${asked.name}]`;
   if (globals.json) return printJson({ name: asked.name, ...image, remarks: remarks(report), policy, report });
   const packages = `${report.packages.length} packages, ${formatBytes(report.bytes)}`;
@@ -79,9 +90,11 @@ async function buildOwn(command: Command, asked: OwnImageRequest): Promise<void>
   process.stdout.write(`To let runs use it, name it in a policy, for example:\n  ${policy}\n`);
 }
 
-function row({ name, kind, digest, from, present, report }: ListedImage): string[] {
+const earlierLine = ({ image, usedAt }: InstalledRoot) => `  ${image}  last used ${usedAt.toISOString()}\n`;
+
+function row({ name, kind, digest, from, present, report, root }: ListedImage): string[] {
   const packages = report ? String(report.packages.length) : '?';
   const size = report ? formatBytes(report.bytes) : '?';
-  const state = present ? 'built' : 'missing: run ./hotcell image build';
+  const state = `${present ? 'built' : 'missing: run ./hotcell image build'}${root ? ', unpacked' : ''}`;
   return [name, kind, packages, size, from?.name ?? '', digest.slice(0, 19), state];
 }

@@ -9,10 +9,6 @@ const ownFilesystems: Readonly<Record<string, readonly string[]>> = {
   '/proc': ['proc'],
   '/dev': ['tmpfs'],
   '/dev/pts': ['devpts'],
-  // In a user namespace no device can be made: the runtime mounts the host's. The records of devices say what they are.
-  ...Object.fromEntries(
-    ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => [`/dev/${name}`, ['tmpfs', 'devtmpfs']]),
-  ),
   '/dev/mqueue': ['mqueue'],
   '/sys': ['sysfs'],
   '/sys/fs/cgroup': ['tmpfs', 'cgroup2'],

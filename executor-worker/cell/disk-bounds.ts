@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { diskRates, isDisk } from '@hotcell/contract/disk-rates.ts';
 import type { CreateOptions } from '@hotcell/outside/engine/engine.ts';
 
 /** How fast a cell may use the host's disks, which all cells share. */
@@ -10,26 +11,20 @@ export interface DiskBounds {
   bytesPerSecond: number;
 }
 
-/** Many small operations keep a disk as busy as many bytes do. */
-const bytesPerOperation = 16 * 1024;
-
 export function diskOptions({ disks, bytesPerSecond }: DiskBounds): Partial<NonNullable<CreateOptions['HostConfig']>> {
   const each = (Rate: number) => disks.map((Path) => ({ Path, Rate }));
-  const operations = each(Math.max(1, Math.floor(bytesPerSecond / bytesPerOperation)));
+  const { bytes, operations } = diskRates(bytesPerSecond);
   return {
-    BlkioDeviceReadBps: each(bytesPerSecond),
-    BlkioDeviceWriteBps: each(bytesPerSecond),
-    BlkioDeviceReadIOps: operations,
-    BlkioDeviceWriteIOps: operations,
+    BlkioDeviceReadBps: each(bytes),
+    BlkioDeviceWriteBps: each(bytes),
+    BlkioDeviceReadIOps: each(operations),
+    BlkioDeviceWriteIOps: each(operations),
   };
 }
 
-/** Memory that looks like a disk, and files: what these read from a disk counts there. */
-const notDisks = /^(loop|ram|zram|sr|fd)\d/;
-
 /** Whole disks that have a size: the kernel bounds no partition. */
 export async function disksIn(folder: string): Promise<string[]> {
-  const names = (await readdir(folder)).filter((name) => !notDisks.test(name)).toSorted();
+  const names = (await readdir(folder)).filter(isDisk).toSorted();
   const sizes = await Promise.all(names.map((name) => readFile(join(folder, name, 'size'), 'utf8')));
   return names.filter((_, i) => Number(sizes[i]) > 0).map((name) => `/dev/${name.replaceAll('!', '/')}`);
 }

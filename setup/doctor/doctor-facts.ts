@@ -1,3 +1,4 @@
+import type { KeeperAnswer } from '@hotcell/contract/keeper-protocol.ts';
 import type { EngineFacts } from '../engine/engine-facts.ts';
 import type { EngineInfo } from '../engine/info.ts';
 
@@ -32,6 +33,8 @@ export interface Facts extends MachineFacts {
   /** The probe's complaint about each: empty if it passed, undefined if the service does not run. */
   store: string | undefined;
   queue: string | undefined;
+  /** What makes cells; undefined without an installation. `keeper` is what it says of itself, or why it doesn't answer. */
+  cells: { way: 'engine'; chosen: boolean } | { way: 'keeper'; keeper: KeeperAnswer<'about'> | string } | undefined;
   /** Processes that use the operator's store keys because they have none of their own. */
   sharedKeys: string[];
 }

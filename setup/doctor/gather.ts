@@ -1,4 +1,6 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { join } from 'node:path';
+import { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
 import { probeQueue } from '@hotcell/outside/queue/probe-queue.ts';
 import { probeStore } from '@hotcell/outside/store/probe-store.ts';
 import { gatherEngineFacts } from '../engine/engine-facts.ts';
@@ -10,6 +12,7 @@ import {
   defaultPortBase,
   findInstallation,
   type Installation,
+  placesIn,
   settingsOf,
 } from '../settings/installation.ts';
 import { hasFlaggedView, stagedInputs } from '../services/flagged-view.ts';
@@ -56,6 +59,12 @@ async function sharedKeys(installation: Installation): Promise<string[]> {
   return keys.filter(({ accessKey }) => accessKey === installation.store.accessKey).map(({ name }) => name);
 }
 
+async function cellFacts({ home, cells }: Installation, chosen: boolean): Promise<Facts['cells']> {
+  if (cells === 'engine') return { way: 'engine', chosen };
+  const door = new KeeperDoor(join(placesIn(home).keeperRun, 'keeper.sock'));
+  return { way: 'keeper', keeper: await door.ask({ ask: 'about' }).catch(messageOf) };
+}
+
 const isWell = (row: ServiceRow) => row.State === 'running' && row.Health !== 'unhealthy';
 
 async function installationFacts(installation: Installation | undefined, rows: readonly ServiceRow[]) {
@@ -87,6 +96,7 @@ export async function gatherFacts(env: NodeJS.ProcessEnv): Promise<Facts> {
     ...machine,
     ports: await ports(settings.HOTCELL_PORT_BASE ?? defaultPortBase, about.installation?.running ?? []),
     imagesMissing: machine.engine ? await missingImages(home, settings.HOTCELL_CELLS ?? 'engine') : [],
+    cells: installation && (await cellFacts(installation, settings.HOTCELL_CELLS !== undefined)),
     ...about,
   };
 }

@@ -114,7 +114,7 @@ function gvisorCheck({ tools, runscVersion }: MachineFacts, { runtimes }: Engine
 /** A gVisor version is the date of its release. */
 const runscFixed = 20250407;
 
-function runscFixes(version: string): Check {
+export function runscFixes(version: string): Check {
   const day = Number(/\b20\d{6}\b/.exec(version)?.[0] ?? 0);
   if (day >= runscFixed) return ok('gVisor', version);
   const message = `${version || 'runsc of unknown version'} is older than April 2025, when CVE-2025-2713 was fixed (reading files without permission); your distribution may have patched it. Newer releases also report more of the posture`;

@@ -1,5 +1,6 @@
 import type { Check } from './check.ts';
 import type { Facts, MachineFacts } from './doctor-facts.ts';
+import { judgeCells } from './judge-cells.ts';
 import { judgeEngine, judgeKindOfEngine, judgeTools, judgeVersions } from './judge-engine.ts';
 import {
   judgeArchitecture,
@@ -37,6 +38,7 @@ export function judgeFacts(facts: Facts): Check[] {
     judgePorts(facts),
     ...judgeImages(facts),
     judgeServices(facts),
+    ...judgeCells(facts),
     ...judgeView(facts),
     ...judgeProbes(facts),
   ];

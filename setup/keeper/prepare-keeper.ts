@@ -5,7 +5,7 @@ import { lockedImages } from '../images/images-lock-file.ts';
 import type { SetupProgress } from '../progress.ts';
 import { type Installation, placesIn } from '../settings/installation.ts';
 import { separateCgroups } from './hybrid-cgroups.ts';
-import { ensureRoots } from './roots.ts';
+import { collectRoots, ensureRoots } from './roots.ts';
 
 /** Everything the keeper has to find: cell-init of its own, which no worker can write, and the images of the lock. */
 export async function prepareKeeper(
@@ -22,5 +22,7 @@ export async function prepareKeeper(
   await rename(fresh, join(folder, 'cell-init'));
   await separateCgroups(progress);
   const lock = Object.entries(await lockedImages(home));
-  await ensureRoots(home, keeperImage, Object.fromEntries(lock.filter(([, { kind }]) => kind === 'cell')), progress);
+  const images = Object.fromEntries(lock.filter(([, { kind }]) => kind === 'cell'));
+  await ensureRoots(home, keeperImage, images, progress);
+  await collectRoots(home, keeperImage, images);
 }

@@ -45,6 +45,21 @@ export async function ensureRoots(
   }
 }
 
+/** Removes roots that no lock, no living cell and no recent run has. */
+export async function collectRoots(
+  home: string,
+  keeperImage: string,
+  images: Readonly<Record<string, { digest: Digest }>>,
+): Promise<void> {
+  const { keeperRoots, keeperFolder } = placesIn(home);
+  const cells = join(keeperFolder, 'cells');
+  await mkdir(cells, { recursive: true, mode: 0o711 });
+  const told = { folder: '/roots', cells: '/cells', locked: Object.values(images).map(({ digest }) => digest) };
+  const volumes = ['--volume', `${keeperRoots}:/roots`, '--volume', `${cells}:/cells:ro`];
+  const program = ['keeper/collect-roots-main.ts', JSON.stringify(told)];
+  await must(['docker', 'run', ...sealed, ...volumes, keeperImage, ...program]);
+}
+
 async function unpack(folder: string, keeperImage: string, image: Digest): Promise<void> {
   const env = parseJsonAs(
     Env,

@@ -112,7 +112,7 @@ export const worker: Rows<Names<typeof workerSettings>> = {
   HOTCELL_CACHE_BYTES: ['20 GiB', 'Size of the cache of inputs on this host.'],
   HOTCELL_CELL_DISK_BYTES_PER_SECOND: [
     '200 MiB',
-    'What each cell may read from each disk of the host in a second, and write, in operations of 16 KiB or more. `0`: no bound. The keeper does not bound it yet.',
+    'What each cell may read from each disk of the host in a second, and write, in operations of 16 KiB or more. `0`: no bound. A keeper has a setting of its own.',
   ],
   HOTCELL_SOURCES: ['none', 'The same file as the producer’s. Needed for snapshots in reference mode.'],
   HOTCELL_DRAIN_SECONDS: [
@@ -128,6 +128,10 @@ export const keeper: Rows<Names<typeof keeperSettings>> = {
   HOTCELL_KEEPER_STAGING: ['`/staging`', 'Where the worker stages inputs. Cells mount nothing else of the host.'],
   HOTCELL_KEEPER_MEMORY_BYTES: ['required', 'Memory for all cells together.'],
   HOTCELL_KEEPER_PIDS: ['`200000`', 'Processes of all cells together.'],
+  HOTCELL_KEEPER_DISK_BYTES_PER_SECOND: [
+    '200 MiB',
+    'What each cell may read from each disk of the host in a second, and write, in operations of 16 KiB or more. `0`: no bound.',
+  ],
   HOTCELL_KEEPER_CELLS: ['`1024`', 'Maximum number of cells at once.'],
   HOTCELL_KEEPER_RUNTIME: ['crun where it works', 'What runs the cells of policies that say runc: `crun` or `runc`.'],
   HOTCELL_KEEPER_USER_NAMESPACES: ['`on` where the kernel has them', 'A user namespace for each cell: `on` or `off`.'],

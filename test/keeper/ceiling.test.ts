@@ -4,10 +4,12 @@ import { readdirSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { MakeCell } from '@hotcell/contract/keeper-protocol.ts';
+import { type MakeCell, mostInputs } from '@hotcell/contract/keeper-protocol.ts';
+import { limitNames, limitTable } from '@hotcell/contract/limits.ts';
+import { must } from '@hotcell/setup/command.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { testLimits } from '../support/limits.ts';
-import { openKeptCells } from '../support/own-keeper.ts';
+import { openKeptCells } from '../support/cells.ts';
 
 /** What a worker that was taken over can ask for, straight at the keeper's socket. */
 let bed: Bed;
@@ -16,12 +18,14 @@ let staging: string;
 let machine: string;
 before(async () => {
   bed = await openBed();
-  made = await openKeptCells(bed, 'ceiling', { HOTCELL_KEEPER_CELLS: '2' });
+  made = await openKeptCells(bed, 'ceiling', { env: { HOTCELL_KEEPER_CELLS: '2' } });
   staging = join(made.stateDir, 'cache');
   ({ machine } = await made.keptBy.door.ask({ ask: 'about' }));
   await mkdir(join(staging, 'trees/one'), { recursive: true });
   await writeFile(join(staging, 'trees/file'), 'no folder');
   await symlink('/etc', join(staging, 'trees/link'));
+  await symlink('../..', join(staging, 'trees/up'));
+  await must(['mkfifo', join(staging, 'trees/fifo')]);
 });
 after(async () => {
   await made?.[Symbol.asyncDispose]();
@@ -61,6 +65,31 @@ async function nothingIsLeft(): Promise<void> {
 }
 
 const refused: Record<string, { more: () => Partial<MakeCell>; code: string }> = {
+  'an image whose folder would be above the roots': {
+    more: () => ({ image: 'sha256:../../../../etc' }),
+    code: 'invalid',
+  },
+  'a cell whose folder would be elsewhere': { more: () => ({ cell: '../../roots/x00' }), code: 'invalid' },
+  'a worker’s name that is a path': { more: () => ({ worker: '../x' }), code: 'invalid' },
+  'an input through a link that stands for the staging folder’s own parent': {
+    more: () => ({ inputs: [{ from: ['trees', 'up', 'keeper'], target: '/inputs' }] }),
+    code: 'cell_failed',
+  },
+  'a device as an input': {
+    more: () => ({ inputs: [{ from: ['trees', 'fifo'], target: '/inputs' }] }),
+    code: 'cell_failed',
+  },
+  'a mount that climbs out of /inputs': {
+    more: () => ({ inputs: [{ from: ['trees', 'one'], target: '/inputs/../etc' }] }),
+    code: 'invalid',
+  },
+  'more inputs than a run can have': {
+    more: () => ({
+      inputs: Array.from({ length: mostInputs + 1 }, (_, i) => ({ from: ['trees', 'one'], target: `/inputs/i${i}` })),
+    }),
+    code: 'invalid',
+  },
+  'a runtime that the operator did not offer': { more: () => ({ runtime: 'runsc' as 'runc' }), code: 'invalid' },
   'an image that the operator did not install': { more: () => ({ image: unknown }), code: 'image_missing' },
   'a seccomp profile that is not one of ours': { more: () => ({ seccomp: unknown }), code: 'posture_differs' },
   'the seccomp profile of another runtime': {
@@ -101,6 +130,19 @@ const refused: Record<string, { more: () => Partial<MakeCell>; code: string }> =
     code: 'invalid',
   },
 };
+test('no limit may be above its ceiling or below its floor, whatever a policy says', async () => {
+  for (const name of limitNames) {
+    const { min, max } = limitTable[name];
+    for (const value of [max + 1, min - 1, Number.NaN, -1, 2 ** 53])
+      await assert.rejects(
+        made.keptBy.door.make(request({ limits: { ...testLimits, [name]: value } })),
+        { code: 'invalid' },
+        `${name} ${value}`,
+      );
+  }
+  await nothingIsLeft();
+});
+
 for (const [what, { more, code }] of Object.entries(refused))
   test(`${what} makes no cell, and leaves nothing`, async () => {
     const before = leases();

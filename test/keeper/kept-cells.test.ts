@@ -6,8 +6,8 @@ import { after, before, suite, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { type Bed, openBed } from '../support/bed.ts';
-import { ends, follow, runIn } from '../support/cells.ts';
-import { type KeeperEnv, openKeptCells } from '../support/own-keeper.ts';
+import { ends, follow, openKeptCells, runIn } from '../support/cells.ts';
+import type { KeeperEnv } from '../support/own-keeper.ts';
 
 let bed: Bed;
 before(async () => {
@@ -30,7 +30,7 @@ for (const [way, { env, users }] of Object.entries(ways))
   suite(`the keeper’s cells with ${way}`, () => {
     let made: Awaited<ReturnType<typeof openKeptCells>>;
     before(async () => {
-      made = await openKeptCells(bed, 'kept', env);
+      made = await openKeptCells(bed, 'kept', { env });
     });
     after(() => made?.[Symbol.asyncDispose]());
 

@@ -7,8 +7,7 @@ import { after, before, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { type Bed, openBed } from '../support/bed.ts';
-import { ends, follow } from '../support/cells.ts';
-import { openKeptCells } from '../support/own-keeper.ts';
+import { ends, follow, openKeptCells } from '../support/cells.ts';
 import { until } from '../support/until.ts';
 import { spawnDyingWorker } from '../support/dying-worker.ts';
 

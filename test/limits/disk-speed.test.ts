@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
@@ -9,12 +9,8 @@ import { ends, openTestCells, runIn } from '../support/cells.ts';
 
 const mib = 1024 * 1024;
 let bed: Bed;
-let inputs: string;
 before(async () => {
   bed = await openBed();
-  inputs = await bed.folder('disk-speed');
-  await chmod(inputs, 0o755);
-  await writeFile(join(inputs, 'big'), Buffer.alloc(4 * mib, 'x'), { mode: 0o444 });
 });
 after(() => bed?.[Symbol.asyncDispose]());
 
@@ -32,6 +28,9 @@ print(done, seconds, *(word for path in bounds for word in open(path).read().spl
 
 async function read(diskBytesPerSecond: number) {
   await using made = await openTestCells(bed, 'disk-speed', bed.id(), { diskBytesPerSecond });
+  const inputs = join(made.stateDir, 'cache', 'inputs');
+  await mkdir(inputs, { recursive: true, mode: 0o755 });
+  await writeFile(join(inputs, 'big'), Buffer.alloc(4 * mib, 'x'), { mode: 0o444 });
   const job = prepareJob({ blocks: [{ language: 'python', code: reading }], files: [] }, languages);
   const told = await runIn(made.cells, made.plan('runc', { mounts: [{ source: inputs, target: '/inputs' }] }), job);
   assert.deepEqual(ends(told), [0], told.logs.join(''));

@@ -7,9 +7,12 @@ import { type CellSettings, type Cells, openCells } from '@hotcell/executor-work
 import type { CellEvent, SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import type { Job } from '@hotcell/executor-worker/execute/job.ts';
+import { Engine } from '@hotcell/outside/engine/engine.ts';
+import { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
 import { readSeccomp } from '@hotcell/policies/installation-here.ts';
 import { type Bed, engineSocket } from './bed.ts';
 import { testLimits } from './limits.ts';
+import { type KeeperEnv, openOwnKeeper, type OwnKeeper } from './own-keeper.ts';
 
 const mib = 1024 * 1024;
 export const testUids = uidsOf('10000-49999');
@@ -31,14 +34,34 @@ export interface TestCells extends AsyncDisposable {
   worker: string;
   /** The socket of the keeper that makes them; without it the engine does. */
   keeper?: string | undefined;
+  /** Ends a cell as only what made it can. */
+  killFromOutside(cell: Pick<SealedCell, 'id' | 'container'>): Promise<void>;
+  /** Whether what made it still has it. */
+  isThere(cell: Pick<SealedCell, 'id' | 'container'>): Promise<boolean>;
   plan: (runtime: CellPlan['runtime'], more?: Partial<CellPlan>) => CellPlan;
 }
+
+/** A test of cells holds for both ways to make them: with TEST_CELLS=keeper a keeper of its own makes them. */
+const kept = process.env['TEST_CELLS'] === 'keeper';
 
 export async function openTestCells(
   bed: Bed,
   name: string,
   installation: string = bed.id(),
   more: Partial<CellSettings> = {},
+): Promise<TestCells> {
+  if (kept && more.dockerHost === undefined) {
+    const env = { HOTCELL_KEEPER_DISK_BYTES_PER_SECOND: String(more.diskBytesPerSecond ?? testDisk) };
+    return await openKeptCells(bed, name, { env, installation, settings: more });
+  }
+  return await openCellsOf(bed, name, installation, more);
+}
+
+async function openCellsOf(
+  bed: Bed,
+  name: string,
+  installation: string,
+  more: Partial<CellSettings>,
 ): Promise<TestCells> {
   const stateDir = more.stateDir ?? (await bed.folder(name));
   await mkdir(join(stateDir, 'init'), { recursive: true });
@@ -61,6 +84,7 @@ export async function openTestCells(
     stateDir,
     worker,
     keeper: more.keeper,
+    ...(more.keeper === undefined ? outsideOfEngine(new Engine(engineSocket)) : outsideOfKeeper(more.keeper)),
     plan: (runtime, more = {}) => ({
       run: newRunId(),
       attempt: 1,
@@ -75,6 +99,42 @@ export async function openTestCells(
       ...more,
     }),
     [Symbol.asyncDispose]: () => cells[Symbol.asyncDispose](),
+  };
+}
+
+const outsideOfEngine = (engine: Engine): Pick<TestCells, 'killFromOutside' | 'isThere'> => ({
+  killFromOutside: ({ container }) => engine.kill(container),
+  isThere: async ({ container }) => (await engine.inspect(container)) !== undefined,
+});
+
+function outsideOfKeeper(socket: string): Pick<TestCells, 'killFromOutside' | 'isThere'> {
+  const door = new KeeperDoor(socket);
+  return {
+    killFromOutside: async ({ id }) => void (await door.ask({ ask: 'kill', cell: id })),
+    isThere: async ({ id }) => (await door.ask({ ask: 'list' })).some(({ cell }) => cell === id),
+  };
+}
+
+/** Cells that a keeper of the test's own makes for a worker. */
+export async function openKeptCells(
+  bed: Bed,
+  name: string,
+  more: { env?: KeeperEnv; installation?: string; settings?: Partial<CellSettings> } = {},
+): Promise<TestCells & { keptBy: OwnKeeper }> {
+  const { env = {}, installation = bed.id(), settings = {} } = more;
+  const stateDir = settings.stateDir ?? (await bed.folder(name));
+  const keeper = await openOwnKeeper(bed, join(stateDir, 'cache'), installation, env);
+  const made = await openCellsOf(bed, name, installation, { ...settings, stateDir, keeper: keeper.socket });
+  return {
+    ...made,
+    keptBy: keeper,
+    async [Symbol.asyncDispose]() {
+      try {
+        await made[Symbol.asyncDispose]();
+      } finally {
+        await keeper[Symbol.asyncDispose]();
+      }
+    },
   };
 }
 

@@ -9,7 +9,6 @@ import { ensureRoots } from '@hotcell/setup/keeper/roots.ts';
 import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
 import { showProgressOn } from '@hotcell/setup/progress.ts';
 import type { Bed } from './bed.ts';
-import { openTestCells, type TestCells } from './cells.ts';
 import { until } from './until.ts';
 
 /** A keeper of a test's own, in a container as in production. */
@@ -90,29 +89,6 @@ export async function openOwnKeeper(
     async [Symbol.asyncDispose]() {
       await must(['docker', 'rm', '--force', name]);
       await must(['docker', 'run', '--rm', ...place, image, 'keeper/clear-main.ts']);
-    },
-  };
-}
-
-/** Cells that a keeper of the test's own makes for a worker. */
-export async function openKeptCells(
-  bed: Bed,
-  name: string,
-  env: KeeperEnv = {},
-): Promise<TestCells & { keptBy: OwnKeeper }> {
-  const stateDir = await bed.folder(name);
-  const installation = bed.id();
-  const keeper = await openOwnKeeper(bed, join(stateDir, 'cache'), installation, env);
-  const made = await openTestCells(bed, name, installation, { stateDir, keeper: keeper.socket });
-  return {
-    ...made,
-    keptBy: keeper,
-    async [Symbol.asyncDispose]() {
-      try {
-        await made[Symbol.asyncDispose]();
-      } finally {
-        await keeper[Symbol.asyncDispose]();
-      }
     },
   };
 }

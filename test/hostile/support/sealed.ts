@@ -26,7 +26,7 @@ export async function runSealed(
   things: HostThings,
 ): Promise<ReadonlyMap<string, string>> {
   const programs = await helpers();
-  const inputs = join(stateDir, `inputs-${runtime}`);
+  const inputs = join(stateDir, 'cache', `inputs-${runtime}`);
   await mkdir(join(inputs, 'data'), { recursive: true });
   await writeFile(join(inputs, 'data/hello.txt'), 'hello\n');
   const here: CellPlan = plan(runtime, { mounts: [{ source: inputs, target: '/inputs' }] });

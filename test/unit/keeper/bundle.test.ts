@@ -17,7 +17,10 @@ const parts = {
   inputs: [{ source: '/keeper/cells/b/input-0', target: '/inputs' }],
   seccomp: { defaultAction: 'SCMP_ACT_ERRNO' },
   cgroup: '/hotcell/x/b',
+  hierarchies: undefined,
   idBase: 1_000_000_000,
+  devices: '/keeper/devices/1',
+  disks: undefined,
 };
 
 describe('a cell’s bundle', () => {
@@ -45,7 +48,7 @@ describe('a cell’s bundle', () => {
   });
   test('has a read-only root, and mounts everything of the host read-only, nosuid and nodev', () => {
     assert.deepEqual(bundle.root, { path: parts.root, readonly: true });
-    const ofHost = bundle.mounts.filter(({ type }) => type === 'bind');
+    const ofHost = bundle.mounts.filter(({ type, destination }) => type === 'bind' && destination !== '/dev');
     assert.deepEqual(
       ofHost.map(({ destination }) => destination),
       ['/cell-init', '/etc/passwd', '/inputs'],
@@ -59,6 +62,21 @@ describe('a cell’s bundle', () => {
     const { devices } = bundle.linux.resources;
     assert.deepEqual(devices[0], { allow: false, access: 'rwm' });
     for (const one of devices.slice(1)) assert.ok('major' in one && [1, 5].includes(one.major));
+  });
+  test('sees the hierarchies of its own cgroup read-only, below a folder in which no job can write', () => {
+    const { mounts } = bundleOf({ ...parts, hierarchies: { memory: '/sys/fs/cgroup/memory/hotcell/x/b' } });
+    const at = (place: string) => mounts.find(({ destination }) => destination === place);
+    assert.ok(at('/sys/fs/cgroup')?.options.includes('mode=755'));
+    assert.ok(at('/sys/fs/cgroup/memory')?.options.includes('ro'));
+    assert.deepEqual(
+      [mount('/sys/fs/cgroup')?.type, mount('/sys/fs/cgroup')?.options.includes('ro')],
+      ['cgroup', true],
+    );
+  });
+  test('has devices of its own, which no program of it can change or run', () => {
+    const [own, sentrys] = [mount('/dev'), bundleOf({ ...parts, runtime: 'gvisor', devices: undefined }).mounts];
+    assert.deepEqual([own?.source, own?.options], [parts.devices, ['bind', 'ro', 'nosuid', 'noexec', 'rprivate']]);
+    assert.equal(sentrys.find(({ destination }) => destination === '/dev')?.type, 'tmpfs');
   });
   test('carries the profile as it is', () => assert.equal(bundle.linux.seccomp, parts.seccomp));
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { wantedLines } from '@hotcell/keeper/disks.ts';
 import { type HostView, hostDifferences } from '@hotcell/keeper/outside-differences.ts';
 
 const base = 1_000_000_000;
@@ -28,11 +29,12 @@ const view: HostView = {
     'cpu/cpu.cfs_period_us': '100000',
     'pids/pids.max': '64',
   },
+  disks: undefined,
   mounts: [
     { point: '/', options: 'ro,nosuid', kind: 'ext4' },
     { point: '/inputs', options: 'ro', kind: 'ext4' },
-    { point: '/sys/fs/cgroup', options: 'rw', kind: 'tmpfs' },
     { point: '/sys/fs/cgroup/memory', options: 'ro', kind: 'cgroup' },
+    { point: '/sys/fs/cgroup', options: 'ro', kind: 'cgroup2' },
   ],
   asked: {
     memory: { limit: 1024 },
@@ -65,7 +67,10 @@ const weaker: Record<string, Partial<HostView>> = {
   'a writable root': { mounts: view.mounts.with(0, { point: '/', options: 'rw', kind: 'ext4' }) },
   'a writable input': { mounts: view.mounts.with(1, { point: '/inputs', options: 'rw', kind: 'ext4' }) },
   'a writable cgroup': {
-    mounts: view.mounts.with(3, { point: '/sys/fs/cgroup/memory', options: 'rw', kind: 'cgroup' }),
+    mounts: view.mounts.with(2, { point: '/sys/fs/cgroup/memory', options: 'rw', kind: 'cgroup' }),
+  },
+  'a writable folder of cgroups': {
+    mounts: view.mounts.with(3, { point: '/sys/fs/cgroup', options: 'rw', kind: 'cgroup2' }),
   },
   'no input': { mounts: view.mounts.toSpliced(1, 1) },
 };
@@ -86,6 +91,30 @@ describe('what the host’s kernel says of a cell', () => {
     assert.deepEqual(differences({ cgroup }), []);
   });
   test('is a difference if it says nothing of the limits', () => assert.notDeepEqual(differences({ cgroup: {} }), []));
+
+  test('is compared for every disk that is bounded, in both versions of cgroups', () => {
+    const disks = {
+      bytes: 1024,
+      operations: 2,
+      disks: [
+        { major: 8, minor: 0 },
+        { major: 8, minor: 16 },
+      ],
+    };
+    const files = Object.entries(wantedLines(disks)[1]).map(([file, lines]) => [file, lines.join('\n')]);
+    const bounded = { ...view.cgroup, ...Object.fromEntries(files) };
+    assert.deepEqual(differences({ disks, cgroup: bounded }), []);
+    assert.equal(differences({ disks }).length, 8);
+    for (const [file = '', text = ''] of files) {
+      assert.equal(differences({ disks, cgroup: { ...bounded, [file]: text.split('\n')[0] ?? '' } }).length, 1, file);
+      assert.equal(differences({ disks, cgroup: { ...bounded, [file]: text.replace(/\d+$/, '9') } }).length, 1, file);
+    }
+    const unified = { 'memory.max': '1024', 'memory.swap.max': '0', 'cpu.max': '50000 100000', 'pids.max': '64' };
+    const line = 'rbps=1024 wbps=1024 riops=2 wiops=2';
+    const io = { 'io.max': `8:0 ${line}\n8:16 ${line}\n8:32 rbps=1 wbps=max riops=max wiops=max` };
+    assert.deepEqual(differences({ disks, cgroup: { ...unified, ...io } }), []);
+    assert.equal(differences({ disks, cgroup: { ...unified, 'io.max': `8:0 ${line}` } }).length, 1);
+  });
 
   test('is about the sandbox under gVisor: its filter, network and limits', () => {
     const sandbox: Partial<HostView> = { runtime: 'gvisor', status: { NoNewPrivs: '1', Seccomp: '2' }, mounts: [] };

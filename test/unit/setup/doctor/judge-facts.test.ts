@@ -67,6 +67,7 @@ const well: Facts = {
   store: '',
   queue: '',
   sharedKeys: [],
+  cells: { way: 'engine', chosen: false },
 };
 
 /** A machine without an engine. */

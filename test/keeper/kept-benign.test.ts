@@ -1,0 +1,2 @@
+process.env['TEST_CELLS'] = 'keeper';
+await import('../cell/benign.test.ts');

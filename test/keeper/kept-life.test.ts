@@ -1,0 +1,2 @@
+process.env['TEST_CELLS'] = 'keeper';
+await import('../cell/life.test.ts');
