@@ -21,16 +21,18 @@ export interface Signer {
   request: Envelope;
 }
 
-/** Where a process keeps its key, in its own state folder; others may read what ends in `.request.json`. */
-export const signingFolder = (stateDir: string) => join(stateDir, 'signing');
-export const requestEnding = '.request.json';
+/** Where a process keeps its key, in its own state folder; others may read its request. */
+const keyPath = (stateDir: string, role: KeyRole, name: string) => join(stateDir, 'signing', `${role}-${name}.pem`);
+export const requestPath = (stateDir: string, role: KeyRole, name: string) =>
+  join(stateDir, 'signing', `${role}-${name}.request.json`);
 
 /** The key that this process made at its first start under this name. Another name gets another key. */
 export async function openSigner(stateDir: string, role: KeyRole, name: string): Promise<Signer> {
-  const path = join(signingFolder(stateDir), `${role}-${name}`);
-  const key = new SigningKey(await keptFile(`${path}.pem`, 0o600, () => SigningKey.generate()), `${path}.pem`);
+  const path = keyPath(stateDir, role, name);
+  const key = new SigningKey(await keptFile(path, 0o600, () => SigningKey.generate()), path);
   const make = () => canonical(requestOf(key, role, name));
-  const request = parseJsonAs(Envelope, await keptFile(path + requestEnding, 0o644, make), path + requestEnding);
+  const asked = requestPath(stateDir, role, name);
+  const request = parseJsonAs(Envelope, await keptFile(asked, 0o644, make), asked);
   const host = { kernel: release(), machine: machine() };
   return { key, facts: { role, name, key: key.fingerprint, version: project.version, host }, request };
 }

@@ -8,22 +8,31 @@ import {
 import type { SigningKey, VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { Digest } from '@hotcell/contract/digest.ts';
 import type { Buckets } from './buckets.ts';
+import { earlierVersions } from './earlier-versions.ts';
 import { recordKeys } from './layout.ts';
+import { newestKeyList } from './newest-key-list.ts';
 import { objects } from './objects.ts';
 import { readStored, readValue, swap } from './read-write.ts';
 
 export interface StoredKeyList {
   list: KeyList;
-  etag: string;
+  /** Of what the next list is put over; undefined if the list was deleted. */
+  etag: string | undefined;
 }
 
-/** The list of keys, if one of these roots signed it; undefined before the first. */
+/**
+ * The newest list of keys that one of these roots signed; undefined before the first. If an earlier one was put back or
+ * the list was deleted, the next one still continues the newest, so that no revocation and no number is lost.
+ */
 export async function storedKeyList(
   store: Buckets,
   roots: readonly VerifyingKey[],
 ): Promise<StoredKeyList | undefined> {
+  const newest = await newestKeyList(earlierVersions(store, recordKeys.keyList), roots);
   const found = await readStored(store, objects.keyList);
-  return found && { list: readKeyList(found.value, roots), etag: found.etag };
+  const current = found && readKeyList(found.value, roots);
+  const list = newest && newest.number > (current?.number ?? 0) ? newest : current;
+  return list && { list, etag: found?.etag };
 }
 
 /** Over exactly the list that was read: two operators at once don't lose each other's entries. */
@@ -42,7 +51,7 @@ export async function putSignedKeyList(
   signed: SignedKeyList,
   before: Pick<StoredKeyList, 'etag'> | undefined,
 ): Promise<void> {
-  await swap(store, objects.keyList, signed, before);
+  await swap(store, objects.keyList, signed, before?.etag === undefined ? undefined : { etag: before.etag });
 }
 
 export type Requested = ReturnType<typeof readKeyRequest>;

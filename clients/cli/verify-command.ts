@@ -3,7 +3,6 @@ import { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
-import { counted, formatBytes } from '@hotcell/contract/format.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
@@ -26,6 +25,7 @@ import { examples, type Globals, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
 import { aRun, runNamed } from './run-ref.ts';
 import { aTime } from './time-option.ts';
+import { VerifySummary } from './verify-summary.ts';
 import { visibleLine } from './visible.ts';
 
 interface Asked {
@@ -59,9 +59,10 @@ export function define(command: Command): void {
     judgeAsked(said, asked);
     using place = await openRecord(asked);
     const { reader } = place;
-    const { keys } = await trustedKeys(reader, await rootsOf(asked));
+    const trusted = await trustedKeys(reader, await rootsOf(asked));
+    const { keys } = trusted;
     const of = { reader, keys, contents: asked.contents, now: new Date(), seen: new SeenObjects() };
-    const summary = new Summary();
+    const summary = new VerifySummary(trusted);
     const receipt = asked.receipt === undefined ? undefined : await receiptIn(asked.receipt);
     const runs = receipt ? [] : await runsAsked(reader, globals, said, asked);
     const tell = (verdict: RunVerdict) => {
@@ -122,26 +123,6 @@ async function runsAsked(
   const found = await findRun(reader, run);
   if (!found) throw new HotcellError('not_found', `There is nothing of run ${run} in ${reader.name}.`);
   return [found];
-}
-
-class Summary {
-  readonly #counts = new Map<string, number>();
-  #bytes = 0;
-
-  add({ verdict, read }: RunVerdict): void {
-    this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1);
-    this.#bytes += read.bytes;
-  }
-
-  get isAllValid(): boolean {
-    return [...this.#counts.keys()].every((verdict) => verdict === 'VALID');
-  }
-
-  get text(): string {
-    const runs = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
-    const each = [...this.#counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
-    return `Verified ${counted(runs, 'run')}: ${each || 'none'}. Read ${formatBytes(this.#bytes)}.`;
-  }
 }
 
 function textOf({ run, verdict, outcome, signedBy, findings }: RunVerdict): string {

@@ -21,6 +21,8 @@ export interface RecordReader {
   folders(prefix: string): AsyncIterable<string>;
   /** Whether the run was promised and has no result yet, where that can be asked: a copy does not say. */
   isOpen?(tenant: string, run: RunId): Promise<boolean>;
+  /** The bytes of an object's versions that were put over each other or deleted, where the record keeps versions. */
+  earlierVersions?(key: string): AsyncIterable<Buffer>;
   /** Hands on an object's bytes as they come; false if there is no such object. */
   read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean>;
 }

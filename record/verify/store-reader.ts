@@ -1,5 +1,6 @@
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Buckets } from '../buckets.ts';
+import { earlierVersions } from '../earlier-versions.ts';
 import { isOpen } from '../run-marks.ts';
 import type { FoundKey, RecordReader } from './record-reader.ts';
 
@@ -37,6 +38,10 @@ export class StoreReader implements RecordReader {
 
   isOpen(tenant: string, run: RunId): Promise<boolean> {
     return isOpen(this.#store, tenant, run);
+  }
+
+  earlierVersions(key: string): AsyncGenerator<Buffer> {
+    return earlierVersions(this.#store, key);
   }
 
   async read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean> {

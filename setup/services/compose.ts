@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { sha256 } from '@hotcell/contract/digest.ts';
@@ -11,6 +10,7 @@ import { textIfThere } from '../settings/config-file.ts';
 import { checkout, type Installation, placesIn } from '../settings/installation.ts';
 import { serviceUser, workerUser } from './files.ts';
 import { memoryForCells } from './service-memory.ts';
+import { workerNameHere } from './worker-name.ts';
 
 const serviceNames = ['valkey', 'store', 'producer', 'keeper', 'executor-worker', 'notary'] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -77,10 +77,7 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     HOTCELL_RECORD_BUCKET: store.record,
     HOTCELL_WORK_BUCKET: store.work,
     HOTCELL_LOG_LEVEL: installation.logLevel,
-    HOTCELL_WORKER_NAME:
-      hostname()
-        .replace(/[^a-zA-Z0-9._-]/g, '-')
-        .slice(0, 48) || 'worker',
+    HOTCELL_WORKER_NAME: workerNameHere(),
     ...workerShare(engine, expectedServices(installation)),
     ...worker,
     COMPOSE_PROFILES: '',

@@ -1,0 +1,38 @@
+import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import { counted, formatBytes } from '@hotcell/contract/format.ts';
+import type { TrustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
+
+/** What `verify` says at its end of all that it looked at. */
+export class VerifySummary {
+  readonly #trusted: Pick<TrustedKeys, 'list' | 'putBackTo'>;
+  readonly #counts = new Map<string, number>();
+  #bytes = 0;
+
+  constructor(trusted: Pick<TrustedKeys, 'list' | 'putBackTo'>) {
+    this.#trusted = trusted;
+  }
+
+  add({ verdict, read }: RunVerdict): void {
+    this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1);
+    this.#bytes += read.bytes;
+  }
+
+  get isAllValid(): boolean {
+    const isPutBack = this.#trusted.putBackTo !== undefined;
+    return !isPutBack && [...this.#counts.keys()].every((verdict) => verdict === 'VALID');
+  }
+
+  get text(): string {
+    const runs = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+    const each = [...this.#counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
+    return `Verified ${counted(runs, 'run')}: ${each || 'none'}. Read ${formatBytes(this.#bytes)}. ${this.#keys}`;
+  }
+
+  get #keys(): string {
+    const { list, putBackTo } = this.#trusted;
+    const used = `Signatures are judged by list ${list.number} of signing keys, issued at ${list.issuedAt}.`;
+    if (putBackTo === undefined) return used;
+    const cause = `The list of keys was put back from number ${list.number} to ${putBackTo}: a writer of the bucket may be hiding a revocation.`;
+    return `${used} ${cause} The next change of the list, such as ./hotcell key revoke, continues list ${list.number}.`;
+  }
+}

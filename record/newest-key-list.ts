@@ -1,0 +1,36 @@
+import { type KeyList, readKeyList, SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';
+import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
+import { parseJsonAs } from '@hotcell/contract/parse.ts';
+import { recordKeys } from './layout.ts';
+import { isDamaged } from './read-write.ts';
+
+export function keyListIn(bytes: Buffer, roots: readonly VerifyingKey[]): KeyList {
+  const signed = parseJsonAs(SignedKeyList, bytes.toString('utf8'), recordKeys.keyList, 'record_damaged');
+  return readKeyList(signed, roots);
+}
+
+/**
+ * The list with the highest number that one of these roots signed. A writer of the bucket can put an earlier list back,
+ * without the revocations of a later one, but can't sign a number.
+ */
+export async function newestKeyList(
+  versions: AsyncIterable<Buffer>,
+  roots: readonly VerifyingKey[],
+): Promise<KeyList | undefined> {
+  let newest: KeyList | undefined;
+  for await (const bytes of versions) {
+    const list = signedOrNone(bytes, roots);
+    if (list && list.number > (newest?.number ?? 0)) newest = list;
+  }
+  return newest;
+}
+
+/** Any writer of the bucket can leave a version that no root signed: it says nothing. */
+function signedOrNone(bytes: Buffer, roots: readonly VerifyingKey[]): KeyList | undefined {
+  try {
+    return keyListIn(bytes, roots);
+  } catch (error) {
+    if (isDamaged(error)) return undefined;
+    throw error;
+  }
+}
