@@ -72,25 +72,30 @@ function parsedBy(expression: string, text: string) {
   }
 }
 
-/** The first tick after an instant; undefined if there is none within eight years. */
-export function nextCronTick(times: CronTimes, after: number): number | undefined {
-  const first = midnightShown(times.zone, after);
-  for (let day = 0; day <= mostDays; day++) {
-    const found = ticksOfDate(times, first + day * dayMs).find((tick) => tick > after);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** All ticks after an instant, in order, until none comes for eight years. The ticks of a date are found once. */
+export function* cronTicksAfter(times: CronTimes, after: number): Generator<number, undefined> {
+  let last = after;
+  let midnight = midnightShown(times.zone, after);
+  for (let without = 0; without <= mostDays; without++, midnight += dayMs)
+    for (const tick of ticksOfDate(times, midnight)) {
+      // A skipped time may come at the same moment as the first of the next date.
+      if (tick <= last) continue;
+      yield (last = tick);
+      without = 0;
+    }
 }
 
-/** The last tick before an instant. */
-export function previousCronTick(times: CronTimes, before: number): number | undefined {
+/** All ticks before an instant, from the last to the first. */
+export function* cronTicksBefore(times: CronTimes, before: number): Generator<number, undefined> {
+  let last = before;
   // A time that the clocks skip belongs to the date before or after, so one date more is looked at.
-  const first = midnightShown(times.zone, before) + dayMs;
-  for (let day = 0; day <= mostDays; day++) {
-    const found = ticksOfDate(times, first - day * dayMs).findLast((tick) => tick < before);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  let midnight = midnightShown(times.zone, before) + dayMs;
+  for (let without = 0; without <= mostDays; without++, midnight -= dayMs)
+    for (const tick of ticksOfDate(times, midnight).toReversed()) {
+      if (tick >= last) continue;
+      yield (last = tick);
+      without = 0;
+    }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RunId } from './names.ts';
-import { type CronTimes, nextCronTick, parseCron, previousCronTick } from './schedule-cron.ts';
+import { type CronTimes, cronTicksAfter, cronTicksBefore, parseCron } from './schedule-cron.ts';
 import type { Period, ScheduleHead, TickKind, Trigger } from './schedule.ts';
 
 const parsedCrons = new Map<string, CronTimes>();
@@ -16,18 +16,28 @@ function timesOf({ cron, timezone }: { cron: string; timezone: string }): CronTi
   return times;
 }
 
+/** The planned times after an instant, in order. */
+function* timesAfter(trigger: Trigger, after: number): Generator<number, undefined> {
+  if ('cron' in trigger) return yield* cronTicksAfter(timesOf(trigger), after);
+  const [every, anchor] = [trigger.everySeconds * 1000, Date.parse(trigger.anchor)];
+  for (let i = Math.floor((after - anchor) / every) + 1; ; i++) yield anchor + i * every;
+}
+
+/** The planned times before an instant, from the last to the first. */
+function* timesBefore(trigger: Trigger, before: number): Generator<number, undefined> {
+  if ('cron' in trigger) return yield* cronTicksBefore(timesOf(trigger), before);
+  const [every, anchor] = [trigger.everySeconds * 1000, Date.parse(trigger.anchor)];
+  for (let i = Math.ceil((before - anchor) / every) - 1; ; i--) yield anchor + i * every;
+}
+
 /** The first planned time after an instant. */
 export function nextTime(trigger: Trigger, after: number): number | undefined {
-  if ('cron' in trigger) return nextCronTick(timesOf(trigger), after);
-  const [every, anchor] = [trigger.everySeconds * 1000, Date.parse(trigger.anchor)];
-  return anchor + (Math.floor((after - anchor) / every) + 1) * every;
+  return timesAfter(trigger, after).next().value;
 }
 
 /** The last planned time before an instant. */
 export function previousTime(trigger: Trigger, before: number): number | undefined {
-  if ('cron' in trigger) return previousCronTick(timesOf(trigger), before);
-  const [every, anchor] = [trigger.everySeconds * 1000, Date.parse(trigger.anchor)];
-  return anchor + (Math.ceil((before - anchor) / every) - 1) * every;
+  return timesBefore(trigger, before).next().value;
 }
 
 const endOf = ({ until }: Period) => (until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until));
@@ -51,8 +61,8 @@ export function ticksBetween(
   const ticks: number[] = [];
   for (const period of periods.toReversed()) {
     const from = Math.max(after, Date.parse(period.from));
-    let tick = previousTime(period.trigger, Math.min(until, endOf(period)) + 1);
-    for (; tick !== undefined && tick > from; tick = previousTime(period.trigger, tick)) {
+    for (const tick of timesBefore(period.trigger, Math.min(until, endOf(period)) + 1)) {
+      if (tick <= from) break;
       if (ticks.length >= most) return { ticks: ticks.reverse(), more: true };
       ticks.push(tick);
     }
@@ -62,7 +72,10 @@ export function ticksBetween(
 
 /** The ticks from one instant to before another, in order. */
 export function* timesFrom(trigger: Trigger, from: number, to: number): Generator<number> {
-  for (let at = nextTime(trigger, from - 1); at !== undefined && at < to; at = nextTime(trigger, at)) yield at;
+  for (const at of timesAfter(trigger, from - 1)) {
+    if (at >= to) return;
+    yield at;
+  }
 }
 
 export function currentPeriod({ periods }: Pick<ScheduleHead, 'periods'>): Period {

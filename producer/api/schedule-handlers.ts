@@ -6,7 +6,7 @@ import { tickRunId } from '@hotcell/contract/schedule-ticks.ts';
 import { mostAsked, type ScheduleHead } from '@hotcell/contract/schedule.ts';
 import { listHeads, readHead } from '@hotcell/record/schedule-records.ts';
 import type { Producer } from '../producer.ts';
-import { countTicks, newBackfill, withBackfill } from '../schedules/ask-backfill.ts';
+import { newBackfill, tickCounter, withBackfill } from '../schedules/ask-backfill.ts';
 import { changeHead, paused, requireHead, resumed } from '../schedules/change-schedule.ts';
 import { changeSchedule, makeSchedule } from '../schedules/make-schedule.ts';
 import { listedSchedule, newestTicks, showSchedule } from '../schedules/show-schedule.ts';
@@ -82,10 +82,12 @@ export function scheduleHandlers(producer: Producer) {
 
     async backfillSchedule({ caller: { tenant, key }, params: { name }, body, reply }) {
       const asked = newBackfill(body, key, Date.now());
+      const count = tickCounter(asked);
       let ticks = 0;
       await changeHead(producer, { tenant, name }, (before) => {
-        ticks = countTicks(before, asked);
-        return withBackfill(before, asked);
+        const after = withBackfill(before, asked);
+        ticks = count(before);
+        return after;
       });
       reply.code(202);
       return { id: asked.id, ticks };

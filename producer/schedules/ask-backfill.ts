@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { currentPeriod, timesFrom } from '@hotcell/contract/schedule-ticks.ts';
-import { type Backfill, mostBackfills, mostBackfillTicks, type ScheduleHead } from '@hotcell/contract/schedule.ts';
+import {
+  type Backfill,
+  mostBackfills,
+  mostBackfillTicks,
+  type ScheduleHead,
+  type Trigger,
+} from '@hotcell/contract/schedule.ts';
 
 export function newBackfill(asked: { from: string; to: string; parallel: number }, by: string, now: number): Backfill {
   const [from, to] = [new Date(asked.from), new Date(asked.to)];
@@ -16,10 +23,20 @@ function wrong(path: string, message: string): HotcellError {
   return new HotcellError('invalid', `${path}: ${message}`, { issues: [{ path, message }] });
 }
 
-/** How many ticks it is for; refuses too many before they are all counted. */
-export function countTicks(head: ScheduleHead, { from, to }: Backfill): number {
+/** Counts the ticks of a backfill: anew only if the schedule has another trigger than when it counted last. */
+export function tickCounter(backfill: Backfill): (head: ScheduleHead) => number {
+  let last: { trigger: Trigger; ticks: number } | undefined;
+  return (head) => {
+    const { trigger } = currentPeriod(head);
+    if (!last || !isDeepStrictEqual(last.trigger, trigger)) last = { trigger, ticks: countTicks(trigger, backfill) };
+    return last.ticks;
+  };
+}
+
+/** Refuses too many before they are all counted. */
+function countTicks(trigger: Trigger, { from, to }: Backfill): number {
   let count = 0;
-  for (const _ of timesFrom(currentPeriod(head).trigger, Date.parse(from), Date.parse(to)))
+  for (const _ of timesFrom(trigger, Date.parse(from), Date.parse(to)))
     if (++count > mostBackfillTicks)
       throw wrong(
         'to',

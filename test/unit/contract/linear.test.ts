@@ -21,7 +21,7 @@ import { matches } from '@hotcell/contract/policy.ts';
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import { changesBetween } from '@hotcell/contract/schedule-change.ts';
-import { nextCronTick, parseCron } from '@hotcell/contract/schedule-cron.ts';
+import { cronTicksAfter, parseCron } from '@hotcell/contract/schedule-cron.ts';
 import { judgeTickRequest } from '@hotcell/contract/schedule-request.ts';
 import { tickOfName } from '@hotcell/contract/schedule-ticks.ts';
 import { screen } from '@hotcell/contract/screening.ts';
@@ -294,7 +294,7 @@ const hostile: Readonly<Record<string, Hostile>> = {
   'an expression of cron of many times': {
     size: 12,
     make: (size) => `${of(size).join(',')} ${of(Math.min(size, 24)).join(',')} * * *`,
-    read: (text: string) => nextCronTick(parseCron(text, 'Europe/Berlin'), 0),
+    read: (text: string) => cronTicksAfter(parseCron(text, 'Europe/Berlin'), 0).next(),
   },
   'a time zone of many letters': {
     size: 50_000,

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CronExpressionParser } from 'cron-parser';
 import fc from 'fast-check';
-import { nextCronTick, parseCron, previousCronTick } from '@hotcell/contract/schedule-cron.ts';
+import { type CronTimes, cronTicksAfter, cronTicksBefore, parseCron } from '@hotcell/contract/schedule-cron.ts';
 
 const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Cairo', 'Asia/Kolkata'];
 const minuteMs = 60_000;
 const [begin, end] = [Date.UTC(2026, 0, 1), Date.UTC(2027, 0, 1)];
+
+const nextCronTick = (times: CronTimes, after: number) => cronTicksAfter(times, after).next().value;
+const previousCronTick = (times: CronTimes, before: number) => cronTicksBefore(times, before).next().value;
 
 interface Shown {
   at: number;
