@@ -1,7 +1,11 @@
-import { createReadStream } from 'node:fs';
-import { lstat, opendir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FoundKey, RecordReader } from './record-reader.ts';
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** Nothing that can be read as a file stands under the key: nothing at all, a folder, a link, or a socket. */
+const noObject = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENXIO', 'ENAMETOOLONG']);
 
 /** A copy of the record's bucket in a folder. It has no versions and no deletions to show. */
 export class FolderReader implements RecordReader {
@@ -30,12 +34,18 @@ export class FolderReader implements RecordReader {
   }
 
   async read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean> {
+    await using file = await this.#opened(key);
+    if (!file || !(await file.stat()).isFile()) return false;
+    for await (const chunk of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) sink(chunk);
+    return true;
+  }
+
+  /** A copy may have a pipe or a link to a device in the place of an object. Reading one would never end. */
+  async #opened(key: string): Promise<FileHandle | undefined> {
     try {
-      for await (const chunk of createReadStream(this.#path(key)) as AsyncIterable<Buffer>) sink(chunk);
-      return true;
+      return await open(this.#path(key), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return false;
+      if (noObject.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
       throw error;
     }
   }

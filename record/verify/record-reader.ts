@@ -1,3 +1,5 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { formatBytes } from '@hotcell/contract/format.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 
 /** An object that stands in a record, and what its store remembers of it. */
@@ -27,10 +29,25 @@ export interface RecordReader {
   read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean>;
 }
 
+/** More than any object that Hotcell parses has. */
+const mostWhole = 256 * 2 ** 20;
+
+/** An object that would fill the verifier's memory. */
+export class TooLarge extends HotcellError {
+  constructor(key: string) {
+    super('record_damaged', `${key} is larger than ${formatBytes(mostWhole)}: no object that Hotcell parses is.`);
+  }
+}
+
 /** A whole object that has to be parsed. */
 export async function readWhole(reader: RecordReader, key: string): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
-  // A reader may use the same memory for its next chunk.
-  const found = await reader.read(key, (chunk) => chunks.push(Buffer.from(chunk)));
+  let bytes = 0;
+  const found = await reader.read(key, (chunk) => {
+    bytes += chunk.byteLength;
+    if (bytes > mostWhole) throw new TooLarge(key);
+    // A reader may use the same memory for its next chunk.
+    chunks.push(Buffer.from(chunk));
+  });
   return found ? Buffer.concat(chunks) : undefined;
 }

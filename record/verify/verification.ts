@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { KnownKey } from '@hotcell/contract/evidence/key-list.ts';
 import { Findings } from '@hotcell/contract/evidence/verdict.ts';
-import { type RecordReader, readWhole } from './record-reader.ts';
+import { type RecordReader, readWhole, TooLarge } from './record-reader.ts';
 
 /** What is verified, and against what. */
 export interface Verification {
@@ -42,9 +42,16 @@ export class Look {
     this.of = of;
   }
 
-  /** A whole object, for one that is parsed. Finds it missing. */
+  /** A whole object, for one that is parsed. Finds it missing, or too large to be one of Hotcell's. */
   async whole(key: string): Promise<Buffer | undefined> {
-    const bytes = await readWhole(this.of.reader, key);
+    let bytes: Buffer | undefined;
+    try {
+      bytes = await readWhole(this.of.reader, key);
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      this.findings.add('MODIFIED', key, 'an object of a size that Hotcell writes', error.message);
+      return undefined;
+    }
     if (!bytes) {
       this.findings.add('MISSING', key, 'an object', 'nothing');
       return undefined;

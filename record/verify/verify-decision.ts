@@ -4,17 +4,20 @@ import type { Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from '../layout.ts';
 import type { Asked } from './read-asked.ts';
 import type { Look } from './verification.ts';
+import { saysWhatWasAsked, wasExecuted } from './was-executed.ts';
 
 /** Whether what was executed is what was asked, and what the pinned policy lets such a run have. */
-export function verifyDecision({ findings }: Look, result: Result, { spec, judged }: Asked): void {
-  if (!spec || !result.policy) return;
+export function verifyDecision(look: Look, result: Result, { spec, judged }: Asked): void {
+  const { findings } = look;
   const key = recordKeys.result(result.tenant, result.run);
+  if (wasExecuted(result)) verifyBasis(look, result);
+  if (!spec || !saysWhatWasAsked(result)) return;
   const { policy, image, runtime, labels, requester } = spec;
   const inputs = spec.inputs.map(({ name, snapshot, locations }) => ({ name, snapshot, locations }));
   const said = { ...pick(result), inputs: result.inputs };
   for (const { path, expected, found } of differencesOf({ policy, image, runtime, labels, requester, inputs }, said))
     findings.add('INCONSISTENT', `${key}: ${path}`, `${expected}, as asked`, found);
-  if (!judged || !result.limits) return;
+  if (!judged || !(result.limits || wasExecuted(result))) return;
   if (!judged.admitted) {
     findings.add(
       'INCONSISTENT',
@@ -24,8 +27,17 @@ export function verifyDecision({ findings }: Look, result: Result, { spec, judge
     );
     return;
   }
+  if (!result.limits) return;
   for (const { path, expected, found } of differencesOf(judged.effective.limits, result.limits))
     findings.add('INCONSISTENT', `${key}: limits.${path}`, `${expected}, as the policy has it`, found);
+}
+
+/** A result that leaves out what its run is judged by would escape the judgement. */
+function verifyBasis({ findings }: Look, result: Result): void {
+  const key = recordKeys.result(result.tenant, result.run);
+  for (const name of ['spec', 'policy', 'limits'] as const)
+    if (result[name] === null)
+      findings.add('INCONSISTENT', `${key}: ${name}`, `${name} to judge the run by, since it was executed`, 'none');
 }
 
 const pick = ({ policy, image, runtime, labels, requester }: Result) => ({ policy, image, runtime, labels, requester });

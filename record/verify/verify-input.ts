@@ -4,6 +4,7 @@ import { readManifest } from '@hotcell/contract/snapshot.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from '../layout.ts';
 import { readLocations } from '../snapshot-locations.ts';
+import { isStoreAway } from './store-away.ts';
 import type { Look } from './verification.ts';
 
 /** An input's manifest, the map of where its files lie, and those that lie in this record. */
@@ -25,6 +26,7 @@ export async function verifyInput(
     for (const digest of new Set(files.map(({ sha256 }) => sha256)))
       if (isOurs(tenant, digest, here.get(digest))) await look.matches(recordKeys.cas(tenant, digest), digest);
   } catch (error) {
+    if (isStoreAway(error)) throw error;
     look.findings.add('INCONSISTENT', at, 'a manifest that fits its map of locations', messageOf(error).slice(0, 300));
   }
 }

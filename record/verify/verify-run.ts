@@ -1,3 +1,4 @@
+import { messageOf } from '@hotcell/contract/errors.ts';
 import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
@@ -7,9 +8,10 @@ import { verifyContents } from './verify-contents.ts';
 import { verifyDecision } from './verify-decision.ts';
 import { verifyPosture } from './verify-posture.ts';
 import { verifyReceipt } from './verify-receipt.ts';
-import { verifySignature } from './verify-signature.ts';
+import { type Signed, verifySignature } from './verify-signature.ts';
 import { verifyStatement } from './verify-statement.ts';
 import { type Asked, readAsked } from './read-asked.ts';
+import { isStoreAway } from './store-away.ts';
 import { Look, type Verification } from './verification.ts';
 
 /**
@@ -22,27 +24,52 @@ export async function verifyRun(
   { tenant, run }: { tenant: string; run: RunId },
 ): Promise<RunVerdict | undefined> {
   const look = new Look(of);
-  const result = await findCommitted(look, tenant, run);
-  if (result === 'no run') return undefined;
-  const signed = result && (await verifySignature(look, result));
-  let asked: Asked | undefined;
-  if (result && signed) {
-    asked = await readAsked(look, result);
-    verifyStatement(look, result, signed, asked);
-    verifyDecision(look, result, asked);
-    await verifyPosture(look, result, asked);
-    verifyReceipt(look, result);
-    await verifyContents(look, result, asked);
+  const found: Found = {};
+  try {
+    const result = await findCommitted(look, tenant, run);
+    if (result === 'no run') return undefined;
+    found.result = result;
+    if (result) await verifyResult(look, result, found);
+  } catch (error) {
+    // One altered object must not end the audit of all the others. A store that is away ends it: nothing can be said.
+    if (isStoreAway(error)) throw error;
+    look.findings.add(
+      'MODIFIED',
+      recordKeys.run(tenant, run),
+      'a run that can be verified',
+      messageOf(error).slice(0, 300),
+    );
   }
-  return { ...verdictOf(look, { tenant, run }, result, signed?.key.about), ...lockOf(asked) };
+  return verdictOf(look, { tenant, run }, found);
+}
+
+/** What a look at a run has got to. */
+interface Found {
+  result?: Result | undefined;
+  signed?: Signed | undefined;
+  asked?: Asked;
+}
+
+async function verifyResult(look: Look, result: Result, found: Found): Promise<void> {
+  const signed = await verifySignature(look, result);
+  if (!signed) return;
+  found.signed = signed;
+  const asked = await readAsked(look, result);
+  found.asked = asked;
+  verifyStatement(look, result, signed, asked);
+  verifyDecision(look, result, asked);
+  await verifyPosture(look, result, asked);
+  verifyReceipt(look, result);
+  await verifyContents(look, result, asked);
 }
 
 function verdictOf(
   { findings, read }: Look,
   { tenant, run }: { tenant: string; run: RunId },
-  result: Result | undefined,
-  signer: { role: string; name: string; fingerprint: string } | undefined,
+  { result, signed, asked }: Found,
 ): RunVerdict {
+  const signer = signed?.key.about;
+  const retention = asked?.spec?.retention;
   if (findings.more > 0)
     findings.all.push({
       verdict: findings.verdict === 'VALID' ? 'INCONSISTENT' : findings.verdict,
@@ -59,7 +86,6 @@ function verdictOf(
     ...(result ? { outcome: result.outcome } : {}),
     ...(result?.posture ? { isolation: result.posture.worth } : {}),
     ...(signer ? { signedBy: { role: signer.role, name: signer.name, key: signer.fingerprint } } : {}),
+    ...(retention ? { retention } : {}),
   };
 }
-
-const lockOf = (asked: Asked | undefined) => (asked?.spec?.retention ? { retention: asked.spec.retention } : {});

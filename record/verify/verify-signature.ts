@@ -18,6 +18,9 @@ export interface Signed {
   bundle: string;
 }
 
+/** What no writer of evidence puts into a key would be a request that a store refuses, as if it were away. */
+const evidencePlace = /^[\w-]{1,64}\/evidence\.sigstore\.json$/;
+
 /** How far the clocks of two hosts may differ. */
 const skewMs = 5 * 60_000;
 
@@ -30,8 +33,9 @@ export async function verifySignature(look: Look, result: Result): Promise<Signe
     return undefined;
   }
   const { bundle: at, sha256: expected } = result.evidence;
-  if (!at.startsWith(recordKeys.run(result.tenant, result.run))) {
-    findings.add('INCONSISTENT', key, 'evidence of this run', at);
+  const own = recordKeys.run(result.tenant, result.run);
+  if (!at.startsWith(own) || !evidencePlace.test(at.slice(own.length))) {
+    findings.add('INCONSISTENT', key, 'evidence of this run', at.slice(0, 300));
     return undefined;
   }
   const bytes = await look.whole(at);

@@ -5,6 +5,7 @@ import { endingAttempt, type Result } from '@hotcell/contract/result.ts';
 import { type Asked, effectiveOf } from './read-asked.ts';
 import type { Look } from './verification.ts';
 import type { Signed } from './verify-signature.ts';
+import { saysWhatWasAsked } from './was-executed.ts';
 
 /** Makes the statement again from what is in the record: it has to be, field for field, the one that was signed. */
 export function verifyStatement({ findings }: Look, result: Result, signed: Signed, asked: Asked): void {
@@ -18,7 +19,7 @@ export function verifyStatement({ findings }: Look, result: Result, signed: Sign
     host: metadata.hotcell_host,
   };
   // Who ended the run without reading its spec says nothing of it.
-  const spec = result.policy ? asked.spec : undefined;
+  const spec = saysWhatWasAsked(result) ? asked.spec : undefined;
   const attempt = attemptOf(bundle, result);
   const made = statementOf(
     { result: attestedPart(result), form, spec, effective: effectiveOf(result, asked), attempt },

@@ -3,84 +3,32 @@ import { describe, test } from 'node:test';
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { bundleOf } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { seal } from '@hotcell/contract/evidence/dsse.ts';
-import { type KeyList, signKeyList } from '@hotcell/contract/evidence/key-list.ts';
+import { signKeyList } from '@hotcell/contract/evidence/key-list.ts';
 import { signReceipt } from '@hotcell/contract/evidence/receipt.ts';
 import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
-import { committed, signResult } from '@hotcell/record/attest.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import type { Signer } from '@hotcell/record/signer.ts';
-import type { FoundKey, RecordReader } from '@hotcell/record/verify/record-reader.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
-import { SeenObjects } from '@hotcell/record/verify/verification.ts';
-import { verifyRun } from '@hotcell/record/verify/verify-run.ts';
+import { listedFrom, listKeys, Memory, putSigned, root, signerOf, verdictIn } from '../../../support/signed-record.ts';
 
 const tenant = 't';
-const root = new SigningKey(SigningKey.generate());
-const key = new SigningKey(SigningKey.generate());
-const fingerprint = key.fingerprint;
-const host = { kernel: '6.1', machine: 'x86_64' };
-const signer = {
-  key,
-  facts: { role: 'producer', name: 'producer', key: fingerprint, version: '1', host },
-} as unknown as Signer;
-const from = '2026-01-01T00:00:00.000Z';
-const listed = { role: 'producer', name: 'producer', fingerprint, publicKey: key.public.pem, from } as const;
-const list: KeyList = { version: 1, installation: 'i', number: 1, issuedAt: from, keys: [listed] };
+const { signer, listed } = signerOf('producer', 'producer');
+const { key } = signer;
+const { fingerprint } = listed;
 
-/** A record in memory, to be changed behind a verifier's back. */
-class Memory extends Map<string, Buffer> implements RecordReader {
-  readonly name = 'memory';
-  readonly hidden = new Set<string>();
-  readonly rewritten = new Set<string>();
-
-  async *list(prefix: string): AsyncGenerator<FoundKey> {
-    for (const key of [...this.keys()].toSorted())
-      if (key.startsWith(prefix))
-        yield {
-          ...{ key, size: this.get(key)?.length ?? 0, modified: undefined },
-          ...{ versions: this.rewritten.has(key) ? 2 : 1, hidden: this.hidden.has(key) },
-        };
-  }
-
-  async *folders(): AsyncGenerator<string> {}
-
-  async read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean> {
-    const bytes = this.hidden.has(key) ? undefined : this.get(key);
-    if (bytes) sink(bytes);
-    return bytes !== undefined;
-  }
-}
-
-async function refusal(by: Signer = signer, reason = 'Refused: no') {
+async function refusal(reason = 'Refused: no') {
   const run = newRunId();
   const ending = { outcome: 'rejected', reason, errors: [] } as const;
-  const result = emptyResult({ run, tenant, spec: null }, undefined, ending, new Date());
-  const attested = await signResult(by, result, {});
-  const bundle = recordKeys.evidence(tenant, run, attested.place);
-  const whole = await committed(attested, { bundle, sha256: attested.bundle.digest });
-  const record = new Memory([
-    [recordKeys.keyList, Buffer.from(canonical(signKeyList(root, list)))],
-    [bundle, Buffer.from(attested.bundle.text)],
-    [recordKeys.result(tenant, run), Buffer.from(whole.bytes)],
-  ]);
-  return { run, record, bundle, value: whole.value, result: recordKeys.result(tenant, run) };
+  const record = new Memory();
+  listKeys(record, listed);
+  const put = await putSigned(record, signer, emptyResult({ run, tenant, spec: null }, undefined, ending, new Date()));
+  return { run, record, ...put };
 }
 
-async function verdict(record: Memory, run: string) {
-  const { keys } = await trustedKeys(record, [root.public]);
-  const of = { reader: record, keys, contents: true, now: new Date(), seen: new SeenObjects() };
-  const said = await verifyRun(of, { tenant, run });
-  assert.ok(said);
-  return said;
-}
+const verdict = (record: Memory, run: string) => verdictIn(record, { tenant, run });
 
-const relist = (record: Memory, change: Partial<KeyList['keys'][number]>) =>
-  record.set(
-    recordKeys.keyList,
-    Buffer.from(canonical(signKeyList(root, { ...list, keys: [{ ...listed, ...change }] }))),
-  );
+const relist = (record: Memory, change: Partial<typeof listed>) => listKeys(record, { ...listed, ...change });
 
 type Made = Awaited<ReturnType<typeof refusal>>;
 
@@ -135,12 +83,12 @@ const changes: Readonly<Record<string, [change: (made: Made) => unknown, verdict
     /evidence\.sigstore\.json$/,
   ],
   'a key that was revoked before': [
-    ({ record }) => relist(record, { revokedSince: from }),
+    ({ record }) => relist(record, { revokedSince: listedFrom }),
     'REVOKED',
     /evidence\.sigstore\.json$/,
   ],
   'a key that another had replaced before': [
-    ({ record }) => relist(record, { until: from }),
+    ({ record }) => relist(record, { until: listedFrom }),
     'UNSIGNED',
     /evidence\.sigstore\.json$/,
   ],
@@ -196,7 +144,7 @@ describe('a verifier', () => {
     });
 
   test('is not satisfied with the evidence and result of another run', async () => {
-    const [one, other] = [await refusal(), await refusal(signer, 'Refused: other')];
+    const [one, other] = [await refusal(), await refusal('Refused: other')];
     one.record.set(one.result, other.record.get(other.result) ?? Buffer.alloc(0));
     one.record.set(other.bundle, other.record.get(other.bundle) ?? Buffer.alloc(0));
     assert.equal((await verdict(one.record, one.run)).verdict, 'MODIFIED');
@@ -206,7 +154,8 @@ describe('a verifier', () => {
     const { record } = await refusal();
     const other = new SigningKey(SigningKey.generate());
     await assert.rejects(trustedKeys(record, [other.public]), /not signed by a trusted root/);
-    record.set(recordKeys.keyList, Buffer.from(canonical(signKeyList(other, list))));
+    const list = { version: 1, installation: 'i', number: 1, issuedAt: listedFrom } as const;
+    record.set(recordKeys.keyList, Buffer.from(canonical(signKeyList(other, { ...list, keys: [listed] }))));
     await assert.rejects(trustedKeys(record, [root.public]), /not signed by a trusted root/);
     record.delete(recordKeys.keyList);
     await assert.rejects(trustedKeys(record, [root.public]), /no list of signing keys/);
