@@ -53,7 +53,8 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
       retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 6), 1_000),
     } as const;
     const redis = new Redis(url, options);
-    const subscriber = new Redis(url, options);
+    // What ioredis does of its own after a lost connection ends the process when Valkey doesn't answer it.
+    const subscriber = new Redis(url, { ...options, autoResubscribe: false });
     for (const client of [redis, subscriber])
       client.on('error', () => {
         // Each call reports its own failure.

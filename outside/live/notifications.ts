@@ -20,10 +20,7 @@ export class Notifications implements Disposable {
     redis.on('message', (channel: string, message: string) => {
       for (const listener of this.#channels.get(channel) ?? []) listener(message);
     });
-    redis.on('ready', () => {
-      if (this.#wasReady) for (const listener of this.#reconnected) listener();
-      this.#wasReady = true;
-    });
+    redis.on('ready', () => void this.#begin());
     // A subscriber sends nothing, so without this it would never notice that the server is gone.
     this.#ping = setInterval(() => {
       redis.ping().catch(() => {
@@ -38,7 +35,7 @@ export class Notifications implements Disposable {
     const first = listeners.size === 0;
     this.#channels.set(channel, listeners.add(listener));
     // While Valkey is away, the subscription waits until it is back.
-    if (first) await this.#redis.subscribe(channel).catch(() => this.#whenBack(channel));
+    if (first) await this.#subscribe([channel]);
     return {
       [Symbol.dispose]: () => {
         listeners.delete(listener);
@@ -61,11 +58,24 @@ export class Notifications implements Disposable {
     this.#redis.disconnect();
   }
 
-  #whenBack(channel: string): void {
-    const again = () => {
-      if (!this.#channels.has(channel)) return;
-      this.#redis.subscribe(channel).catch(() => this.#whenBack(channel));
-    };
-    this.#redis.once('ready', again);
+  /** On each connection. The listeners look for themselves once nothing more can be missed. */
+  async #begin(): Promise<void> {
+    const again = this.#wasReady;
+    this.#wasReady = true;
+    if (!(await this.#subscribe([...this.#channels.keys()])) || !again) return;
+    for (const listener of this.#reconnected) listener();
+  }
+
+  /** False if it failed: then the next connection begins with all channels. */
+  async #subscribe(channels: readonly string[]): Promise<boolean> {
+    if (channels.length === 0) return true;
+    try {
+      await this.#redis.subscribe(...channels);
+      return true;
+    } catch {
+      // Nothing would notice a subscription that is missing on a connection that goes on.
+      if (this.#redis.status === 'ready') this.#redis.disconnect(true);
+      return false;
+    }
   }
 }
