@@ -159,7 +159,8 @@ test('submit, wait, show, logs, ls, get and rerun agree with each other', async 
   const shown = await cli.run(['show', run, '--json']);
   const result = Result.parse(shown.rows[0]);
   assert.deepEqual([result.outcome, result.exitCode], ['failed', 3]);
-  assert.deepEqual((await cli.run(['wait', run, '--json'])).rows, shown.rows);
+  const written = { stdout: 'said\n', stderr: '', truncated: false };
+  assert.deepEqual((await cli.run(['wait', run, '--json'])).rows, [{ ...shown.rows[0], ...written }]);
   assert.equal((await cli.run(['logs', run])).stdout, 'said\n');
   assert.match(
     (await cli.run(['show', run, '--code'])).stdout,

@@ -4,7 +4,9 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Ended, command, must } from '@hotcell/setup/command.ts';
 import { install } from '@hotcell/setup/engine/packages.ts';
+import { silent } from '@hotcell/setup/progress.ts';
 import { checkout } from '@hotcell/setup/settings/installation.ts';
+import { withLock } from '@hotcell/setup/settings/installation-lock.ts';
 import type { Bed } from './bed.ts';
 
 const tests = join(checkout, 'test/python');
@@ -20,14 +22,19 @@ async function pythonTools({ installation }: Bed, set: Pinned = 'autogen'): Prom
   const requirements = pinned[set];
   const name = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
   const folder = join(installation.home, 'tools', `python-${name}`);
-  if (existsSync(folder)) return folder;
+  // Several test files want the same one at the same time.
+  await withLock(`${folder}.lock`, silent, () => makeTools(folder, requirements));
+  return folder;
+}
+
+async function makeTools(folder: string, requirements: string): Promise<void> {
+  if (existsSync(folder)) return;
   const half = `${folder}.half`;
   await rm(half, { recursive: true, force: true });
   await makeVenv(half);
   await must([join(half, 'bin/python'), '-m', 'pip', 'install', '--quiet', '--require-hashes', '-r', requirements]);
   // Its scripts name the folder in which they were made, so they are only run as modules.
   await rename(half, folder);
-  return folder;
 }
 
 async function makeVenv(folder: string): Promise<void> {
