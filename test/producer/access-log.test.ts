@@ -47,7 +47,7 @@ async function logged(what: string, fits: (line: z.infer<typeof Line>) => boolea
 
 test('the requestId of every refusal is in the log, with who asked for what, and not with the query', async () => {
   const missing = '01890000-0000-7000-8000-000000000000';
-  const notFound = await problemOf(await producer.ask('GET', `/v1/runs/${missing}?secret=1`));
+  const notFound = await problemOf(await producer.ask('GET', `/v1/runs/${missing}?include=posture`));
   const line = await logged('the refusal', ({ requestId }) => requestId === notFound['requestId']);
   assert.deepEqual(
     [line['status'], line['operation'], line['path'], line['tenant'], line['role']],

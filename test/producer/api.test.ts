@@ -4,7 +4,7 @@ import { apiKeyIdOf } from '@hotcell/contract/apikey.ts';
 import { digestOf, sha256 } from '@hotcell/contract/digest.ts';
 import { readResult } from '@hotcell/record/commit.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import { Result } from '@hotcell/contract/result.ts';
+import { ShownResult } from '@hotcell/contract/api/runs.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -31,13 +31,13 @@ after(async () => {
 
 const requestFor = (code: string, more: object = {}) => JSON.stringify({ blocks: [{ language: 'sh', code }], ...more });
 
-async function finished(code: string, more: object = {}): Promise<z.output<typeof Result>> {
+async function finished(code: string, more: object = {}): Promise<ShownResult> {
   const answer = await producer.ask('POST', '/v1/runs', {
     body: requestFor(code, more),
     headers: { prefer: 'wait=120' },
   });
   assert.equal(answer.status, 200);
-  return Result.parse(await answer.json());
+  return ShownResult.parse(await answer.json());
 }
 
 test('an accepted run is answered with 202 and a Location that shows it', async () => {
@@ -46,11 +46,13 @@ test('an accepted run is answered with 202 and a Location that shows it', async 
   const { run } = z.object({ run: z.string() }).parse(await answer.json());
   assert.equal(answer.headers.get('location'), `/v1/runs/${run}`);
   const shown = await producer.ask('GET', `/v1/runs/${run}`, { headers: { prefer: 'wait=120' } });
-  const result = Result.parse(await shown.json());
+  const result = ShownResult.parse(await shown.json());
   assert.equal(result.outcome, 'succeeded');
   assert.equal(result.run, run);
   const stored = await readResult(house.store, house.tenant, run);
-  assert.deepEqual(stored, result);
+  const { stdout, stderr, truncated, ...asStored } = result;
+  assert.deepEqual(asStored, stored);
+  assert.deepEqual([stdout, stderr, truncated], ['hello\n', '', false]);
 });
 
 test('the spec of a run says what it was asked to do, and its digest is the one that the result names', async () => {
@@ -74,7 +76,7 @@ test('Prefer: wait is answered as soon as the run is finished, or at its end wit
   const { run } = z.object({ run: z.string() }).parse(await answer.json());
   await producer.ask('POST', `/v1/runs/${run}/cancel`, { body: JSON.stringify({ reason: 'it would hold for ever' }) });
   const shown = await producer.ask('GET', `/v1/runs/${run}`, { headers: { prefer: 'wait=120' } });
-  const result = Result.parse(await shown.json());
+  const result = ShownResult.parse(await shown.json());
   assert.equal(result.outcome, 'cancelled');
   assert.match(result.reason, /it would hold for ever/);
   const again = await producer.ask('POST', `/v1/runs/${run}/cancel`);
@@ -210,7 +212,7 @@ test('the list is paged, newest first, and agrees with each run’s detail', asy
   );
   assert.equal(second.next, null);
   for (const row of first.runs) {
-    const detail = Result.parse(await (await producer.ask('GET', `/v1/runs/${row.run}`)).json());
+    const detail = ShownResult.parse(await (await producer.ask('GET', `/v1/runs/${row.run}`)).json());
     assert.deepEqual([row.outcome, row.reason], [detail.outcome, detail.reason]);
   }
   assert.deepEqual(
@@ -269,5 +271,5 @@ test('warnings about the code are in the answer to its submission and in the res
   const { run, warnings } = z.object({ run: z.string(), warnings: z.array(z.string()) }).parse(await answer.json());
   assert.ok(warnings.some((warning) => warning.includes('no network')));
   const shown = await producer.ask('GET', `/v1/runs/${run}`, { headers: { prefer: 'wait=120' } });
-  assert.deepEqual(Result.parse(await shown.json()).warnings, warnings);
+  assert.deepEqual(ShownResult.parse(await shown.json()).warnings, warnings);
 });
