@@ -1,6 +1,6 @@
 import { type Missing, missingIn, missingReason } from './missing-package.ts';
 
-/** What a failed block said that it lacks, by its own claim: a package, a file, or somebody at a keyboard. */
+/** What a failed block said that it lacks, by its own claim: a package, a file, or a keyboard. */
 export type Lacking = Missing | { what: 'file'; path: string } | { what: 'keyboard' };
 
 const lineLength = 500;
@@ -39,7 +39,7 @@ export function readLastWords(stderr: string, exitCode: number): Lacking | undef
 /** Why the block failed, in words of the API; the command line adds its own. `inputs`: the names that the run was given. */
 export function lackingReason(lacking: Lacking, inputs: readonly string[]): string {
   if (lacking.what === 'keyboard')
-    return 'By its last words it waited for somebody to type: a run has no keyboard. Pass values as params and read them from /inputs/params.json.';
+    return 'By its last words it waited for input from a keyboard, which a run does not have. Pass values as params and read them from /inputs/params.json.';
   if (lacking.what !== 'file') return missingReason(lacking);
   if (!/^\/inputs\b/.test(lacking.path))
     return `By its last words it did not find the file ${lacking.path}: a cell has only what the run is given. Pass data as an input and read it at /inputs/NAME, or send a small file with the run.`;

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileNamedIn } from '@hotcell/contract/lacking.ts';
 import { packageNamedIn } from '@hotcell/contract/missing-package.ts';
 
@@ -37,11 +37,19 @@ function theFile(path: string): string | undefined {
   const inInputs = /^\/inputs\/([a-z0-9][a-z0-9_-]*)/.exec(path)?.[1];
   if (inInputs !== undefined)
     return `To give it one: --input ${inInputs}=PATH. A file then is /inputs/${inInputs}/FILE.`;
-  if (!existsSync(path)) return undefined;
+  // The job wrote this path. Advice to pass on a file from anywhere on this machine would be its advice.
+  if (!isBelowHere(path) || !existsSync(path)) return undefined;
   const name =
     basename(path)
       .replace(/\..*$/, '')
       .toLowerCase()
       .replace(/[^a-z0-9_-]/g, '-') || 'data';
   return `${path} is on this machine only. Pass it with --input ${name}=${path}, and read /inputs/${name}/${basename(path)}. Small files can go along with --file ${path}.`;
+}
+
+function isBelowHere(path: string): boolean {
+  const steps = relative('.', path);
+  return (
+    steps !== '' && !isAbsolute(steps) && steps.split(/[\\/]/).every((step) => step !== '..' && !step.startsWith('.'))
+  );
 }
