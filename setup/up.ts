@@ -10,7 +10,7 @@ import { ensureFlaggedView } from './services/flagged-view.ts';
 import { haveImages } from './services/images.ts';
 import { expectedServices, runningServices, type ServiceName } from './services/compose.ts';
 import { furnishStore, refuseTakenPorts, startServices } from './services/start-services.ts';
-import { ensureWorkerFolder } from './services/worker-folder.ts';
+import { ensureWorkerFolders } from './services/worker-folder.ts';
 import { type Installation, placesIn, settingsOf } from './settings/installation.ts';
 import { withLock } from './settings/installation-lock.ts';
 import { prepareInstallation } from './settings/prepare-installation.ts';
@@ -50,7 +50,7 @@ export async function up(
         images[name] ? [[name, images[name].id]] : [],
       ),
     );
-    await ensureWorkerFolder(installation, progress);
+    await ensureWorkerFolders(installation, progress);
     const start = (services: readonly ServiceName[]) => startServices(installation, ids, services, progress);
     // If all of them run, one pass is enough; otherwise start first what the others depend on.
     const first = all.every((name) => running.has(name)) ? all : all.filter(isPart);

@@ -9,7 +9,8 @@ type Json = Record<string, unknown>;
 
 /** What every route of this kind may answer beside what it says itself. */
 function problemsOf({ role, method, query, problems = [] }: Route): number[] {
-  const known = role === 'anyone' ? [] : [400, 401, 403, 429, 503];
+  // 404: a tenant that was never made, in the operator's header.
+  const known = role === 'anyone' ? [] : [400, 401, 403, 404, 429, 503];
   const withBody = method === 'GET' ? [] : [400, 408, 413, 415];
   return [...new Set([...known, ...withBody, ...(query ? [400] : []), ...problems, 500])].toSorted((a, b) => a - b);
 }

@@ -120,8 +120,11 @@ export type RerunRequest = z.infer<typeof RerunRequest>;
 const bulk = ['posture', 'stdout', 'stderr'] as const;
 const include = z
   .string()
-  .transform((text) => text.split(','))
-  .pipe(z.array(z.enum(bulk, `must be one or more of ${bulk.join(', ')}, separated by commas`)).max(bulk.length))
+  .regex(
+    /^(?:(?:posture|stdout|stderr)(?:,(?:posture|stdout|stderr)){0,2})?$/,
+    `must be one or more of ${bulk.join(', ')}, separated by commas`,
+  )
+  .transform((text) => bulk.filter((name) => text.split(',').includes(name)))
   .optional()
   .describe(
     'what is left out unless it is asked for, separated by commas: "posture", the isolation that the cell really had; "stdout" and "stderr", which an answer to a wait has in any case',

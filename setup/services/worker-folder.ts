@@ -3,19 +3,27 @@ import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { must } from '../command.ts';
 import type { SetupProgress } from '../progress.ts';
-import type { Installation } from '../settings/installation.ts';
+import { signingFolder } from '@hotcell/record/signer.ts';
+import { type Installation, placesIn } from '../settings/installation.ts';
 import { stopService } from './compose.ts';
 import { workerUser } from './files.ts';
 import { stagedInputs } from './flagged-view.ts';
 
 /**
- * The folder of staged inputs belongs to the worker's user. Where the engine makes the cells the worker is root and needs
- * no folder of its own; when the keeper takes over, what the worker staged as root becomes its new user's.
+ * The folders that the worker writes in belong to its user: staged inputs, and its signing key. Where the engine makes the
+ * cells the worker is root and needs no folder of its own; when the keeper takes over, what the worker left as root becomes
+ * its new user's.
  */
-export async function ensureWorkerFolder(installation: Installation, progress: SetupProgress): Promise<void> {
-  const path = stagedInputs(installation);
-  await mkdir(path, { recursive: true, mode: 0o711 });
+export async function ensureWorkerFolders(installation: Installation, progress: SetupProgress): Promise<void> {
+  const signing = signingFolder(placesIn(installation.home).workerState);
+  const staged = stagedInputs(installation);
+  await mkdir(staged, { recursive: true, mode: 0o711 });
+  await mkdir(signing, { recursive: true, mode: 0o755 });
   if (installation.cells === 'engine') return;
+  for (const path of [staged, signing]) await handOver(installation, path, progress);
+}
+
+async function handOver(installation: Installation, path: string, progress: SetupProgress): Promise<void> {
   const { uid, gid } = workerUser();
   // A worker makes some of these anew when it starts, so they tell whose the last one was.
   const tops = [path, ...(await readdir(path)).map((name) => join(path, name))];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { Result } from '@hotcell/contract/result.ts';
+import { ShownResult } from '@hotcell/contract/api/runs.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -100,7 +100,7 @@ test('a run whose outputs its tenant has no room for keeps those that fit, and i
   const ended = async (code: string) => {
     const body = JSON.stringify({ blocks: [{ language: 'bash', code }] });
     const answer = await producer.ask('POST', '/v1/runs', { key, body, headers: { prefer: 'wait=120' } });
-    return Result.parse(await answer.json());
+    return ShownResult.parse(await answer.json());
   };
   const fits = await ended(`big ${10 * mib}`);
   assert.equal(fits.outcome, 'succeeded');

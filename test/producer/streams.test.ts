@@ -37,8 +37,9 @@ const rowsIn = (ndjson: string) =>
 test('the SDK submits a run, follows its log and returns its result, whatever the outcome', async () => {
   const run = await submit('print one\nprint two\nexit 5');
   assert.equal(textOf(await Array.fromAsync(run.logs())), 'one\ntwo\n');
-  const result = await run.result();
+  const { stdout, stderr, truncated, ...result } = await run.result();
   assert.deepEqual([result.outcome, result.exitCode], ['failed', 5]);
+  assert.deepEqual([stdout, stderr, truncated], ['one\ntwo\n', '', false]);
   assert.deepEqual(await run.show(), result);
 });
 

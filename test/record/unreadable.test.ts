@@ -155,7 +155,7 @@ test('the digest of a result with fields of a newer version stays, so that the n
   const { store, tenant } = house;
   const result = {
     ...emptyResult({ run, tenant, spec: null }, undefined, { outcome: 'rejected', reason: 'r' }, new Date()),
-    evidence: { of: 'a newer version' },
+    ledger: { of: 'a newer version' },
   };
   await store.put(store.record, recordKeys.result(tenant, run), canonical(result));
   const read = await followCommitted({ store, live: house.producer.live, log: house.producer.log }, tenant, run);
