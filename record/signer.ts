@@ -22,9 +22,11 @@ export interface Signer {
 }
 
 /** Where a process keeps its key, in its own state folder; others may read its request. */
-const keyPath = (stateDir: string, role: KeyRole, name: string) => join(stateDir, 'signing', `${role}-${name}.pem`);
+/** In a process's state folder. */
+export const signingFolder = (stateDir: string) => join(stateDir, 'signing');
+const keyPath = (stateDir: string, role: KeyRole, name: string) => join(signingFolder(stateDir), `${role}-${name}.pem`);
 export const requestPath = (stateDir: string, role: KeyRole, name: string) =>
-  join(stateDir, 'signing', `${role}-${name}.request.json`);
+  join(signingFolder(stateDir), `${role}-${name}.request.json`);
 
 /** The key that this process made at its first start under this name. Another name gets another key. */
 export async function openSigner(stateDir: string, role: KeyRole, name: string): Promise<Signer> {
