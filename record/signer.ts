@@ -22,7 +22,6 @@ export interface Signer {
 }
 
 /** Where a process keeps its key, in its own state folder; others may read its request. */
-/** In a process's state folder. */
 export const signingFolder = (stateDir: string) => join(stateDir, 'signing');
 const keyPath = (stateDir: string, role: KeyRole, name: string) => join(signingFolder(stateDir), `${role}-${name}.pem`);
 export const requestPath = (stateDir: string, role: KeyRole, name: string) =>

@@ -38,7 +38,10 @@ describe('the reason says what to do', () => {
   test('a path of the submitter’s machine is told how data comes in', () =>
     assert.match(lackingReason(file('data.csv'), []), /Pass data as an input and read it at \/inputs\/NAME/));
   test('a question at a keyboard is told of params', () =>
-    assert.match(lackingReason({ what: 'keyboard' }, []), /no keyboard\. Pass values as params/));
+    assert.match(
+      lackingReason({ what: 'keyboard' }, []),
+      /keyboard, which a run does not have\. Pass values as params/,
+    ));
   test('the file can be found again in the reason', () => {
     for (const path of ['data.csv', '/inputs/a b.csv'])
       assert.equal(fileNamedIn(`Your code failed. ${lackingReason(file(path), ['x'])}`), path);
