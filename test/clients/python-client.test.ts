@@ -20,6 +20,9 @@ test('outputs, snapshots and DataFrames pass through the Python client unchanged
 test('what fails between a Python program and its result is repeated where that is safe, or named', () =>
   house.passes('test_failures.py'));
 
+test('what a job leaves can’t redirect the caller’s key or flood the caller’s host', () =>
+  house.passes('test_staying.py'));
+
 test('every example of the package’s README runs as it stands', () => house.passes('test_examples.py'));
 
 test('mypy finds nothing in the Python package, at its strictest', async () => {

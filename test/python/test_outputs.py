@@ -5,6 +5,7 @@ import polars
 import pytest
 
 from hotcell import AsyncHotcell, Hotcell, HotcellError, NotFound
+from hotcell.notebook import table_of
 
 writes = """
 import os
@@ -92,4 +93,14 @@ def test_a_notebook_shows_log_pictures_and_tables_and_nothing_of_a_job_as_markup
     )
     page = result._repr_mimebundle_()["text/html"]
     assert "<script>" not in page and "&lt;script&gt;" in page and "&lt;b&gt;" in page
-    assert 'src="data:image/png;base64,cG5n"' in page and "<th>frame</th>" in page
+    assert 'src="data:image/png;base64,cG5n"' in page and "<td>2</td>" in page
+    # A job wrote the Parquet, and its parser is native code.
+    assert f"{result.run}:outputs" in page and "/inputs/run/f.parquet" in page and "<th>" not in page
+    code = "import polars; print(polars.read_parquet('/inputs/run/f.parquet')['frame'].sum())"
+    assert hotcell.run(code, inputs={"run": f"{result.run}:outputs"}).stdout == "7\n"
+
+
+@pytest.mark.parametrize("row", ["x," * 1_000_000, '"' + "x" * 3_000_000, "x\n" * 1_000_000, '"",' * 1_000_000 + "\n" + "y"])
+def test_a_table_of_any_shape_is_a_small_part_of_a_notebooks_page(row: str) -> None:
+    page = table_of(f"first,<b>\n{row}".encode())
+    assert "<td>first</td>" in page and "<b>" not in page and len(page) < 20_000

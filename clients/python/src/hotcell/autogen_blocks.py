@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from hotcell.cell_scripts import CodeFile
+from hotcell.staying import why_it_stays
 
 shells = ("bash", "shell", "sh")
 powershells = ("pwsh", "powershell", "ps1")
@@ -53,7 +54,8 @@ def _program(language: str) -> list[str] | None:
 
 
 def _named(code: str, work_dir: Path) -> str | None:
-    """The name that the first line gives; ValueError if it leads out of the work folder, by dots or by a link."""
+    """The name that the first line gives; ValueError if it leads out of the work folder, by dots or by a link, or
+    may not be in it."""
     first = code.split("\n", 1)[0]
     if not first.startswith("# filename:"):
         return None
@@ -62,7 +64,7 @@ def _named(code: str, work_dir: Path) -> str | None:
         relative = (root / first.split(":")[1].strip()).resolve().relative_to(root)
     except OSError as error:
         raise ValueError("not a file name") from error
-    if str(relative) == "." or "\0" in str(relative):
+    if str(relative) == "." or "\0" in str(relative) or why_it_stays(relative.as_posix()):
         raise ValueError("not a file name")
     return relative.as_posix()
 

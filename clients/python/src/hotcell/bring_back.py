@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Set
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
-from hotcell.cell_scripts import Notes, inside, notes, read_notes
+from hotcell.cell_scripts import Notes, inside, largest_notes, notes, read_notes
 from hotcell.failures import HotcellError
 from hotcell.finished import Result
 from hotcell.landing import Landing
 from hotcell.run_outputs import Outputs
+from hotcell.staying import why_it_stays
 from hotcell.wire import drive
 from hotcell.work_folder import WorkFolder, state_of
 
@@ -18,7 +19,7 @@ from hotcell.work_folder import WorkFolder, state_of
 class Brought(NamedTuple):
     changed: list[str]
     removed: list[str]
-    # Paths with reasons: links and other things that are no regular files, names that a host should not have.
+    # Paths with reasons: links and other things that are not regular files, names that a host should not have.
     not_kept: list[tuple[str, str]]
 
 
@@ -30,10 +31,13 @@ def bring_back(result: Result, folder: WorkFolder, sent: dict[str, str], known: 
         # The folder was never laid out as a whole: what is missing was not removed.
         return brought
     outputs = result.outputs
-    told = notes in outputs
-    said = read_notes(outputs.bytes(notes)) if told else Notes(folder.empty_folders, set(), set())
+    told = _told(outputs, folder.bounds.files)
+    if notes in outputs and told is None:
+        why = f"the call left more empty folders or executable files than {folder.bounds.files}, or very long names of them"
+        brought.not_kept.append(("…", f"{why}: no empty folder is made, and nothing is removed"))
+    said = told or Notes(folder.empty_folders, set(), set())
     with Landing(folder.root) as landing:
-        if _is_whole(result):
+        if told is not None and _is_whole(result):
             brought.removed.extend(_missing(sent, outputs, said.same | refused.keys()))
         for path in brought.removed:
             _remove(landing, folder, path)
@@ -43,15 +47,24 @@ def bring_back(result: Result, folder: WorkFolder, sent: dict[str, str], known: 
             path = file.path.removeprefix(inside)
             if not file.path.startswith(inside) or sent.get(path) == file.sha256:
                 continue
+            if reason := why_it_stays(path):
+                brought.not_kept.append((path, reason))
+                continue
             try:
                 _land(landing, result, path, file.sha256, known, path in said.executable)
                 brought.changed.append(path)
             except OSError as error:
                 brought.not_kept.append((path, f"{error.strerror}: a link or a folder is in its way"))
-        if told:
+        if told is not None:
             _set_modes(landing, folder, sent.keys() - {*brought.changed, *brought.removed}, said.executable)
         _make_folders(landing, said.empty_folders, brought)
     return brought
+
+
+def _told(outputs: Outputs, most: int) -> Optional[Notes]:
+    if notes not in outputs or outputs[notes].size > largest_notes(most):
+        return None
+    return read_notes(outputs.bytes(notes), most)
 
 
 def _missing(sent: dict[str, str], outputs: Outputs, excused: Set[str]) -> list[str]:
@@ -62,11 +75,10 @@ def _missing(sent: dict[str, str], outputs: Outputs, excused: Set[str]) -> list[
 
 
 def _is_whole(result: Result) -> bool:
-    """Whether a file that is not among the outputs was removed. In doubt, it was not: the notes are there unless the
-    collection failed or the job tampered with them, and a cell without memory may have died during the collection."""
+    """Whether a file that is not among the outputs was removed. In doubt, it was not: there are notes that can be
+    read unless the collection failed or the job tampered with them, and a cell without memory may have died during the collection."""
     return (
-        notes in result.outputs
-        and result.outcome in ("succeeded", "failed", "timed_out", "cancelled")
+        result.outcome in ("succeeded", "failed", "timed_out", "cancelled")
         and all(one.path != "…" for one in result.outputs.refused)
     )
 
@@ -94,10 +106,13 @@ def _set_modes(landing: Landing, folder: WorkFolder, unchanged: Set[str], execut
 
 def _make_folders(landing: Landing, empty: list[str], brought: Brought) -> None:
     for path in empty:
+        if reason := why_it_stays(path):
+            brought.not_kept.append((path[:200], reason))
+            continue
         try:
             landing.make_folder(path)
         except (OSError, HotcellError) as error:
-            brought.not_kept.append((path, str(error)))
+            brought.not_kept.append((path[:200], str(error)))
 
 
 def _remove_folders(landing: Landing, removed: list[str], before: set[str], after: set[str]) -> None:

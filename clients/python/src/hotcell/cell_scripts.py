@@ -4,8 +4,9 @@ it at the end comes back, whatever became of the blocks."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
+from hotcell.staying import most_path_bytes
 from hotcell.work_luggage import Luggage
 
 # The name of the input, and of the folder.
@@ -86,8 +87,18 @@ class Notes(NamedTuple):
     same: set[str]
 
 
-def read_notes(content: bytes) -> Notes:
-    """A job can write here what it likes: these are only names, judged later."""
+def largest_notes(most: int) -> int:
+    """Of a folder with so many names of each of the three kinds."""
+    return 3 * most * (most_path_bytes + 2)
+
+
+def read_notes(content: bytes, most: int) -> Optional[Notes]:
+    """A job can write here what it likes: these are only names, judged later. None if there are more of one kind than a
+    work folder may have."""
+    if content.count(b"\0") > 3 * most:
+        return None
     items = content.decode("utf-8", "replace").split("\0")
     kinds = {kind: [item[1:] for item in items if item[:1] == kind] for kind in "dxk"}
+    if max(map(len, kinds.values())) > most:
+        return None
     return Notes(kinds["d"], set(kinds["x"]), set(kinds["k"]))

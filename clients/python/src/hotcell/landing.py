@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Optional
 
 from hotcell.failures import DamagedOutput, HotcellError
+from hotcell.staying import is_installation
 from hotcell.wire import drive
 
 _folder_flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -23,6 +24,13 @@ def parts_of(path: str) -> list[str]:
     parts = path.split("/")
     if path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise HotcellError("invalid", f"{path!r} is not a plain relative path, and is not written.")
+    if is_installation(path):
+        # A job that writes an installation's settings chooses where the caller's next client goes.
+        raise HotcellError(
+            "invalid",
+            f"{path!r} is an installation's own file, and is not written.",
+            hint="Name the other files, or have the job write it to another folder.",
+        )
     return parts
 
 

@@ -1,4 +1,5 @@
-"""Where the API is and which key to use: as passed, from the environment, or from a local installation's files."""
+"""Where the API is and which key to use: both as passed or from the environment, or both from a local installation's
+files. A job can write files, so a key from elsewhere never goes to an address from a file."""
 
 from __future__ import annotations
 
@@ -18,23 +19,45 @@ class Settings(NamedTuple):
 def find_settings(url: Optional[str], api_key: Optional[str], tenant: Optional[str]) -> Settings:
     url = url or os.environ.get("HOTCELL_URL")
     api_key = api_key or os.environ.get("HOTCELL_API_KEY")
-    home = None if url and api_key else _home()
-    url = url or (_setting(home, "HOTCELL_URL") if home else None)
+    if not url and not api_key:
+        url, api_key = _installed()
     if not url:
         raise HotcellError(
             "invalid",
-            "No address of the API.",
-            hint="Pass url or set HOTCELL_URL, for example to http://127.0.0.1:7411. A local installation is found "
-            "from its checkout or by HOTCELL_HOME.",
+            "An API key, but no address of the API.",
+            hint="Pass url or set HOTCELL_URL, for example to http://127.0.0.1:7411. The address in a local "
+            "installation's files is used only with the key in the same files.",
         )
     if not url.startswith(("http://", "https://")):
         raise HotcellError("invalid", f"{url} is not an address of the API: it must begin with http:// or https://.")
-    api_key = api_key or (_kept_key(home) if home else None)
     if not api_key:
         raise NotAuthenticated(
-            "unauthenticated", "No API key.", hint="Pass api_key or set HOTCELL_API_KEY. ./hotcell up creates a key."
+            "unauthenticated",
+            f"No API key for {url}.",
+            hint="Pass api_key or set HOTCELL_API_KEY. The key in a local installation's files is used only with the "
+            "address in the same files.",
         )
     return Settings(url.rstrip("/"), api_key, tenant)
+
+
+def _installed() -> tuple[str, str]:
+    home = _home()
+    url = _setting(home, "HOTCELL_URL") if home else None
+    if home is None or not url:
+        raise HotcellError(
+            "invalid",
+            "No address of the API.",
+            hint="Pass url and api_key, or set HOTCELL_URL, for example to http://127.0.0.1:7411, and HOTCELL_API_KEY. "
+            "A local installation is found from its checkout or by HOTCELL_HOME.",
+        )
+    api_key = _kept_key(home)
+    if not api_key:
+        raise NotAuthenticated(
+            "unauthenticated",
+            f"No API key in {home / 'credentials'}.",
+            hint="./hotcell up creates a key. Or pass url and api_key, or set HOTCELL_URL and HOTCELL_API_KEY.",
+        )
+    return url, api_key
 
 
 def _home() -> Optional[Path]:

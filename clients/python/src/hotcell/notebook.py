@@ -20,6 +20,9 @@ _largest = 4 * 1024 * 1024
 _most_shown = 8
 _log_shown = 20_000
 _rows_shown = 10
+_cells_shown = 50
+_cell_shown = 200
+_table_read = 64 * 1024
 
 
 def page_of(result: Result) -> str:
@@ -38,7 +41,9 @@ def _output(result: Result, file: RunOutputsFile) -> str:
     name = html.escape(file.path)
     plain = f"<div>{name}, {file.size} bytes</div>"
     ending = file.path.rpartition(".")[2].lower()
-    if file.size > _largest or ending not in (*_pictures, "csv", "parquet"):
+    if ending == "parquet":
+        return plain + _how_to_read(result, file.path)
+    if file.size > _largest or ending not in (*_pictures, "csv"):
         return plain
     try:
         data = result.outputs.bytes(file.path)
@@ -47,27 +52,30 @@ def _output(result: Result, file: RunOutputsFile) -> str:
     if ending in _pictures:
         source = f"data:image/{_pictures[ending]};base64,{base64.b64encode(data).decode()}"
         return f'<div>{name}<br><img alt="{name}" src="{source}"></div>'
-    return plain + (_table(data) if ending == "csv" else _frame(data))
+    return plain + table_of(data)
 
 
-def _table(data: bytes) -> str:
-    rows = csv.reader(io.StringIO(data.decode("utf-8", "replace")))
+def table_of(data: bytes) -> str:
+    text = data[:_table_read].decode("utf-8", "replace")
+    if len(data) > _table_read:
+        # The last line that was read may be half a line.
+        text = text.rpartition("\n")[0] or text
+    rows = csv.reader(io.StringIO(text))
     try:
         shown = [row for row, _ in zip(rows, range(_rows_shown + 1))]
     except csv.Error:
         return ""
-    cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in shown]
-    return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+    return f"<table>{''.join(f'<tr>{_cells(row)}</tr>' for row in shown)}</table>"
 
 
-def _frame(data: bytes) -> str:
-    """Only where pandas is installed."""
-    try:
-        import pandas
-    except ImportError:
-        return ""
-    try:
-        return str(pandas.read_parquet(io.BytesIO(data)).head(_rows_shown).to_html())
-    except Exception:
-        # A job wrote the file: it need not be what its name says, and pandas raises many kinds of errors.
-        return ""
+def _cells(row: list[str]) -> str:
+    shown = [cell if len(cell) <= _cell_shown else f"{cell[:_cell_shown]}…" for cell in row[:_cells_shown]]
+    more = ["…"] if len(row) > _cells_shown else []
+    return "".join(f"<td>{html.escape(cell)}</td>" for cell in [*shown, *more])
+
+
+def _how_to_read(result: Result, path: str) -> str:
+    """Parsers of Parquet are native code, and a job wrote the file: it is not opened on the caller's machine."""
+    inputs = html.escape(f'inputs={{"run": "{result.run}:outputs"}}')
+    code = html.escape(f"polars.read_parquet({f'/inputs/run/{path}'!r})")
+    return f"<div>Not opened here. Read it in a run of its own with <code>{inputs}</code>: <code>{code}</code></div>"
