@@ -19,6 +19,12 @@ export class StoredRoom {
   refusal: HotcellError | undefined;
   /** Used for what may turn out not to be stored. */
   #used = 0;
+  /** What may be stored uncounted until the count is asked again: the tenant has a quota and was not measured yet. */
+  #uncounted = 0;
+  /** The measurement on top of which was taken. */
+  #measurement: string | undefined;
+  /** Part of what was taken is not in the count now. The room does not know which part, so it gives back nothing used. */
+  #isMixed = false;
 
   constructor(stored: StoredBytes | undefined, tenant: string) {
     this.#stored = stored;
@@ -27,10 +33,15 @@ export class StoredRoom {
 
   async take(bytes: number): Promise<void> {
     if (!this.#stored || !this.#isBounded) return;
-    if (this.#left < bytes) await this.#ask(this.#stored, bytes - this.#left);
+    while (this.#isBounded && this.#left < bytes && this.#uncounted < bytes)
+      await this.#ask(this.#stored, bytes - this.#left);
     if (!this.#isBounded) return;
+    if (this.#left < bytes) {
+      this.#uncounted -= bytes;
+      return;
+    }
     this.#left -= bytes;
-    this.#used += bytes;
+    if (!this.#isMixed) this.#used += bytes;
   }
 
   /** What was taken is stored. Gives back the rest. */
@@ -45,7 +56,8 @@ export class StoredRoom {
     this.#used -= used;
     this.#left = 0;
     // Lost with Valkey, or measured again.
-    if (used + left > 0) await this.#stored?.giveBack(this.#tenant, used + left).catch(() => undefined);
+    if (used + left > 0 && this.#measurement !== undefined)
+      await this.#stored?.giveBack(this.#tenant, used + left, this.#measurement).catch(() => undefined);
   }
 
   /** Puts that many bytes. False of it: they had been there. */
@@ -69,7 +81,7 @@ export class StoredRoom {
 
   async #ask(stored: StoredBytes, bytes: number): Promise<void> {
     const block = Math.max(bytes, blockBytes);
-    const free: GrantedBytes = { granted: true, counted: 0, used: 0, limit: 0 };
+    const free: GrantedBytes = { granted: true, counted: 0, used: 0, limit: 0, measurement: '' };
     const whole = await stored.take(this.#tenant, block).catch(() => free);
     const exact = whole.granted || block === bytes ? whole : await stored.take(this.#tenant, bytes).catch(() => free);
     if (!exact.granted) {
@@ -78,8 +90,24 @@ export class StoredRoom {
       this.refusal = quotaExceeded(this.#tenant, 'storedBytes', { limit: exact.limit, used, needed });
       throw this.refusal;
     }
-    this.#isBounded = exact.counted > 0;
+    this.#isBounded = exact.limit > 0;
+    if (exact.counted === 0) {
+      this.#isMixed = true;
+      // What was left of a count that is gone can't be used with this.
+      this.#left = 0;
+      this.#uncounted = block;
+      return;
+    }
+    if (this.#measurement !== exact.measurement) this.#begin(exact.measurement);
     this.#left += exact.counted;
+  }
+
+  /** What was taken before is not in the count of another measurement. */
+  #begin(measurement: string): void {
+    this.#isMixed ||= this.#measurement !== undefined;
+    this.#measurement = measurement;
+    this.#left = 0;
+    this.#used = 0;
   }
 }
 

@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { bytesQuota, runningQuotas } from '../queue/queue-names.ts';
 import { ValkeyConnection } from './valkey-connection.ts';
 
 const takeScript = `
-  local quotas, stored, since = KEYS[1], KEYS[2], KEYS[3]
+  local quotas, stored, since, begun = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
   local tenant, bytes = ARGV[1], tonumber(ARGV[2])
   local limit = redis.call('HGET', quotas, tenant .. '${bytesQuota}') or redis.call('HGET', quotas, '*${bytesQuota}')
-  if not limit or tonumber(limit) >= ${Number.MAX_SAFE_INTEGER} then return { 1, 0, '0', '0' } end
+  if not limit or tonumber(limit) >= ${Number.MAX_SAFE_INTEGER} then return { 1, 0, '0', '0', '' } end
   local used = tonumber(redis.call('HGET', stored, tenant) or '0')
-  if used + bytes > tonumber(limit) then return { 0, 0, tostring(used), limit } end
+  if used + bytes > tonumber(limit) then return { 0, 0, tostring(used), limit, '' } end
   local counted = 0
   for _, key in ipairs({ stored, since }) do
     if redis.call('HEXISTS', key, tenant) == 1 then
@@ -15,10 +16,12 @@ const takeScript = `
       counted = 1
     end
   end
-  return { 1, counted, tostring(used), limit }`;
+  return { 1, counted, tostring(used), limit, redis.call('HGET', begun, tenant) or '' }`;
 
+/** A measurement that began after they were taken has not counted them: to subtract them would hide others. */
 const giveBackScript = `
-  for _, key in ipairs(KEYS) do
+  if (redis.call('HGET', KEYS[3], ARGV[1]) or '') ~= ARGV[3] then return end
+  for _, key in ipairs({ KEYS[1], KEYS[2] }) do
     if redis.call('HEXISTS', key, ARGV[1]) == 1 then redis.call('HINCRBY', key, ARGV[1], -ARGV[2]) end
   end`;
 
@@ -41,7 +44,10 @@ export interface GrantedBytes {
   /** By what the count grew: nothing, where the tenant has no quota or was not measured yet. */
   counted: number;
   used: number;
+  /** Zero without a quota. */
   limit: number;
+  /** The measurement that had begun last when they were taken. */
+  measurement: string;
 }
 
 /**
@@ -51,15 +57,16 @@ export interface GrantedBytes {
 export class StoredBytes extends ValkeyConnection {
   /** Counts bytes that are about to be stored, unless they exceed the tenant's quota. */
   async take(tenant: string, bytes: number): Promise<GrantedBytes> {
-    const keys = [this.key(runningQuotas), this.#stored, this.#since];
+    const keys = [this.key(runningQuotas), this.#stored, this.#since, this.#begun];
     const answer = await this.ask((redis) => redis.eval(takeScript, keys.length, ...keys, tenant, bytes));
-    const [granted, counted, used, limit] = answer as [number, number, string, string];
-    return { granted: granted === 1, counted: counted * bytes, used: Number(used), limit: Number(limit) };
+    const [granted, counted, used, limit, measurement] = answer as [number, number, string, string, string];
+    return { granted: granted === 1, counted: counted * bytes, used: Number(used), limit: Number(limit), measurement };
   }
 
   /** They were not stored, or had been before. */
-  async giveBack(tenant: string, bytes: number): Promise<void> {
-    await this.ask((redis) => redis.eval(giveBackScript, 2, this.#stored, this.#since, tenant, bytes));
+  async giveBack(tenant: string, bytes: number, measurement: string): Promise<void> {
+    const keys = [this.#stored, this.#since, this.#begun];
+    await this.ask((redis) => redis.eval(giveBackScript, keys.length, ...keys, tenant, bytes, measurement));
   }
 
   async used(tenant: string): Promise<number | undefined> {
@@ -69,7 +76,9 @@ export class StoredBytes extends ValkeyConnection {
 
   /** From now on, what is added is counted beside the measurement. */
   async beginMeasuring(tenant: string): Promise<void> {
-    await this.ask((redis) => redis.hset(this.#since, tenant, 0));
+    await this.ask((redis) =>
+      redis.multi().hset(this.#since, tenant, 0).hset(this.#begun, tenant, randomUUID()).exec(),
+    );
   }
 
   async measured(tenant: string, bytes: number): Promise<void> {
@@ -95,7 +104,7 @@ export class StoredBytes extends ValkeyConnection {
     const gone = known.filter((tenant) => !tenants.has(tenant));
     if (gone.length > 0)
       await this.send((pipe) => {
-        for (const key of [this.#stored, this.#since, this.#measured]) pipe.hdel(key, ...gone);
+        for (const key of [this.#stored, this.#since, this.#begun, this.#measured]) pipe.hdel(key, ...gone);
         return pipe;
       });
   }
@@ -105,6 +114,9 @@ export class StoredBytes extends ValkeyConnection {
   }
   get #since(): string {
     return this.key('stored-since');
+  }
+  get #begun(): string {
+    return this.key('stored-begun');
   }
   get #measured(): string {
     return this.key('stored-measured');

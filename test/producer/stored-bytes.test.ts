@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { ShownResult } from '@hotcell/contract/api/runs.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
+import { StoredRoom } from '@hotcell/record/stored-room.ts';
 import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
@@ -93,6 +94,29 @@ test('a count that was lost is measured again from the record', async () => {
   await house.store.delete(house.store.record, recordKeys.cas(tenant, sha256(filled(mib, 6))));
   await house.producer.live.stored.measureAgain();
   await isMeasured(tenant, 12 * mib + 3);
+});
+
+test('bytes that were taken before a measurement began are not subtracted from its figure', async () => {
+  const { tenant } = await bounded(30 * mib);
+  const { stored } = house.producer.live;
+  const early = await stored.take(tenant, 5 * mib);
+  await stored.beginMeasuring(tenant);
+  const meanwhile = await stored.take(tenant, 2 * mib);
+  await stored.measured(tenant, mib);
+  await stored.giveBack(tenant, 5 * mib, early.measurement);
+  assert.equal(await used(tenant), 3 * mib);
+  await stored.giveBack(tenant, 2 * mib, meanwhile.measurement);
+  assert.equal(await used(tenant), mib);
+});
+
+test('work that begins before its tenant is measured is bounded once the tenant is', async () => {
+  const { tenant } = await bounded(30 * mib);
+  const { stored } = house.producer.live;
+  await stored.keepOnly(new Set());
+  const room = new StoredRoom(stored, tenant);
+  await room.take(mib);
+  await until(`${tenant} is measured`, async (note) => note(await used(tenant)) !== null);
+  await assert.rejects(room.take(40 * mib), { code: 'quota_exceeded' });
 });
 
 test('a run whose outputs its tenant has no room for keeps those that fit, and its result says which quota, use and limit', async () => {
