@@ -75,7 +75,7 @@ const Period = z.strictObject({
 });
 export type Period = z.infer<typeof Period>;
 
-/** So many changes are remembered; ticks of older ones that nobody decided are forgotten. */
+/** So many changes are remembered; undecided ticks of older ones are forgotten. */
 export const mostPeriods = 20;
 
 export const Stopped = z.strictObject({

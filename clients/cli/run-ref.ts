@@ -17,7 +17,7 @@ export async function runNamed(client: Hotcell, said: string): Promise<Run> {
   return client.runById(suffix === undefined || digits === undefined ? said : await runEndingIn(client, digits));
 }
 
-/** The label of runs that a command makes for itself, like a comparison of tables: nobody means them by `@last`. */
+/** The label of runs that a command makes for itself, like a comparison of tables: `@last` passes over them. */
 export const helperLabel = 'hotcell-helper';
 
 async function lastRun(client: Hotcell, back: number): Promise<string> {

@@ -83,7 +83,7 @@ class AsyncHotcell:
         return AsyncRun(self.calls, accepted.run, accepted.warnings or [])
 
     def run_by_id(self, run: str) -> AsyncRun:
-        """A handle of a run that was submitted earlier, also by somebody else."""
+        """A handle of a run that was submitted earlier, also by another client."""
         return AsyncRun(self.calls, run, [])
 
     async def runs(self, **query: Any) -> RunPage:

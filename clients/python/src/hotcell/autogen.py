@@ -35,7 +35,7 @@ class HotcellCommandLineCodeExecutor(CodeExecutor, Component[HotcellCommandLineC
     """Takes every option of DockerCommandLineCodeExecutor, or refuses it by name and says what to do instead.
 
     Beyond them: `policy` and `inputs` of every call's run, and where the API is (`url`, `api_key`; by default
-    HOTCELL_URL and HOTCELL_API_KEY, or a local installation's files). A call starts the executor if nobody did. Calls
+    HOTCELL_URL and HOTCELL_API_KEY, or a local installation's files). A call starts the executor if needed. Calls
     may overlap and may come from any event loop.
     """
 
@@ -209,7 +209,7 @@ class HotcellCommandLineCodeExecutor(CodeExecutor, Component[HotcellCommandLineC
         call = WorkCall(room, options, self._timeout)
         self._calls.add(call)
         try:
-            # The token calls back under its lock, in the thread of whoever cancels: `cancel` only starts a thread.
+            # The token calls back under its lock, in the thread that cancels: `cancel` only starts a thread.
             token.add_callback(call.cancel)
             running = asyncio.ensure_future(in_thread(lambda: call.run(self.work_dir, code)))
             try:

@@ -84,7 +84,7 @@ def _is_whole(result: Result) -> bool:
 
 
 def _remove(landing: Landing, folder: WorkFolder, path: str) -> None:
-    """What somebody changed on the host meanwhile stays."""
+    """What changed on the host meanwhile stays."""
     there = landing.state(path)
     if there is not None and (path not in folder.files or state_of(there) == folder.files[path]):
         landing.remove(path)

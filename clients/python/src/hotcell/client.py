@@ -84,7 +84,7 @@ class Hotcell:
         return Run(self.calls, accepted.run, accepted.warnings or [])
 
     def run_by_id(self, run: str) -> Run:
-        """A handle of a run that was submitted earlier, also by somebody else."""
+        """A handle of a run that was submitted earlier, also by another client."""
         return Run(self.calls, run, [])
 
     def runs(self, **query: Any) -> RunPage:

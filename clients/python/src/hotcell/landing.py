@@ -113,7 +113,7 @@ class Landing:
             return None
 
     def remove(self, path: str) -> None:
-        """A file, and nothing else: what is a folder or a link by now, somebody else put there."""
+        """A file, and nothing else: another program put a folder or link there."""
         *folders, name = parts_of(path)
         with suppress(OSError):
             with self._folder(folders, make=False) as fd:

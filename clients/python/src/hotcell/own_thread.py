@@ -19,7 +19,7 @@ async def in_thread(work: Callable[[], T]) -> T:
         try:
             loop.call_soon_threadsafe(lambda: None if done.done() else end())
         except RuntimeError:
-            # The loop was closed, and nobody waits any more.
+            # The loop was closed, and no caller waits any more.
             pass
 
     def run() -> None:

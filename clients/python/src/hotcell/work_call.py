@@ -25,7 +25,7 @@ from hotcell.work_luggage import Luggage, Packer
 if TYPE_CHECKING:
     from hotcell.policy_answers import PolicyView
 
-# Somebody else may write into the folder while it is packed.
+# Another program may write into the folder while it is packed.
 _tries = 4
 # For so long a policy is taken to be as it was.
 _policy_seconds = 60.0
@@ -144,7 +144,7 @@ class WorkCall:
         try:
             run.cancel("the caller cancelled the call")
         except HotcellError:
-            # Whoever waits for the result learns why the API can't be reached.
+            # The caller that waits for the result learns why the API can't be reached.
             pass
 
 
