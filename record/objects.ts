@@ -127,7 +127,7 @@ export const objects = {
     'snapshots/<tenant>/records/<id>.json',
     recordKeys.snapshotRecord,
     SnapshotRecord,
-    'latest',
+    'swap',
     both,
     'referenced',
   ),

@@ -1,5 +1,6 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { FoundObject } from '@hotcell/outside/store/store-list.ts';
 import type { z } from 'zod';
 import type { Buckets } from './buckets.ts';
@@ -156,6 +157,32 @@ export async function swap<At extends readonly unknown[], S extends z.ZodType>(
   const condition = before ? { ifMatch: before.etag } : { ifAbsent: true };
   const { bytes } = await hashedForm(value);
   return (await store.put(store[kind.bucket], kind.key(...at), bytes, { ...json, ...condition })).etag;
+}
+
+/** This many losses in a row are not a race. */
+const mostSwaps = 50;
+
+/**
+ * Puts what `next` makes of what stands there, over exactly that; where another writer was first, it looks again. Where
+ * `next` answers undefined, nothing is put. Answers what stands there afterwards.
+ */
+export async function change<At extends readonly unknown[], S extends z.ZodType>(
+  store: Buckets,
+  kind: Kind<At, S, 'swap'>,
+  next: (before: Stored<z.output<S>> | undefined) => z.output<S> | undefined,
+  ...at: At
+): Promise<z.output<S> | undefined> {
+  for (let tries = 1; ; tries++) {
+    const before = await readStored(store, kind, ...at);
+    const after = next(before);
+    if (after === undefined) return before?.value;
+    try {
+      await swap(store, kind, after, before, ...at);
+      return after;
+    } catch (error) {
+      if (!(error instanceof PreconditionFailed) || tries >= mostSwaps) throw error;
+    }
+  }
 }
 
 /** Its name is the digest of its bytes, so the same bytes may be there already. */

@@ -2,12 +2,11 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { type NameVersion, SnapshotName } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
-import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from './buckets.ts';
 import { recordKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import type { SnapshotNameRecord } from './schemas.ts';
-import { readValue, readStored, swap } from './read-write.ts';
+import { change, readValue, type Stored } from './read-write.ts';
 
 export async function readName(store: Buckets, tenant: string, name: string): Promise<SnapshotNameRecord | undefined> {
   parseAs(SnapshotName, name, `the name ${JSON.stringify(name)}`);
@@ -51,39 +50,28 @@ export async function publishName(
 ): Promise<void> {
   parseAs(SnapshotName, name, `the name ${JSON.stringify(name)}`);
   const entry = { snapshot, at: at.toISOString(), by };
-  for (let tries = 1; ; tries++) {
-    const before = await readStored(store, objects.name, tenant, name);
+  const moved = (before: Stored<SnapshotNameRecord> | undefined): SnapshotNameRecord | undefined => {
     const history = before?.value.history ?? [];
-    if (history.some((h) => h.by === by && h.at === entry.at && h.snapshot === snapshot)) return;
+    if (history.some((h) => h.by === by && h.at === entry.at && h.snapshot === snapshot)) return undefined;
     const all = [...history, entry].toSorted((a, b) => a.at.localeCompare(b.at));
     const after = all.slice(-keptHistory);
     const forgotten = (before?.value.forgotten ?? 0) + all.length - after.length;
     // A publication that is made up for so late that the history has forgotten its time changes nothing.
-    if (!after.includes(entry)) return;
-    try {
-      const moved = { version: 1, name, history: after, ...(forgotten > 0 && { forgotten }) } as const;
-      await swap(store, objects.name, moved, before, tenant, name);
-      return;
-    } catch (error) {
-      // Another writer moved it in between: look again. This many losses in a row are not a race.
-      if (!(error instanceof PreconditionFailed) || tries >= 50) throw error;
-    }
-  }
+    if (!after.includes(entry)) return undefined;
+    return { version: 1, name, history: after, ...(forgotten > 0 && { forgotten }) };
+  };
+  await change(store, objects.name, moved, tenant, name);
 }
 
 /** Takes a name out of use. Its history stays, and publishing brings it back. Answers whether there was one. */
 export async function removeName(store: Buckets, tenant: string, name: string, by: string): Promise<boolean> {
-  for (let tries = 1; ; tries++) {
-    const before = await readStored(store, objects.name, tenant, name);
-    if (!before || before.value.removed) return false;
-    try {
-      const removed = { by, at: new Date().toISOString() };
-      await swap(store, objects.name, { ...before.value, removed }, before, tenant, name);
-      return true;
-    } catch (error) {
-      if (!(error instanceof PreconditionFailed) || tries >= 50) throw error;
-    }
-  }
+  let isThere = false;
+  const removed = (before: Stored<SnapshotNameRecord> | undefined) => {
+    isThere = before !== undefined && !before.value.removed;
+    return before && isThere ? { ...before.value, removed: { by, at: new Date().toISOString() } } : undefined;
+  };
+  await change(store, objects.name, removed, tenant, name);
+  return isThere;
 }
 
 /** The newest entry is where the name points; runs say themselves what they published. */

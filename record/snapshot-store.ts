@@ -2,7 +2,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from './layout.ts';
 import { objects } from './objects.ts';
-import { put, readValue, readStored } from './read-write.ts';
+import { change, readValue, type Stored } from './read-write.ts';
 import { type Location, refuseNames, type SnapshotEntry, type SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { withObjects } from './long-objects.ts';
 import { bytesOfEntries, longWork } from './long-work.ts';
@@ -78,12 +78,13 @@ export async function putSnapshot(
  * reference never takes the place of a copy, everything else does.
  */
 async function putSnapshotRecord(store: Buckets, tenant: string, record: SnapshotRecord): Promise<void> {
-  const before = await readStored(store, objects.snapshot, tenant, record.snapshot);
-  const better = before?.value.mode === 'copy' && record.mode === 'reference';
-  const asBefore = before && !before.value.removed && (better || before.value.locations === record.locations);
-  const kept = asBefore ? before.value : record;
-  if (kept === before?.value && youngEnough(before.modified)) return;
-  await put(store, objects.snapshot, kept, tenant, record.snapshot);
+  const kept = (before: Stored<SnapshotRecord> | undefined) => {
+    const better = before?.value.mode === 'copy' && record.mode === 'reference';
+    const asBefore = before && !before.value.removed && (better || before.value.locations === record.locations);
+    if (!asBefore) return record;
+    return youngEnough(before.modified) ? undefined : before.value;
+  };
+  await change(store, objects.snapshot, kept, tenant, record.snapshot);
 }
 
 export async function snapshotRecord(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
@@ -95,14 +96,11 @@ export async function snapshotRecord(store: Buckets, tenant: string, id: Digest)
  * Takes a snapshot out of use: no list has it and no new run gets it. What was accepted before goes on with it, and the
  * bytes stay until the collector finds that nothing needs them. Freezing the same content again brings it back.
  */
-export async function removeSnapshot(
-  store: Buckets,
-  tenant: string,
-  record: SnapshotRecord,
-  by: string,
-): Promise<void> {
+export async function removeSnapshot(store: Buckets, tenant: string, id: Digest, by: string): Promise<void> {
   const removed = { by, at: new Date().toISOString() };
-  await put(store, objects.snapshot, { ...record, removed }, tenant, record.snapshot);
+  const without = (before: Stored<SnapshotRecord> | undefined) =>
+    before && !before.value.removed ? { ...before.value, removed } : undefined;
+  await change(store, objects.snapshot, without, tenant, id);
 }
 
 /** The ids of a tenant's snapshots in their order, from one on. */
@@ -116,14 +114,21 @@ export async function* snapshotsOf(store: Buckets, tenant: string, after?: strin
 /**
  * The snapshot as something new is going to use it. A record that is old is put again, unchanged: the collector, which
  * removes what has long been unused, sees that it is used again. It looks twice, and waits longer in between than this
- * takes.
+ * takes. A person's removal in between stays: the record is put over exactly the one that was read.
  */
 export async function useSnapshot(store: Buckets, tenant: string, id: Digest): Promise<SnapshotRecord | undefined> {
   const begun = Date.now();
-  const found = await readStored(store, objects.snapshot, tenant, id);
-  if (!found || found.value.removed) return undefined;
-  if (!youngEnough(found.modified)) {
-    await put(store, objects.snapshot, found.value, tenant, id);
+  let old: SnapshotRecord | undefined;
+  const used = (before: Stored<SnapshotRecord> | undefined) => {
+    // The collector removed it since we read it, and looks again before it removes more.
+    if (!before) return old;
+    if (before.value.removed || youngEnough(before.modified)) return undefined;
+    old = before.value;
+    return old;
+  };
+  const found = await change(store, objects.snapshot, used, tenant, id);
+  if (!found || found.removed) return undefined;
+  if (old) {
     if (Date.now() - begun > collectorWaitsMs / 2)
       throw new HotcellError(
         'store_unavailable',
@@ -132,7 +137,7 @@ export async function useSnapshot(store: Buckets, tenant: string, id: Digest): P
     // It may have been gone before we put its record back: then the record is all there is of it.
     if (!(await store.head(store.record, recordKeys.manifest(tenant, id)))) return undefined;
   }
-  return found.value;
+  return found;
 }
 
 const gone = (what: string) =>

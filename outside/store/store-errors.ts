@@ -9,7 +9,9 @@ const nameOf = (error: unknown) => (error instanceof Error ? error.name : '');
 export function explained(error: unknown, verb: string, bucket: string, key: string): Error {
   if (error instanceof HotcellError) return error;
   const status = httpStatusOf(error);
-  if (status === 412) return new PreconditionFailed(bucket, key, error);
+  // 404 is what a write over a certain version gets where the object was removed.
+  if (status === 412 || (verb === 'put' && nameOf(error) === 'NoSuchKey'))
+    return new PreconditionFailed(bucket, key, error);
   if (status === 403)
     return new HotcellError('forbidden', `The store does not let this process ${verb} ${bucket}/${key}.`, {
       cause: error,

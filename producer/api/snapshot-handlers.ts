@@ -85,15 +85,14 @@ export function snapshotHandlers(producer: Producer) {
     },
 
     async removeSnapshot({ caller: { tenant, key }, params: { snapshot } }) {
-      const record = await recordOf(deps, tenant, snapshot);
-      const id = record.snapshot;
+      const { snapshot: id } = await recordOf(deps, tenant, snapshot);
       const names = (await namesBySnapshot(store, tenant)).get(id) ?? [];
       if (names.length > 0)
         throw new HotcellError(
           'conflict',
           `${id} is what ${names.join(', ')} ${names.length === 1 ? 'points' : 'point'} to. Move or remove the name first (DELETE /v1/snapshot-names/${names[0]}).`,
         );
-      await removeSnapshot(store, tenant, record, `key ${key}`);
+      await removeSnapshot(store, tenant, id, `key ${key}`);
       return { id };
     },
 
