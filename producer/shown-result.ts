@@ -38,9 +38,17 @@ async function postureFor({ store }: Producer, { posture, tenant }: Result, { in
   return { posture: await wholePosture(store, tenant, posture) };
 }
 
-async function streamsFor(producer: Producer, { tenant, run }: Result, { include, waited, signal }: Shown) {
-  const asked = (['stdout', 'stderr'] as const).filter((name) => include?.includes(name));
-  if (asked.length === 0 && !waited) return {};
+const askedStreams = ({ include }: Pick<Shown, 'include'>) =>
+  (['stdout', 'stderr'] as const).filter((name) => include?.includes(name));
+
+export function readsLog(shown: Pick<Shown, 'include' | 'waited'>): boolean {
+  return shown.waited === true || askedStreams(shown).length > 0;
+}
+
+async function streamsFor(producer: Producer, { tenant, run }: Result, shown: Shown) {
+  if (!readsLog(shown)) return {};
+  const { waited, signal } = shown;
+  const asked = askedStreams(shown);
   try {
     const { truncated, ...texts } = await streamTexts(readLog(producer, { tenant, run }, { signal }));
     const wanted = waited ? texts : Object.fromEntries(asked.map((name) => [name, texts[name]]));

@@ -7,7 +7,7 @@ import { listRuns } from '../list-runs.ts';
 import type { GiveBack } from '@hotcell/outside/process/fair-share.ts';
 import type { Producer } from '../producer.ts';
 import { rerun } from '../rerun.ts';
-import { briefResult, briefView, shownResult } from '../shown-result.ts';
+import { briefResult, briefView, readsLog, shownResult } from '../shown-result.ts';
 import { requireSpec, runIdOf, specOf, viewOf } from '../view-run.ts';
 import type { Handlers } from './register-routes.ts';
 import { endsWith, heldFor } from './streams.ts';
@@ -43,7 +43,11 @@ export function runHandlers(producer: Producer) {
       const view = await viewOf(producer, tenant, run);
       const seconds = secondsOf(headers.prefer);
       const shown = { include, waited: seconds > 0, signal: endsWith(reply, producer) };
-      if (isFinished(view)) return await shownResult(producer, view, shown);
+      if (isFinished(view)) {
+        // What the program wrote is a log that is read, and holds as much as one.
+        if (readsLog(shown)) heldFor(reply, streams.take(tenant));
+        return await shownResult(producer, view, shown);
+      }
       if (seconds === 0) return view;
       const place = streams.take(tenant);
       const result = await resultWithin(producer, reply, { tenant, run, seconds, place });

@@ -75,6 +75,8 @@ test('a tenant at its quota of open streams gets 429, also for a wait, and has r
   const key = await producer.key('submitter', tenant);
   await producer.ask('PUT', `/v1/quotas/${tenant}`, { key: operator, body: '{"openStreams":1}' });
   const { run } = Submitted.parse(await (await producer.ask('POST', '/v1/runs', { body, key })).json());
+  const tooLong = JSON.stringify({ blocks: [{ language: 'bash', code: 'true' }], limits: { timeoutSeconds: 80_000 } });
+  const { run: ended } = await problemOf(await producer.ask('POST', '/v1/runs', { body: tooLong, key }));
   const ends = new AbortController();
   const stream = await producer.ask('GET', `/v1/runs/${run}/events`, { key, signal: ends.signal });
   assert.equal(stream.status, 200);
@@ -87,6 +89,14 @@ test('a tenant at its quota of open streams gets 429, also for a wait, and has r
     const { status, quota, limit, used } = await problemOf(refused);
     assert.deepEqual([status, quota, limit, used], [429, 'openStreams', 1, 1]);
   }
+  const finished = await producer.ask('GET', `/v1/runs/${String(ended)}`, { key });
+  assert.equal(finished.status, 200, 'a result without its log holds no place');
+  await finished.text();
+  for (const query of ['?include=stdout', '?include=stdout,stderr'])
+    assert.equal(
+      (await problemOf(await producer.ask('GET', `/v1/runs/${String(ended)}${query}`, { key })))['quota'],
+      'openStreams',
+    );
   // What is accepted is answered: without the wait.
   assert.equal((await producer.ask('POST', '/v1/runs', { ...wait, body })).status, 202);
   ends.abort();
