@@ -1,5 +1,6 @@
 import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { ensureEngine } from './engine/ensure-engine.ts';
+import { chooseCellsHere } from './cells/cells-choice.ts';
 import type { ShippedImage } from './images/catalogue.ts';
 import type { EnsuredImage } from './images/ensure-images.ts';
 import { prepareKeeper } from './keeper/prepare-keeper.ts';
@@ -33,9 +34,12 @@ export async function up(
   options: { yes: boolean },
 ): Promise<Installation> {
   const { home } = await settingsOf(env);
-  await preflight(home, await ensureEngine(progress, options));
+  const tools = await ensureEngine(progress, options);
+  await preflight(home, tools);
   return await withLock(placesIn(home).lock, progress, async () => {
+    await chooseCellsHere(home, placesIn(home).cells, tools);
     const installation = await prepareInstallation(env);
+    progress.note(`The ${installation.cells} makes the cells, because ${installation.cellsBecause}.`);
     const all = expectedServices(installation);
     const running = await runningServices(installation);
     // Before minutes of building: a port that is taken now will be taken then.

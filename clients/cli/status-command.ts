@@ -27,7 +27,8 @@ export async function askApi(globals: Globals): Promise<{ known?: Workers; reaso
 }
 
 function print({ installation, services }: InstallationStatus, known: Workers | undefined, reason: string | undefined) {
-  process.stdout.write(`installation ${installation.id} in ${installation.home}, ${installation.url}\n\n`);
+  process.stdout.write(`installation ${installation.id} in ${installation.home}, ${installation.url}\n`);
+  process.stdout.write(`The ${installation.cells} makes the cells, because ${installation.cellsBecause}.\n\n`);
   const rows = services.map(({ name, state, health, port }) => [name, state, health || '-', port ? String(port) : '-']);
   process.stdout.write(`${columns(['SERVICE', 'STATE', 'HEALTH', 'PORT'], rows)}`);
   if (!known) {
@@ -58,13 +59,14 @@ export function define(command: Command): void {
     if (!status) throw new HotcellError('not_found', 'Nothing is set up here yet. Run ./hotcell up.');
     const { known, reason } = await askApi(globals);
     if (!globals.json) return print(status, known, reason);
-    const { id, home, url } = status.installation;
+    const { id, home, url, cells: madeBy, cellsBecause } = status.installation;
     const workers = known?.workers ?? [];
     printJson({
       installation: id,
       home,
       url,
       services: status.services,
+      madeBy: { way: madeBy, why: cellsBecause },
       workers,
       cells: workers.flatMap((worker) => worker.cells),
       ...(known ? { refusedTickets: known.refusedTickets } : { reason }),

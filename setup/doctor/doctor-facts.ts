@@ -34,7 +34,10 @@ export interface Facts extends MachineFacts {
   store: string | undefined;
   queue: string | undefined;
   /** What makes cells; undefined without an installation. `keeper` is what it says of itself, or why it doesn't answer. */
-  cells: { way: 'engine'; chosen: boolean } | { way: 'keeper'; keeper: KeeperAnswer<'about'> | string } | undefined;
+  cells:
+    | { way: 'engine'; why: string }
+    | { way: 'keeper'; why: string; keeper: KeeperAnswer<'about'> | string }
+    | undefined;
   /** Processes that use the operator's store keys because they have none of their own. */
   sharedKeys: string[];
 }

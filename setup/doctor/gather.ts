@@ -59,10 +59,10 @@ async function sharedKeys(installation: Installation): Promise<string[]> {
   return keys.filter(({ accessKey }) => accessKey === installation.store.accessKey).map(({ name }) => name);
 }
 
-async function cellFacts({ home, cells }: Installation, chosen: boolean): Promise<Facts['cells']> {
-  if (cells === 'engine') return { way: 'engine', chosen };
+async function cellFacts({ home, cells, cellsBecause: why }: Installation): Promise<Facts['cells']> {
+  if (cells === 'engine') return { way: 'engine', why };
   const door = new KeeperDoor(join(placesIn(home).keeperRun, 'keeper.sock'));
-  return { way: 'keeper', keeper: await door.ask({ ask: 'about' }).catch(messageOf) };
+  return { way: 'keeper', why, keeper: await door.ask({ ask: 'about' }).catch(messageOf) };
 }
 
 const isWell = (row: ServiceRow) => row.State === 'running' && row.Health !== 'unhealthy';
@@ -95,8 +95,8 @@ export async function gatherFacts(env: NodeJS.ProcessEnv): Promise<Facts> {
   return {
     ...machine,
     ports: await ports(settings.HOTCELL_PORT_BASE ?? defaultPortBase, about.installation?.running ?? []),
-    imagesMissing: machine.engine ? await missingImages(home, settings.HOTCELL_CELLS ?? 'engine') : [],
-    cells: installation && (await cellFacts(installation, settings.HOTCELL_CELLS !== undefined)),
+    imagesMissing: machine.engine ? await missingImages(home, found?.cells ?? 'engine') : [],
+    cells: installation && (await cellFacts(installation)),
     ...about,
   };
 }

@@ -8,16 +8,14 @@ type About = KeeperAnswer<'about'>;
 /** What makes the cells of this installation, and why; and what that lacks on this host. */
 export function judgeCells({ cells }: Facts): Check[] {
   if (!cells) return [];
-  if (cells.way === 'engine') {
-    const why = cells.chosen ? 'HOTCELL_CELLS says so' : 'that is the default';
-    return [ok('cells', `the engine makes them, because ${why}`)];
-  }
+  const { why } = cells;
+  if (cells.way === 'engine') return [ok('cells', `the engine makes them, because ${why}`)];
   if (typeof cells.keeper === 'string')
     return [fail('cells', `the keeper should make them: ${cells.keeper}`, '`./hotcell up`')];
   const { runtimes } = cells.keeper;
   const named = Object.entries(runtimes).map(([policy, program]) => `${program} for policies that say ${policy}`);
   return [
-    ok('cells', `the keeper makes them, because HOTCELL_CELLS says so: ${named.join(', ')}`),
+    ok('cells', `the keeper makes them, because ${why}: ${named.join(', ')}`),
     ...runtimeChecks(cells.keeper),
     ...kernelChecks(cells.keeper),
   ];

@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { join, resolve } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseConfig, textIfThere } from './config-file.ts';
+import { type CellsChoice, operatorsChoice } from '../cells/choose-cells.ts';
+import { keptChoice } from '../cells/cells-choice.ts';
 import { type CliSettings, type InstallationSettings, readCliSettings, readConfig } from './environment.ts';
 
 export const checkout = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
@@ -30,6 +32,8 @@ export interface Installation {
   logLevel: string;
   /** What makes cells on this machine. */
   cells: 'engine' | 'keeper';
+  /** Why it is this one. */
+  cellsBecause: string;
   /** What the operator set instead of what follows from the machine. */
   worker: Readonly<Record<string, string>>;
 }
@@ -40,6 +44,8 @@ export function homeOf(settings: Pick<CliSettings, 'HOTCELL_HOME'>): string {
 
 export const placesIn = (home: string) => ({
   config: join(home, 'config.env'),
+  /** What makes the cells, as the last `up` chose it. */
+  cells: join(home, 'cells.json'),
   credentials: join(home, 'credentials'),
   imagesLock: join(home, 'images.lock'),
   keys: join(home, 'keys'),
@@ -127,6 +133,8 @@ export interface Generated {
   accessKey: string;
   secretKey: string;
   redisPassword: string;
+  /** What the last `up` chose for cells. */
+  cells: CellsChoice;
 }
 
 export function installationOf(home: string, settings: InstallationSettings, generated: Generated): Installation {
@@ -136,6 +144,7 @@ export function installationOf(home: string, settings: InstallationSettings, gen
     store: (settings.HOTCELL_S3_ENDPOINT ?? addresses.endpoint) === addresses.endpoint,
     valkey: isOwnRedis(settings.HOTCELL_REDIS_URL, addresses.redisPort),
   };
+  const { way, why } = settings.HOTCELL_CELLS ? operatorsChoice(settings.HOTCELL_CELLS) : generated.cells;
   const ownRedisUrl = `redis://default:${generated.redisPassword}@127.0.0.1:${addresses.redisPort}`;
   return {
     id: generated.id,
@@ -153,7 +162,8 @@ export function installationOf(home: string, settings: InstallationSettings, gen
     redisUrl: own.valkey ? ownRedisUrl : (settings.HOTCELL_REDIS_URL ?? ownRedisUrl),
     own,
     logLevel: settings.HOTCELL_LOG_LEVEL ?? 'info',
-    cells: settings.HOTCELL_CELLS ?? 'engine',
+    cells: way,
+    cellsBecause: why,
     worker: Object.fromEntries(workerSettingNames.flatMap((name) => (settings[name] ? [[name, settings[name]]] : []))),
   };
 }
@@ -163,6 +173,8 @@ export async function findInstallation(env: NodeJS.ProcessEnv): Promise<Installa
   const { home, settings } = await settingsOf(env);
   const { HOTCELL_INSTALLATION: id, HOTCELL_S3_ACCESS_KEY: accessKey, HOTCELL_S3_SECRET_KEY: secretKey } = settings;
   if (!id || !accessKey || !secretKey) return undefined;
-  const redisPassword = (await textIfThere(placesIn(home).secret('redis-password'))) ?? '';
-  return installationOf(home, settings, { id, accessKey, secretKey, redisPassword });
+  const places = placesIn(home);
+  const redisPassword = (await textIfThere(places.secret('redis-password'))) ?? '';
+  const cells = await keptChoice(places.cells);
+  return installationOf(home, settings, { id, accessKey, secretKey, redisPassword, cells });
 }

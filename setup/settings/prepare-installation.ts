@@ -2,6 +2,7 @@ import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { keptChoice } from '../cells/cells-choice.ts';
 import { formatConfig, keptOrMade, textIfThere, writeWhole } from './config-file.ts';
 import { accounts, type Installation, installationOf, placesIn, settingsOf } from './installation.ts';
 
@@ -41,6 +42,7 @@ export async function prepareInstallation(env: NodeJS.ProcessEnv): Promise<Insta
     accessKey: settings.HOTCELL_S3_ACCESS_KEY ?? `operator-${word(6)}`,
     secretKey: settings.HOTCELL_S3_SECRET_KEY ?? word(24),
     redisPassword: await secret('redis-password', 24),
+    cells: await keptChoice(places.cells),
   };
   const installation = installationOf(home, settings, generated);
   const outside = !installation.own.store && (!settings.HOTCELL_S3_ACCESS_KEY || !settings.HOTCELL_S3_SECRET_KEY);

@@ -59,7 +59,10 @@ export const installation: Rows<Names<typeof installationSettings>> = {
   HOTCELL_MEMORY_BYTES: ['what the services and the engine leave, at least half', 'Memory for all cells together.'],
   HOTCELL_RUNS: ['`64`', 'Maximum number of runs at once.'],
   HOTCELL_UIDS: uids,
-  HOTCELL_CELLS: ['`engine`', 'What makes cells on this machine: `engine`, or `keeper` (Linux, root).'],
+  HOTCELL_CELLS: [
+    '`keeper` where it can work',
+    'What makes cells on this machine: `keeper` (Linux, root, cgroups) or `engine`. `up` chooses, and says why.',
+  ],
 };
 
 export const client: Rows<Names<typeof clientSettings>> = {

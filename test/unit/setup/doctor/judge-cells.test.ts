@@ -13,23 +13,26 @@ const about = {
 };
 const judged = (cells: Cells | undefined) => judgeCells({ cells } as Facts);
 const kept = (change: Partial<typeof about> | { cgroups: '1' | 'mixed' }) =>
-  judged({ way: 'keeper', keeper: { ...about, ...change } });
+  judged({ way: 'keeper', why: 'this is Linux', keeper: { ...about, ...change } });
 const concerns = (checks: ReturnType<typeof judged>) => checks.filter(({ status }) => status !== 'ok');
 
 describe('what makes cells', () => {
   test('is not judged without an installation', () => assert.deepEqual(judged(undefined), []));
-  test('is the engine by default, or because it was chosen, and doctor says which', () => {
-    assert.match(judged({ way: 'engine', chosen: false })[0]?.message ?? '', /engine .* default/);
-    assert.match(judged({ way: 'engine', chosen: true })[0]?.message ?? '', /engine .* HOTCELL_CELLS/);
+  test('is the engine, and doctor says why', () => {
+    assert.match(judged({ way: 'engine', why: 'it is rootless' })[0]?.message ?? '', /the engine .* it is rootless/);
   });
   test('is the keeper with its programs and their versions', () => {
     assert.deepEqual(concerns(kept({})), []);
     const message = kept({})[0]?.message ?? '';
-    for (const named of ['crun 1.21', 'runsc release-20260915.0', 'HOTCELL_CELLS'])
+    for (const named of ['crun 1.21', 'runsc release-20260915.0', 'this is Linux'])
       assert.ok(message.includes(named), message);
   });
   test('is a failure if it is a keeper that does not answer, with its reason', () => {
-    const [check] = judged({ way: 'keeper', keeper: 'The keeper did not answer: connect ENOENT.' });
+    const [check] = judged({
+      way: 'keeper',
+      why: 'this is Linux',
+      keeper: 'The keeper did not answer: connect ENOENT.',
+    });
     assert.deepEqual([check?.status, check?.fix], ['fail', '`./hotcell up`']);
     assert.match(check?.message ?? '', /ENOENT/);
   });

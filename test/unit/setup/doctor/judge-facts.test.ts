@@ -67,7 +67,7 @@ const well: Facts = {
   store: '',
   queue: '',
   sharedKeys: [],
-  cells: { way: 'engine', chosen: false },
+  cells: { way: 'engine', why: 'HOTCELL_CELLS says so' },
 };
 
 /** A machine without an engine. */

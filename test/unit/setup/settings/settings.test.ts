@@ -84,6 +84,21 @@ describe('an installation on disk', () => {
     });
   });
 
+  test('makes cells as the last `up` chose, or as the operator says', async () => {
+    await inHome(async (home) => {
+      const chosen = async (env = {}) => {
+        const { cells, cellsBecause } = await prepareInstallation({ HOTCELL_HOME: home, ...env });
+        return [cells, cellsBecause];
+      };
+      assert.equal((await chosen())[0], 'engine');
+      await writeFile(placesIn(home).cells, '{"way":"keeper","why":"it can"}');
+      assert.deepEqual(await chosen(), ['keeper', 'it can']);
+      assert.equal((await chosen({ HOTCELL_CELLS: 'engine' }))[0], 'engine');
+      // config.env keeps what it was told.
+      assert.deepEqual(await chosen(), ['engine', 'HOTCELL_CELLS says so']);
+    });
+  });
+
   test('lets only its owner read its secrets', async () => {
     await inHome(async (home) => {
       await prepareInstallation({ HOTCELL_HOME: home });
