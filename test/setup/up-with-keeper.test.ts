@@ -112,6 +112,11 @@ test('inputs that a worker staged as root serve the worker without root, and the
   for (const cells of ['engine', 'keeper']) {
     const changed = await hotcellWith({ HOTCELL_CELLS: cells }, 'up', '--yes');
     assert.equal(changed.code, 0, changed.stderr);
+    const { Mounts } = await container('executor-worker');
+    assert.equal(
+      Mounts.some(({ Source }) => Source.endsWith('docker.sock')),
+      cells === 'engine',
+    );
     const { code, stdout, stderr } = await hotcell(...read, '--input', 'data=demo');
     assert.deepEqual([code, stdout.trim()], [0, size], `${cells}: ${stderr}`);
   }
