@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Issue } from './errors.ts';
+import { HotcellError, type Issue } from './errors.ts';
 import { nearest } from './nearest.ts';
-import { pathOf } from './parse.ts';
+import { pathOf, showIssues } from './parse.ts';
 
 /** What a schema cannot say about the values that it refuses. */
 export interface Vocabulary {
@@ -109,4 +109,13 @@ function plainMessage(issue: z.core.$ZodIssue, value: unknown): string {
     return `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}${unitOf(issue.origin)}`;
   if (issue.code === 'invalid_value') return `must be ${issue.values.map((one) => String(one)).join(' or ')}`;
   return issue.message;
+}
+
+/** Parses what a caller sent; of a wrong value, every field is named with what was probably meant. */
+export function parseExplained<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const vocabulary = { schema, shapeOf: () => undefined, foreign: new Map<string, string>() };
+  const issues = explainIssues(parsed.error, value, vocabulary).map(({ path, message }) => ({ path, message }));
+  throw new HotcellError('invalid', `${what} is not valid: ${showIssues(issues)}`, { issues });
 }

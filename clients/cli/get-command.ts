@@ -23,10 +23,15 @@ export function define(command: Command): void {
     if (out !== undefined) {
       const saved = (file: OutputFile) => globals.json && printJson(file);
       await saveOutputs(run, files, out, { saved });
-      if (!globals.json) note(`Saved ${counted(files.length, 'file')} in ${out}. Every byte matches the result.`);
+      if (!globals.json) note(savedIn(out, files.length));
     } else if (paths.length > 0) for (const file of files) await print(run, file);
     else printRows(globals, files, ['PATH', 'BYTES', 'SHA256'], (f) => [f.path, String(f.size), f.sha256]);
   });
+}
+
+function savedIn(folder: string, files: number): string {
+  if (files === 0) return `${folder} stays as it is: the run has 0 output files.`;
+  return `Saved ${counted(files, 'file')} in ${folder}. Every byte matches the result.`;
 }
 
 async function outputsOf(run: Run): Promise<OutputFile[]> {

@@ -14,6 +14,12 @@ const commands: readonly (readonly [call: RegExp, command: string])[] = [
   [/GET \/v1\/schedules\b(?!\/)/g, './hotcell schedule ls'],
   [/POST \/v1\/tenants\b/g, './hotcell tenant create'],
   [/GET \/v1\/tenants\b/g, './hotcell tenant ls'],
+  [
+    /(inputs\.[\w-]{1,64}: )No snapshot is named ([\w.-]{1,128})\./g,
+    '$1$2 is neither a file or folder nor the name of a snapshot.',
+  ],
+  [/Send "Authorization: Bearer <API key>" with a valid key\./g, 'Set HOTCELL_API_KEY to a valid key.'],
+  [/Name its new data in "inputs"/g, 'Give its new data with --input NAME=SRC'],
 ];
 
 export function inCommands(text: string): string {

@@ -37,6 +37,11 @@ export function aNumber(value: string): number {
   return number;
 }
 
+function seconds(value: string): number {
+  if (/^[0-9.]+\s*[a-z]+$/i.test(value)) throw new InvalidArgumentError('Write it in seconds, for example 90.');
+  return aNumber(value);
+}
+
 function aSize(value: string): number {
   const bytes = parseBytes(value);
   if (bytes === undefined) throw new InvalidArgumentError('Write a size like 512m or 2g.');
@@ -72,7 +77,7 @@ export function takeRequest(command: Command): Command {
       command.option(
         `--${option} <${unit === 'bytes' ? 'size' : unit === 'seconds' ? 'seconds' : 'number'}>`,
         help,
-        unit === 'bytes' ? aSize : aNumber,
+        unit === 'bytes' ? aSize : unit === 'seconds' ? seconds : aNumber,
       );
   return command
     .addOption(new Option('--file <path>', 'add a file to /work without running it').argParser(collect))

@@ -31,7 +31,7 @@ export function define(command: Command): void {
   asksApi(drain, async ({ client, globals, note }, name: string) => {
     const drained = await client.call(routes.drainWorker, { params: { name } });
     if (globals.json) printJson(drained);
-    else note(`Worker ${name} finishes its runs and takes no new ones. ./hotcell workers resume ${name} ends that.`);
+    else note(`Paused: ${name} finishes its runs and takes no new ones. Run ./hotcell workers resume ${name}.`);
   });
 
   const resume = subcommand(command, 'resume', 'let a drained worker take runs again', ['workers resume host-1'])

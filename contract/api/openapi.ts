@@ -82,7 +82,7 @@ function problemAnswer(status: number): Json {
 }
 
 function operationOf(operationId: string, route: Route): Json {
-  const { summary, description, tag, role, body } = route;
+  const { summary, description, tag, role, judged = role, body } = route;
   const tenant = z.object({
     'hotcell-tenant': TenantName.optional().describe('act for this tenant: the operator only'),
   });
@@ -91,7 +91,7 @@ function operationOf(operationId: string, route: Route): Json {
   return {
     operationId,
     summary,
-    description: [description, role === 'anyone' ? 'Needs no key.' : `Needs the role ${role}.`]
+    description: [description, role === 'anyone' ? 'Needs no key.' : `Needs the role ${judged}.`]
       .filter(Boolean)
       .join(' '),
     tags: [tag],

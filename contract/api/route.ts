@@ -24,6 +24,8 @@ export interface Route {
   tag: string;
   /** The least role that may ask. `operator`: an admin of the default tenant; `anyone`: no key needed. */
   role: Role | 'operator' | 'anyone';
+  /** The least role that admission lets pass, where it judges the role so that a refusal has a record. */
+  judged?: Role;
   params?: z.ZodObject;
   query?: z.ZodObject;
   headers?: z.ZodObject;

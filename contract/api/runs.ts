@@ -142,7 +142,7 @@ const route = tagged('runs');
 
 export const runRoutes = {
   submitRun: route('POST /v1/runs', 'reader', 'Submit a run', {
-    // Admission judges the role: a refusal of a known caller has a record.
+    judged: 'submitter',
     headers: z.object({
       prefer,
       'idempotency-key': z

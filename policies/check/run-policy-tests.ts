@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { PolicyContext } from '@hotcell/contract/policy-merge.ts';
 import { readImagesLock } from '../installation-here.ts';
 import { type LoadedPolicy, loadFolder } from '../load-policies.ts';
@@ -42,6 +43,8 @@ export function checkPolicies(folder: string, only: readonly string[] = []): Che
   const { tests, problems } = readAllTests(join(folder, 'tests'));
   const wanted = (name: string) => only.length === 0 || only.includes(name);
   const known = (name: string) => loaded.policies.has(name) || loaded.problems.has(name);
+  const missing = only.find((name) => !known(name));
+  if (missing !== undefined) throw missingPolicy(missing, [...loaded.policies.keys(), ...loaded.problems.keys()]);
   const stray = (name: string) =>
     `This file tests the policy ${name}, which does not exist. Rename or remove the file.`;
   const strays = [...tests].flatMap(([name, [first]]) =>
@@ -51,16 +54,15 @@ export function checkPolicies(folder: string, only: readonly string[] = []): Che
     .filter(({ policy }) => wanted(policy.name))
     .map((policy) => report(policy, tests.get(policy.policy.name) ?? []));
   const broken = [...loaded.problems].filter(([name]) => wanted(name)).flatMap(([, found]) => found);
-  const missing = only.filter((name) => !known(name));
   return {
     reports,
-    problems: [
-      ...broken,
-      ...problems,
-      ...strays,
-      ...missing.map((name) => wholeFile(folder, `Policy not found: ${name}.`)),
-    ],
+    problems: [...broken, ...problems, ...strays],
   };
+}
+
+function missingPolicy(name: string, known: readonly string[]): HotcellError {
+  const message = `Policy not found: ${name}. Policies here: ${known.toSorted().join(', ') || 'none'}.`;
+  return new HotcellError('not_found', message);
 }
 
 function readAllTests(folder: string): { tests: Map<string, PlacedTest[]>; problems: PlacedProblem[] } {

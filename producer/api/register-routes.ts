@@ -1,5 +1,6 @@
 import type { JsonAnswer, Parsed, Route } from '@hotcell/contract/api/route.ts';
 import { type OperationId, type Routes, routes } from '@hotcell/contract/api/routes.ts';
+import { parseExplained } from '@hotcell/contract/explain-issues.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.ts';
@@ -41,7 +42,7 @@ function exchangeOf(route: Route, request: FastifyRequest, reply: FastifyReply) 
   const { '*': path, ...named } = request.params as Record<string, string>;
   return {
     params: route.params && parseAs(route.params, path === undefined ? named : { ...named, path }, 'the address'),
-    query: route.query && parseAs(route.query, request.query, 'the query'),
+    query: route.query && parseExplained(route.query, request.query, 'the query'),
     headers: route.headers && parseAs(route.headers, request.headers, 'the headers'),
     body: bodyOf(route, request.body),
     caller: callerOf(request),
@@ -53,5 +54,5 @@ function exchangeOf(route: Route, request: FastifyRequest, reply: FastifyReply) 
 function bodyOf({ body }: Route, value: unknown): unknown {
   if (!body || body.parsedBy === 'handler') return value;
   if (body.optional && (value === undefined || value === null)) return undefined;
-  return parseAs(body.schema, value, 'the body');
+  return parseExplained(body.schema, value, 'the body');
 }

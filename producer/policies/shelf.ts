@@ -43,7 +43,7 @@ export class PolicyShelf {
     const wrong = problems.get(name);
     const message = wrong
       ? `Policy ${name} has an error and can't be used: ${wrong.map(problemLine).join('; ')}`
-      : noPolicy(name, [...policies.keys(), ...problems.keys()].toSorted());
+      : noPolicy(name, [...usable(policies), ...problems.keys()].toSorted());
     const issues: Issue[] = [{ path: 'policy', message }];
     throw new HotcellError('policy_refused', message, { issues });
   }
@@ -77,6 +77,11 @@ function changesBetween(before: Folder, after: Folder): PolicyChange[] {
     const [from, to] = [before, after].map(({ policies }) => policies.get(policy)?.digest ?? null);
     return from === to ? [] : [{ policy, from: from ?? null, to: to ?? null }];
   });
+}
+
+/** What needs an approval refuses every run until approvals exist, so no list advises it. */
+function usable(policies: Folder['policies']): string[] {
+  return [...policies].flatMap(([name, { policy }]) => (policy.approval ? [] : [name]));
 }
 
 function noPolicy(name: string, names: readonly string[]): string {

@@ -67,7 +67,10 @@ export const installation: Rows<Names<typeof installationSettings>> = {
 
 export const client: Rows<Names<typeof clientSettings>> = {
   HOTCELL_HOME: ['`.hotcell` in the checkout', 'The folder where the installation keeps its state.'],
-  HOTCELL_API_KEY: ['the file `credentials`', 'The API key of the command line.'],
+  HOTCELL_API_KEY: [
+    'the file `credentials`',
+    'The API key of the command line. It goes with an address from the environment or `--url`, never with one from a file.',
+  ],
   HOTCELL_POLICIES: ['`policies/` in the checkout', 'The folder of policies that `policy test` and `policy try` read.'],
 };
 

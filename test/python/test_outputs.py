@@ -61,6 +61,9 @@ def test_a_folder_and_a_file_are_frozen_and_sent_once(hotcell: Hotcell, tmp_path
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "one.txt").write_text("one")
     (tmp_path / "two.txt").write_text("two")
+    # The keys of an installation are no data.
+    (tmp_path / "sub" / ".hotcell").mkdir()
+    (tmp_path / "sub" / ".hotcell" / "credentials").write_text("hc_secret")
     folder = hotcell.snapshot(tmp_path)
     assert (folder.files, folder.bytes) == (2, 6)
     assert hotcell.snapshot(tmp_path).id == folder.id

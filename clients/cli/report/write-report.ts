@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Hotcell } from '@hotcell/client/index.ts';
-import { unreadable } from '../local-files.ts';
+import { unwritable } from '../local-files.ts';
 import { gatherRun } from './gather-run.ts';
 import { reportPage } from './report-page.ts';
 
@@ -13,6 +13,6 @@ export async function writeReport(client: Hotcell, result: Result, path: string)
     await writeFile(temporary, page);
     await rename(temporary, path);
   } catch (cause) {
-    throw unreadable(path, cause);
+    throw unwritable(path, cause);
   }
 }

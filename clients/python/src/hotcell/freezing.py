@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from hotcell.calls import Calls, posted
 from hotcell.failures import HotcellError
 from hotcell.file_digests import FrozenFile, digest_of
+from hotcell.staying import is_installation
 from hotcell.wire import Asked
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def _frozen(source: Path) -> list[FrozenFile]:
 def _walked(folder: Path) -> Iterable[Path]:
     """One entry that a snapshot can't hold refuses the whole folder: links lead elsewhere, pipes have no bytes."""
     for entry in sorted(os.scandir(folder), key=lambda one: one.name):
+        if is_installation(entry.name):
+            continue
         path = Path(entry.path)
         if entry.is_dir(follow_symlinks=False):
             yield from _walked(path)

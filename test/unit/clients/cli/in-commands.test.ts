@@ -14,6 +14,15 @@ describe('what the API says of its calls, the command line says of its commands'
     [`Submit it again with POST /v1/runs/${id}/rerun.`, `Submit it again with ./hotcell rerun ${id}.`],
     ['PUT /v1/schedules/nightly changes it', './hotcell schedule update nightly changes it'],
     ['GET /v1/snapshot-names lists the names.', './hotcell snapshot names lists the names.'],
+    [
+      'Refused: inputs.sales: No snapshot is named sale.csv. GET /v1/snapshot-names lists the names.',
+      'Refused: inputs.sales: sale.csv is neither a file or folder nor the name of a snapshot. ./hotcell snapshot names lists the names.',
+    ],
+    [
+      'API key not recognised. Send "Authorization: Bearer <API key>" with a valid key.',
+      'API key not recognised. Set HOTCELL_API_KEY to a valid key.',
+    ],
+    ['Name its new data in "inputs"', 'Give its new data with --input NAME=SRC'],
     [`GET /v1/runs/${id}/outputs`, `GET /v1/runs/${id}/outputs`],
   ] as const)
     test(said, () => assert.equal(inCommands(said), told));

@@ -235,7 +235,8 @@ describe('tests of policies', () => {
       checkPolicies(shipped, ['sealed']).reports.map((report) => report.policy),
       ['sealed'],
     );
-    assert.match(checkPolicies(shipped, ['nope']).problems.map(problemLine).join(), /Policy not found: nope/);
+    const unknown = /^Policy not found: nope\. Policies here: analytics, .*sealed\.$/;
+    assert.throws(() => checkPolicies(shipped, ['nope']), { code: 'not_found', message: unknown });
   });
 });
 
