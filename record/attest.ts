@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Effective } from '@hotcell/contract/admission.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
-import { sha256 } from '@hotcell/contract/digest.ts';
+import { canonical, sha256 } from '@hotcell/contract/digest.ts';
 import type { AttestedForm, AttestedResult } from '@hotcell/contract/evidence/attested-result.ts';
 import { bundleOf } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { seal } from '@hotcell/contract/evidence/dsse.ts';
@@ -46,11 +46,15 @@ export async function signResult(
   const place = placeOf(result);
   const attempt = `${place.attempt}${place.claim === undefined ? '' : `-${place.claim}`}`;
   const bytes = roughBytes(result) + roughBytes(spec);
-  const about = { result, spec, effective, attempt };
+  const about = { result, spec, effective, attempt, receipt: receiptDigest(receipt) };
   const { form, statement } = await longWork(bytes, 'attest', about, facts);
   const { text } = bundleOf(seal(key, statementType, statement), key.fingerprint);
   return { result, form, place, bundle: { text, digest: sha256(text) }, receipt };
 }
+
+/** By which a statement binds the promise that stands beside what is attested. */
+export const receiptDigest = (receipt: Receipt | undefined): Digest | null =>
+  receipt ? sha256(canonical(receipt)) : null;
 
 /**
  * Puts the evidence before the result that names it. What stands at its place already can only be from an earlier try of

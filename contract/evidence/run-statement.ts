@@ -5,7 +5,15 @@ import { limitNames } from '../limits.ts';
 import { committedAttempt, endingAttempt } from '../result.ts';
 import type { AttestedForm, AttestedResult } from './attested-result.ts';
 import { limitEnforcement } from './limit-enforcement.ts';
-import { buildType, provenanceV1, type Resource, type Statement, statementV1, subjectNames } from './statement.ts';
+import {
+  type BuildType,
+  newestBuildType,
+  provenanceV1,
+  type Resource,
+  type Statement,
+  statementV1,
+  subjectNames,
+} from './statement.ts';
 
 /** What only the signer knows: everything else in a statement follows from what is in the record. */
 export interface SignerFacts {
@@ -26,6 +34,10 @@ export interface AttestedRun {
   effective: Effective | undefined;
   /** Which try of the run this is: its number and its claim. */
   attempt: string;
+  /** Of the promise in the result, which stands beside what is attested. */
+  receipt: Digest | null;
+  /** That of the signer's version; the newest if it is left out. */
+  template?: BuildType;
 }
 
 /**
@@ -33,7 +45,7 @@ export interface AttestedRun {
  * signer's own facts, so a verifier makes it again and compares every field.
  */
 export function statementOf(attested: AttestedRun, signer: SignerFacts): Statement {
-  const { result, form, attempt, spec } = attested;
+  const { result, form, attempt, spec, template = newestBuildType } = attested;
   const code = (spec?.blocks ?? []).map((block) => ('code' in block ? sha256(block.code) : undefined));
   const run = { ...attested, code };
   const { tenant, outputs, timings } = result;
@@ -47,9 +59,9 @@ export function statementOf(attested: AttestedRun, signer: SignerFacts): Stateme
     predicateType: provenanceV1,
     predicate: {
       buildDefinition: {
-        buildType,
+        buildType: template,
         externalParameters: asked(run),
-        internalParameters: given(run),
+        internalParameters: { ...given(run), ...(template === 'urn:hotcell:run:v1' ? {} : bound(run)) },
         resolvedDependencies: dependencies(run),
       },
       runDetails: {
@@ -143,6 +155,14 @@ function given({ result, form, spec, effective }: AttestedRun): Parameters {
     seccomp: effective ? { ...effective.seccomp } : null,
     posture: posture ? { sha256: form.posture ? hexOf(form.posture) : null, worth: posture.worth } : null,
     attempt: own ? { number: own.attempt, claim: own.claim ?? null, worker: own.worker } : null,
+  };
+}
+
+/** What the first template did not bind. */
+function bound({ result: { posture }, receipt }: AttestedRun): Parameters {
+  return {
+    receipt: receipt && hexOf(receipt),
+    postureForm: posture?.digest === undefined ? null : hexOf(posture.digest),
   };
 }
 

@@ -5,8 +5,10 @@ import { Digest } from '../digest.ts';
 export const statementType = 'application/vnd.in-toto+json';
 export const statementV1 = 'https://in-toto.io/Statement/v1';
 export const provenanceV1 = 'https://slsa.dev/provenance/v1';
-/** Names the template of this predicate: what stands in its parameters. */
-export const buildType = 'urn:hotcell:run:v1';
+/** Names the template of a predicate: what stands in its parameters. Statements of the first one stay verifiable. */
+export const BuildType = z.enum(['urn:hotcell:run:v1', 'urn:hotcell:run:v2']);
+export type BuildType = z.infer<typeof BuildType>;
+export const newestBuildType: BuildType = 'urn:hotcell:run:v2';
 export const subjectNames = { result: 'result.json', outputs: 'outputs.manifest.json' } as const;
 
 const Hex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits');
@@ -30,7 +32,7 @@ export const Statement = z.strictObject({
   predicateType: z.literal(provenanceV1),
   predicate: z.strictObject({
     buildDefinition: z.strictObject({
-      buildType: z.literal(buildType),
+      buildType: BuildType,
       externalParameters: parameters,
       internalParameters: parameters,
       resolvedDependencies: z.array(Resource),

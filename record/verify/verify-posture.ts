@@ -7,6 +7,7 @@ import { recordKeys } from '../layout.ts';
 import { type Asked, effectiveOf, readNamed } from './read-asked.ts';
 import { readWhole } from './record-reader.ts';
 import type { Look } from './verification.ts';
+import { wasExecuted } from './was-executed.ts';
 
 const mostShown = 10;
 
@@ -14,10 +15,10 @@ const mostShown = 10;
 export async function verifyPosture(look: Look, result: Result, asked: Asked): Promise<void> {
   const { findings, of } = look;
   const key = `${recordKeys.result(result.tenant, result.run)}: posture`;
-  const { blocks, runtime } = result;
+  const { runtime } = result;
   const posture = result.posture && (await wholeOf(look, result.tenant, result.posture));
   if (!result.posture) {
-    if (blocks.length > 0) findings.add('INCONSISTENT', key, 'a posture, since code was executed', 'none');
+    if (wasExecuted(result)) findings.add('INCONSISTENT', key, 'a posture, since code was executed', 'none');
     return;
   }
   const effective = effectiveOf(result, asked);

@@ -5,6 +5,7 @@ import type { Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from '../layout.ts';
 import { findCommitted } from './committed.ts';
 import { verifyContents } from './verify-contents.ts';
+import { verifyCourse } from './verify-course.ts';
 import { verifyDecision } from './verify-decision.ts';
 import { verifyPosture } from './verify-posture.ts';
 import { verifyReceipt } from './verify-receipt.ts';
@@ -58,6 +59,7 @@ async function verifyResult(look: Look, result: Result, found: Found): Promise<v
   found.asked = asked;
   verifyStatement(look, result, signed, asked);
   verifyDecision(look, result, asked);
+  verifyCourse(look, result, asked);
   await verifyPosture(look, result, asked);
   verifyReceipt(look, result);
   await verifyContents(look, result, asked);

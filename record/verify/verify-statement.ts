@@ -1,14 +1,18 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { attestedPart } from '@hotcell/contract/evidence/attested-result.ts';
 import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
 import { statementOf } from '@hotcell/contract/evidence/run-statement.ts';
 import { endingAttempt, type Result } from '@hotcell/contract/result.ts';
+import { receiptDigest } from '../attest.ts';
+import { recordKeys } from '../layout.ts';
 import { type Asked, effectiveOf } from './read-asked.ts';
 import type { Look } from './verification.ts';
 import type { Signed } from './verify-signature.ts';
 import { saysWhatWasAsked } from './was-executed.ts';
 
 /** Makes the statement again from what is in the record: it has to be, field for field, the one that was signed. */
-export function verifyStatement({ findings }: Look, result: Result, signed: Signed, asked: Asked): void {
+export function verifyStatement(look: Look, result: Result, signed: Signed, asked: Asked): void {
+  const { findings } = look;
   const { statement, key, form, bundle } = signed;
   const { builder, metadata } = statement.predicate.runDetails;
   const facts = {
@@ -21,10 +25,11 @@ export function verifyStatement({ findings }: Look, result: Result, signed: Sign
   // Who ended the run without reading its spec says nothing of it.
   const spec = saysWhatWasAsked(result) ? asked.spec : undefined;
   const attempt = attemptOf(bundle, result);
-  const made = statementOf(
-    { result: attestedPart(result), form, spec, effective: effectiveOf(result, asked), attempt },
-    facts,
-  );
+  const { buildType: template, internalParameters } = statement.predicate.buildDefinition;
+  const receipt = receiptDigest(result.receipt);
+  if (template !== 'urn:hotcell:run:v1') verifyBoundReceipt(look, result, receipt, internalParameters['receipt']);
+  const known = { spec, effective: effectiveOf(result, asked), attempt, receipt, template };
+  const made = statementOf({ result: attestedPart(result), form, ...known }, facts);
   for (const { path, expected, found } of differencesOf(made, statement))
     findings.add('INCONSISTENT', `${bundle}: ${path}`, `${expected}, which follows from the record`, found);
   const ending = endingAttempt(result);
@@ -34,6 +39,18 @@ export function verifyStatement({ findings }: Look, result: Result, signed: Sign
       bundle,
       `the signature of worker ${ending.worker}`,
       `${key.about.role} ${key.about.name}`,
+    );
+}
+
+/** A receipt lies beside what is attested: without this, one could take it out of the result, or put in another. */
+function verifyBoundReceipt({ findings }: Look, { tenant, run }: Result, found: Digest | null, bound: unknown): void {
+  const expected = typeof bound === 'string' ? `sha256:${bound}` : null;
+  if (found !== expected)
+    findings.add(
+      'MODIFIED',
+      `${recordKeys.result(tenant, run)}: receipt`,
+      `${expected ?? 'none'}, as signed`,
+      found ?? 'none',
     );
 }
 

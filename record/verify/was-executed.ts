@@ -5,15 +5,13 @@ import type { Result } from '@hotcell/contract/result.ts';
 const withoutProgram: readonly Outcome[] = ['cancelled', 'rejected', 'lost'];
 
 /** Whether a result says that a cell existed. The worker makes one only after it has judged the spec by its policy. */
-export function wasExecuted({ blocks, exitCode, logs, outcome, outputs, posture }: Result): boolean {
-  return (
-    blocks.length > 0 ||
-    posture !== null ||
-    exitCode !== null ||
-    logs.sha256 !== null ||
-    outputs.snapshot !== null ||
-    !withoutProgram.includes(outcome)
-  );
+export function wasExecuted(result: Result): boolean {
+  return result.blocks.length > 0 || result.posture !== null || hasProgramsEnd(result);
+}
+
+/** Whether it says how the program itself ended. */
+export function hasProgramsEnd({ exitCode, logs, outcome, outputs }: Result): boolean {
+  return exitCode !== null || logs.sha256 !== null || outputs.snapshot !== null || !withoutProgram.includes(outcome);
 }
 
 /** Whether its writer took anything from the spec: a run may be ended before its spec is read. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Outcome } from '@hotcell/contract/outcomes.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { accept } from '@hotcell/producer/accept.ts';
@@ -17,6 +16,7 @@ import { resultOf, running } from '../support/promise.ts';
 import { pinPolicy, spawnWorker } from '../support/real-worker.ts';
 import { specFor } from '../support/spec.ts';
 import { copyOf, verdictsOf } from '../support/verified.ts';
+import { refusedRun } from './refused-run.ts';
 
 /** Runs as in production: submitted over HTTP, executed in sealed cells, verified with nothing but the root's key. */
 let bed: Bed;
@@ -41,11 +41,7 @@ after(async () => {
 const python = (code: string) => ({ blocks: [{ language: 'python', code }] });
 
 async function refused(): Promise<Result> {
-  const error: unknown = await client
-    .submit({ ...python('print(1)'), policy: 'nowhere' })
-    .catch((cause: unknown) => cause);
-  assert.ok(error instanceof HotcellError, String(error));
-  const result = await readResult(house.store, house.tenant, String(error.extra['run']));
+  const result = await readResult(house.store, house.tenant, await refusedRun(client));
   assert.ok(result);
   return result;
 }

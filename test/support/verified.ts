@@ -14,10 +14,11 @@ import type { House } from './house.ts';
 export async function verdictsOf(
   house: House,
   reader: RecordReader = new StoreReader(house.store),
+  { now = new Date() }: { now?: Date } = {},
 ): Promise<Map<string, RunVerdict>> {
   const { keys } = await trustedKeys(reader, [house.signing.root.public]);
   const found = new Map<string, RunVerdict>();
-  const of = { reader, keys, contents: true, now: new Date(), seen: new SeenObjects() };
+  const of = { reader, keys, contents: true, now, seen: new SeenObjects() };
   await verifyAll(of, runsIn(reader), (verdict) => found.set(verdict.run, verdict));
   return found;
 }

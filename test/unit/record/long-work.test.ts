@@ -33,7 +33,7 @@ const signer = { role: 'worker', name: 'w', key: of.spec, version: '1', host };
 /** What strangers send and leave behind, as long as it may well be. */
 const long: { [N in keyof LongCalls]: Parameters<LongCalls[N]> } = {
   canonical: [spec],
-  attest: [{ result: ended, spec, effective: undefined, attempt: '1' }, signer],
+  attest: [{ result: ended, spec, effective: undefined, attempt: '1', receipt: null }, signer],
   commitForm: [form, { evidence: { bundle: 'x', sha256: of.spec } }],
   parseObject: ['spec', Buffer.from(JSON.stringify(spec)), 'the spec'],
   judgeNames: [entries.map(({ path }) => path)],

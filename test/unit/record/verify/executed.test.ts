@@ -24,11 +24,14 @@ const log = Buffer.from('log');
 const posture = { inside: { invented: true }, outside: { invented: true }, worth: 'nothing' };
 
 /** Where the worker stood when its run ended: it names in the result only what it had read. */
-function ending(outcome: AttestedResult['outcome'], { knows, asks = {} }: { knows: boolean; asks?: Spec['limits'] }) {
-  const [run, at] = [newRunId(), new Date()];
+function ending(
+  outcome: AttestedResult['outcome'],
+  { knows, asks = {}, spec: given }: { knows: boolean; asks?: Spec['limits']; spec?: Spec },
+) {
+  const [run, at] = [given?.run ?? newRunId(), new Date()];
   const [image] = policy.images;
   assert.ok(image);
-  const spec: Spec = {
+  const spec: Spec = given ?? {
     ...specFor(tenant, 'echo 1'),
     ...{ run, acceptedAt: at.toISOString(), policy: { name: policy.name, digest: policyDigest(policy) }, limits: asks },
     ...{ image: { ref: image.ref, digest: image.digest }, runtime: policy.runtime },
@@ -85,10 +88,20 @@ const leftOut: Readonly<Record<string, [Partial<AttestedResult>, knows: 'spec' |
 
 describe('a verifier of a run that was executed', () => {
   test('finds it valid with the spec, the policy and the limits that it was judged by', async () => {
-    const made = executed();
-    const said = await verdict(made, { spec: made.spec, effective: made.effective });
+    const { spec, effective } = executed();
+    const made = ending('cancelled', { knows: true, spec });
+    const result = { ...made.result, limits: effective.limits };
+    const said = await verdict({ ...made, result }, { spec, effective });
     assert.deepEqual([said.verdict, said.findings], ['VALID', []]);
   });
+
+  for (const [what, shown] of Object.entries({ 'no blocks and no posture': {}, 'no posture': { blocks: [block] } }))
+    test(`calls a result INCONSISTENT that succeeded with ${what}`, async () => {
+      const made = executed();
+      const result = { ...made.result, exitCode: 0, ...shown };
+      const said = await verdict({ ...made, result }, { spec: made.spec, effective: made.effective });
+      assert.equal(said.verdict, 'INCONSISTENT', JSON.stringify(said.findings));
+    });
 
   for (const [what, [change, knows]] of Object.entries(leftOut))
     test(`calls a result INCONSISTENT whose worker leaves out ${what}`, async () => {

@@ -104,7 +104,7 @@ const changes: Readonly<Record<string, [change: (made: Made) => unknown, verdict
   ],
   'a receipt of another run': [
     (made) => withReceipt(made, { run: newRunId(), spec: sha256('x') }),
-    'INCONSISTENT',
+    'MODIFIED',
     /receipt$/,
   ],
 };
