@@ -14,6 +14,9 @@ import type { Retention } from '@hotcell/contract/retention.ts';
 import { objects } from './objects.ts';
 import { lockFor } from './lock-for.ts';
 
+/** More than any row that a worker writes: a log that was replaced may unpack to one that never ends. */
+const longestRow = 16 * 2 ** 20;
+
 /** The rows of an NDJSON stream, parsed one by one: a log may be larger than memory. */
 async function* rowsOf(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: string): AsyncGenerator<LogRow> {
   let rest = '';
@@ -21,6 +24,8 @@ async function* rowsOf(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: st
   for await (const chunk of bytes) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
+    if (rest.length > longestRow)
+      throw new HotcellError('record_damaged', `${what} has a row that is longer than any of Hotcell's.`);
     for (const line of lines) yield parseOurs(LogRow, line, `a row of ${what}`, 'record_damaged');
   }
   if (rest !== '') throw new HotcellError('record_damaged', `${what} ends in the middle of a row.`);

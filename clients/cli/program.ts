@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, Entry>> = {
   schedule: ['run again and again: make, show, pause and trigger schedules', () => import('./schedule-command.ts')],
   snapshot: ['freeze data, and inspect snapshots', () => import('./snapshot-command.ts')],
   verify: ['check what the record says of runs, and every signature', () => import('./verify-command.ts')],
+  evidence: ['export what others need to verify runs', () => import('./evidence-command.ts')],
   key: ['list, approve and revoke signing keys', () => import('./key-command.ts')],
   gc: ['remove snapshots and contents that nothing refers to', () => import('./gc-command.ts')],
   apikey: ['create, list and revoke API keys', () => import('./apikey-command.ts')],

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { Receipt } from '@hotcell/contract/evidence/receipt.ts';
+import { readReceipt, Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
-import { FolderReader } from '@hotcell/record/verify/folder-reader.ts';
-import type { RecordReader } from '@hotcell/record/verify/record-reader.ts';
-import { findRun, type RunAt, runsIn } from '@hotcell/record/verify/runs-in.ts';
+import { OpenedRecord, openOffline } from '@hotcell/record/verify/opened-record.ts';
+import type { RunAt } from '@hotcell/record/verify/runs-in.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 import { SeenObjects } from '@hotcell/record/verify/verification.ts';
@@ -33,7 +32,8 @@ interface Asked {
   since?: Date;
   offline?: string;
   trust?: string[];
-  contents: boolean;
+  /** Undefined without the option: commander sets its default before a command's file is loaded. */
+  contents?: false;
   explain?: true;
   receipt?: string;
 }
@@ -44,7 +44,7 @@ export function define(command: Command): void {
     .argument('[run]', `${aRun}; or --all`)
     .option('--all', 'every run in the record')
     .option('--since <time>', 'with --all: runs accepted since this time, or this long ago (30m, 12h, 7d)', aTime)
-    .option('--offline <path>', 'read a copy of the record bucket in this folder instead of the store')
+    .option('--offline <path>', 'an export (its archive or folder), or a folder with a copy of the record bucket')
     .option('--trust <file...>', 'public keys of roots to trust instead of keys/trust')
     .option('--receipt <file>', 'the run of this receipt, and whether the record keeps the promise')
     .option('--explain', 'say of each run who could have altered it, what can be checked again, and what is not proven')
@@ -52,29 +52,51 @@ export function define(command: Command): void {
   examples(command, [
     'verify RUN',
     'verify --all --since 2026-11-01T00:00:00Z',
-    'verify --all --offline copy --trust root.pem',
+    'verify --offline evidence.tar --trust root.pem',
   ]);
   command.action(async (said: string | undefined, asked: Asked) => {
     const globals = globalsOf(command);
     judgeAsked(said, asked);
-    using place = await openRecord(asked);
-    const { reader } = place;
-    const trusted = await trustedKeys(reader, await rootsOf(asked));
-    const { keys } = trusted;
-    const of = { reader, keys, contents: asked.contents, now: new Date(), seen: new SeenObjects() };
-    const summary = new VerifySummary(trusted);
-    const receipt = asked.receipt === undefined ? undefined : await receiptIn(asked.receipt);
-    const runs = receipt ? [] : await runsAsked(reader, globals, said, asked);
-    const tell = (verdict: RunVerdict) => {
-      summary.add(verdict);
-      if (globals.json) printJson(asked.explain ? { ...verdict, answers: answersFor(verdict) } : verdict);
-      else process.stdout.write(textOf(verdict) + (asked.explain ? explained(verdict) : ''));
-    };
-    if (receipt) tell(await verifyPromise(of, receipt));
-    await verifyAll(of, runs, tell);
-    reporterFor(globals).note(summary.text);
-    if (!summary.isAllValid) process.exitCode = unverified;
+    const reporter = reporterFor(globals);
+    try {
+      await using record = await openRecord(asked);
+      const summary = await verifyRecord(record, globals, said, asked);
+      reporter.note(summary.text);
+      if (!summary.isAllValid) process.exitCode = unverified;
+    } catch (error) {
+      if (!(error instanceof HotcellError && error.code === 'record_damaged')) throw error;
+      // No run can be judged by such a list of keys, or in such an archive: then none is valid.
+      reporter.failed(error);
+      process.exitCode = unverified;
+    }
   });
+}
+
+async function verifyRecord(
+  record: OpenedRecord,
+  globals: Globals,
+  said: string | undefined,
+  asked: Asked,
+): Promise<VerifySummary> {
+  const { reader } = record;
+  const trusted = await trustedKeys(reader, await rootsOf(asked));
+  const { keys } = trusted;
+  const contents = asked.contents !== false;
+  const of = { reader, keys, contents, now: new Date(), seen: new SeenObjects() };
+  const summary = new VerifySummary(trusted, await record.judgeFrame(trusted), contents ? record.lacks : []);
+  const tell = (verdict: RunVerdict) => {
+    summary.add(verdict);
+    if (globals.json) printJson(asked.explain ? { ...verdict, answers: answersFor(verdict) } : verdict);
+    else process.stdout.write(textOf(verdict) + (asked.explain ? explained(verdict) : ''));
+  };
+  if (asked.receipt === undefined) {
+    const runs = await runsAsked(record, globals, said, asked);
+    await verifyAll(of, runs, tell, async (some, at) => record.verify(some, at));
+  } else {
+    const receipt = await receiptIn(asked.receipt);
+    tell(await verifyPromise(await record.only(of, readReceipt(receipt)), receipt));
+  }
+  return summary;
 }
 
 /** One run, all of them, or that of a receipt; a copy means all of it. */
@@ -91,16 +113,18 @@ async function receiptIn(file: string): Promise<Receipt> {
 }
 const Holder = z.union([Receipt, z.object({ receipt: Receipt })], { error: 'holds no receipt' });
 
-async function openRecord({ offline }: Asked): Promise<{ reader: RecordReader } & Disposable> {
-  if (offline !== undefined) return { reader: new FolderReader(offline), [Symbol.dispose]: () => undefined };
+async function openRecord({ offline }: Asked): Promise<OpenedRecord & AsyncDisposable> {
+  if (offline !== undefined) return await openOffline(offline);
   const installation = await findInstallation(process.env);
   if (!installation)
     throw new HotcellError(
       'not_found',
-      'There is no installation here. verify reads the record with the operator’s account: set HOTCELL_HOME, or give --offline a copy of the record.',
+      'There is no installation here. verify reads the record with the operator’s account: set HOTCELL_HOME, or give --offline an export or a copy of the record.',
     );
   const store = new Buckets(installation.store);
-  return { reader: new StoreReader(store), [Symbol.dispose]: () => store[Symbol.dispose]() };
+  return Object.assign(new OpenedRecord(new StoreReader(store)), {
+    [Symbol.asyncDispose]: async () => store[Symbol.dispose](),
+  });
 }
 
 async function rootsOf({ trust }: Asked): Promise<VerifyingKey[]> {
@@ -112,16 +136,16 @@ async function rootsOf({ trust }: Asked): Promise<VerifyingKey[]> {
 }
 
 async function runsAsked(
-  reader: RecordReader,
+  record: OpenedRecord,
   globals: Globals,
   said: string | undefined,
   { since, offline }: Asked,
 ): Promise<AsyncIterable<RunAt> | RunAt[]> {
-  if (said === undefined) return runsIn(reader, { since });
+  if (said === undefined) return record.runs(since);
   const isId = RunId.safeParse(said).success || offline !== undefined;
   const run = RunId.parse(isId ? said : (await runNamed(await openClient(globals), said)).id);
-  const found = await findRun(reader, run);
-  if (!found) throw new HotcellError('not_found', `There is nothing of run ${run} in ${reader.name}.`);
+  const found = await record.find(run);
+  if (!found) throw new HotcellError('not_found', `There is nothing of run ${run} in ${record.reader.name}.`);
   return [found];
 }
 

@@ -1,15 +1,25 @@
-import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { counted, formatBytes } from '@hotcell/contract/format.ts';
+import { visibleLine } from './visible.ts';
 import type { TrustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 
 /** What `verify` says at its end of all that it looked at. */
 export class VerifySummary {
   readonly #trusted: Pick<TrustedKeys, 'list' | 'putBackTo'>;
   readonly #counts = new Map<string, number>();
+  readonly #beside: readonly Finding[];
+  readonly #lacks: readonly string[];
   #bytes = 0;
 
-  constructor(trusted: Pick<TrustedKeys, 'list' | 'putBackTo'>) {
+  /** `beside`: what was found wrong beside the runs. `lacks`: whose bytes are not there to be verified. */
+  constructor(
+    trusted: Pick<TrustedKeys, 'list' | 'putBackTo'>,
+    beside: readonly Finding[] = [],
+    lacks: readonly string[] = [],
+  ) {
     this.#trusted = trusted;
+    this.#beside = beside;
+    this.#lacks = lacks;
   }
 
   add({ verdict, read }: RunVerdict): void {
@@ -19,13 +29,24 @@ export class VerifySummary {
 
   get isAllValid(): boolean {
     const isPutBack = this.#trusted.putBackTo !== undefined;
-    return !isPutBack && [...this.#counts.keys()].every((verdict) => verdict === 'VALID');
+    return !isPutBack && this.#beside.length === 0 && [...this.#counts.keys()].every((verdict) => verdict === 'VALID');
   }
 
   get text(): string {
     const runs = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
     const each = [...this.#counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
-    return `Verified ${counted(runs, 'run')}: ${each || 'none'}. Read ${formatBytes(this.#bytes)}. ${this.#keys}`;
+    return `Verified ${counted(runs, 'run')}: ${each || 'none'}. Read ${formatBytes(this.#bytes)}. ${this.#keys}${this.#rest}`;
+  }
+
+  get #rest(): string {
+    const lacks =
+      this.#lacks.length === 0
+        ? ''
+        : ` Not in this export, and so not verified: the bytes of ${this.#lacks.join(' and ')}; their lists are.`;
+    const beside = this.#beside.map(
+      ({ object, expected, found }) => `\n${visibleLine(object)}: expected ${visibleLine(expected)}, found ${found}.`,
+    );
+    return lacks + beside.join('');
   }
 
   get #keys(): string {

@@ -1,7 +1,7 @@
 import { eventStream, ndjson } from '@hotcell/contract/api/route.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import { eventsOf } from '../follow/run-events.ts';
-import { headAndTail } from '../logs/head-and-tail.ts';
+import { headAndTail } from '@hotcell/record/head-and-tail.ts';
 import { readLog } from '../logs/read.ts';
 import type { Producer } from '../producer.ts';
 import { runIdOf, viewOf } from '../view-run.ts';

@@ -2,11 +2,11 @@ import { formatBytes } from '@hotcell/contract/format.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
 import { Html, html } from './html.ts';
 import { logLines } from './log-lines.ts';
-import type { ReportedRun, ShownOutput } from './reported-run.ts';
+import type { ShownOutput, ShownRun } from './reported-run.ts';
 
 const mostListed = 500;
 
-export function logPart({ log, result }: ReportedRun): Html {
+export function logPart({ log, result }: ShownRun): Html {
   const lines = logLines(log);
   if (lines.length === 0) return html`<h2>Log</h2><p class="dim">Empty.</p>`;
   return html`<h2>Log</h2>
@@ -15,7 +15,7 @@ export function logPart({ log, result }: ReportedRun): Html {
 <p class="dim">${formatBytes(result.logs.bytes)}${result.logs.truncated ? ', truncated' : ''} <span class="mono">${result.logs.sha256 ?? ''}</span></p>`;
 }
 
-export function outputsPart({ result, outputs }: ReportedRun): Html {
+export function outputsPart({ result, outputs }: ShownRun): Html {
   const { files, refused } = result.outputs;
   const shown = files.slice(0, mostListed).map((file) => outputOf(file, outputs.get(file.path)));
   const rest = files.length - shown.length;

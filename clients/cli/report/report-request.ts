@@ -4,7 +4,7 @@ import type { Spec } from '@hotcell/contract/spec.ts';
 import { inCommands } from '../in-commands.ts';
 import { highlighted } from './highlight.ts';
 import { type Html, html } from './html.ts';
-import type { ReportedRun } from './reported-run.ts';
+import type { ShownRun } from './reported-run.ts';
 
 const shownCode = 256 * 1024;
 const shownValue = 16 * 1024;
@@ -17,7 +17,7 @@ function facts(rows: readonly (readonly [string, string | Html | undefined])[]):
 
 const mono = (text: string) => html`<span class="mono">${text}</span>`;
 
-export function headPart({ result }: ReportedRun): Html {
+export function headPart({ result }: ShownRun): Html {
   const name = result.labels['name'] ?? result.blocks.find(({ file }) => file !== null)?.file;
   const mark = result.outcome === 'succeeded' ? 'ok' : 'bad';
   return html`<h1>${name ?? 'Run'} <span class="${mark}">${result.outcome}</span></h1>
@@ -39,7 +39,7 @@ ${facts([
 ])}`;
 }
 
-export function askedPart({ result, spec }: ReportedRun): Html {
+export function askedPart({ result, spec }: ShownRun): Html {
   const sources = new Map(spec?.inputs.map(({ name, snapshot, source }) => [name, source === snapshot ? '' : source]));
   const params = JSON.stringify(spec?.params ?? {}, undefined, 2);
   return html`<h2>What was asked</h2>
@@ -61,7 +61,7 @@ ${
 ${params === '{}' ? undefined : html`<h3>Params</h3><pre>${cut(params, shownValue)}</pre>`}`;
 }
 
-export function codePart({ spec }: ReportedRun): Html {
+export function codePart({ spec }: ShownRun): Html {
   if (!spec) return html``;
   let room = shownCode;
   const shown = (text: string) => {
@@ -93,7 +93,7 @@ function fileOf(
   return html`${head}<pre>${part}</pre>${rest(file.text, part)}`;
 }
 
-export function verdictPart({ result }: ReportedRun): Html {
+export function verdictPart({ result }: ShownRun): Html {
   const { policy, errors = [], posture } = result;
   const refused = errors.length > 0 || result.spec === null;
   const verdict = refused ? html`<span class="bad">refused</span>` : html`<span class="ok">admitted</span>`;
@@ -107,7 +107,7 @@ ${facts([
 ${errors.map((issue) => html`<p class="bad">${inCommands(showIssue(issue))}</p>`)}`;
 }
 
-export function repeatPart({ result }: ReportedRun): Html {
+export function repeatPart({ result }: ShownRun): Html {
   const { run } = result;
   const commands = [
     ...(result.spec === null ? [] : [`./hotcell show ${run} --code`, `./hotcell rerun ${run} --wait`]),

@@ -11,14 +11,18 @@ export type ShownOutput =
   /** Why it is not shown. */
   | { kind: 'none'; why: string };
 
-/** All that a report says of a run: objects of the record, and as much of log and outputs as a page holds. */
-export interface ReportedRun {
+/** What a page shows of a run: objects of the record, and as much of log and outputs as a page holds. */
+export interface ShownRun {
   result: Result;
   /** A refusal has none. */
   spec: Spec | undefined;
   log: readonly ShownRow[];
   /** By path; what is missing is only listed. */
   outputs: ReadonlyMap<string, ShownOutput>;
+}
+
+/** All that a report says of a run. */
+export interface ReportedRun extends ShownRun {
   madeAt: Date;
   version: string;
 }

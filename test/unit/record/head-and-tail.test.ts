@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytesOf, chunkOf, type LogRow } from '@hotcell/contract/log-rows.ts';
-import { headAndTail } from '@hotcell/producer/logs/head-and-tail.ts';
+import { headAndTail } from '@hotcell/record/head-and-tail.ts';
 import fc from 'fast-check';
 
 const at = '2026-11-18T10:00:00.000Z';

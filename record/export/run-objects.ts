@@ -1,0 +1,79 @@
+import { readManifest } from '@hotcell/contract/snapshot.ts';
+import type { Result } from '@hotcell/contract/result.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
+import { recordKeys } from '../layout.ts';
+import { effectiveOf, readAsked } from '../verify/read-asked.ts';
+import { type RecordReader, readWhole } from '../verify/record-reader.ts';
+import { Look, SeenObjects } from '../verify/verification.ts';
+import { type ExportedRun, type ExportIndex, exportPaths, ownPaths, pathOf, resultIn } from './export-layout.ts';
+import { pathProblem } from './tar-index.ts';
+
+/** What the record has of a run, as far as it can be read: an export of a damaged run is made too, to show the damage. */
+export interface RecordedRun {
+  at: ExportedRun;
+  result: Result | undefined;
+  spec: Spec | undefined;
+  /** Objects of the record, and where an export has them. */
+  objects: RunObject[];
+}
+
+interface RunObject {
+  key: string;
+  path: string;
+}
+
+/** Everything that a verifier asks for when it verifies this run, and whatever else stands under the run. */
+export async function recordedRun(
+  reader: RecordReader,
+  at: ExportedRun,
+  contents: ExportIndex['contents'],
+): Promise<RecordedRun> {
+  const bytes = await readWhole(reader, recordKeys.result(at.tenant, at.run));
+  const result = bytes && resultIn(bytes, at);
+  const own = ownPaths(at, result);
+  const keys = new Set<string>();
+  for await (const { key, hidden } of reader.list(recordKeys.run(at.tenant, at.run))) if (!hidden) keys.add(key);
+  const objects = (named: Iterable<string>) => Array.from(named, (key) => ({ key, path: pathOf(key, at, own) }));
+  if (!result) return { at, result, spec: undefined, objects: objects(keys) };
+  const { tenant } = at;
+  const asked = await readAsked(new Look({ reader, keys: new Map(), contents: false, now: new Date(0), seen }), result);
+  const effective = effectiveOf(result, asked);
+  for (const key of own.keys()) keys.add(key);
+  if (effective?.packages) keys.add(recordKeys.image(effective.packages));
+  for (const digest of Object.values(effective?.seccomp ?? {})) keys.add(recordKeys.seccomp(digest));
+  for (const { snapshot, locations } of result.inputs) {
+    keys.add(recordKeys.manifest(tenant, snapshot));
+    if (locations) keys.add(recordKeys.locations(tenant, locations));
+    if (contents.inputs) for (const key of await inputContents(reader, tenant, snapshot)) keys.add(key);
+  }
+  return {
+    at,
+    result,
+    spec: asked.spec,
+    objects: [...objects(keys), ...(contents.outputs ? outputContents(at, result) : [])],
+  };
+}
+
+const seen = new SeenObjects();
+
+async function inputContents(
+  reader: RecordReader,
+  tenant: string,
+  snapshot: Result['inputs'][number]['snapshot'],
+): Promise<string[]> {
+  const manifest = await readWhole(reader, recordKeys.manifest(tenant, snapshot));
+  try {
+    const files = manifest ? readManifest(manifest.toString('utf8'), snapshot) : [];
+    return files.map(({ sha256 }) => recordKeys.cas(tenant, sha256));
+  } catch {
+    // The verifier of the export says what is wrong with it.
+    return [];
+  }
+}
+
+/** At their own names. A damaged result could name a place outside the run's folder. */
+function outputContents({ tenant, run }: ExportedRun, { outputs }: Result): RunObject[] {
+  return outputs.files
+    .filter(({ path }) => pathProblem(path) === undefined)
+    .map(({ path, sha256 }) => ({ key: recordKeys.cas(tenant, sha256), path: `${exportPaths.outputs(run)}${path}` }));
+}

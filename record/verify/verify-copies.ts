@@ -1,0 +1,47 @@
+import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { Spec } from '@hotcell/contract/spec.ts';
+import { exportPaths } from '../export/export-layout.ts';
+import { runCopies } from '../export/run-copies.ts';
+import { recordKeys } from '../layout.ts';
+import { readNamed } from './read-asked.ts';
+import type { RunView } from './run-view.ts';
+import { Look } from './verification.ts';
+
+/**
+ * What stands in a run's folder beside the objects of the record: each is made again and compared. A person believes what
+ * lies there, so a file that nothing vouches for is a finding too. The page is not compared: it is no evidence, and says so.
+ */
+export async function verifyCopies(
+  look: Look,
+  view: RunView,
+  { outputs: hasOutputs }: { outputs: boolean },
+): Promise<void> {
+  const { run } = view.at;
+  const copies = await copiesOf(look, view);
+  const outputs = outputsOf(view);
+  for (const [path, digest] of copies) await look.matches(path, digest);
+  const missing = new Map(outputs);
+  for await (const { key } of look.of.reader.list(exportPaths.run(run))) {
+    const digest = outputs.get(key);
+    missing.delete(key);
+    if (digest && look.of.contents) await look.matches(key, digest);
+    else if (!digest && !copies.has(key) && !view.hasPlace(key) && key !== exportPaths.runPage(run))
+      look.findings.add('MODIFIED', key, 'nothing: no signature vouches for it', 'a file');
+  }
+  if (look.of.contents && hasOutputs)
+    for (const [path, digest] of missing) look.findings.add('MISSING', path, digest, 'nothing');
+}
+
+async function copiesOf({ of }: Look, view: RunView): Promise<Map<string, Digest>> {
+  const { at, result } = view;
+  // That the spec is damaged was found before.
+  const quiet = new Look({ ...of, reader: view });
+  const key = recordKeys.spec(at.tenant, at.run);
+  const spec = result?.spec ? await readNamed(quiet, Spec, key, result.spec) : undefined;
+  return new Map(runCopies(at.run, result, spec).map(({ path, bytes }) => [path, sha256(bytes)]));
+}
+
+function outputsOf({ at, result }: RunView): Map<string, Digest> {
+  const folder = exportPaths.outputs(at.run);
+  return new Map(result?.outputs.files.map(({ path, sha256: digest }) => [`${folder}${path}`, digest]));
+}

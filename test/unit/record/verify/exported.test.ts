@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import { openOffline } from '@hotcell/record/verify/opened-record.ts';
+import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
+import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
+import { exportOf, exportSigner, putExecuted, writeTar } from '../../../support/exported-run.ts';
+import { listKeys, Memory, root } from '../../../support/signed-record.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hotcell-export-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const record = new Memory();
+listKeys(record, exportSigner.listed);
+const one = await putExecuted(record);
+const other = await putExecuted(record, { team: 'finance' });
+const whole = await exportOf(record, [one, other]);
+
+interface Said {
+  runs: Map<string, RunVerdict>;
+  beside: Finding[];
+}
+
+async function verified(path: string, contents = true): Promise<Said> {
+  await using opened = await openOffline(path);
+  const { reader } = opened;
+  const trusted = await trustedKeys(reader, [root.public]);
+  const runs = new Map<string, RunVerdict>();
+  const of = { reader, keys: trusted.keys, contents, now: new Date(), seen: new SeenObjects() };
+  const tell = (said: RunVerdict) => runs.set(said.run, said);
+  await verifyAll(of, opened.runs(), tell, async (some, at) => opened.verify(some, at));
+  return { runs, beside: await opened.judgeFrame(trusted) };
+}
+
+const archive = join(folder, 'export.tar');
+async function afterwards(change: (files: Memory) => void, files = whole, contents = true): Promise<Said> {
+  const copy = new Memory(files);
+  change(copy);
+  await writeTar(archive, copy);
+  return await verified(archive, contents);
+}
+const verdicts = ({ runs }: Said) => [one, other].map(({ run }) => runs.get(run)?.verdict);
+const isNamed = (said: Said, path: string) =>
+  [...said.beside, ...[...said.runs.values()].flatMap(({ findings }) => findings)].some(({ object }) =>
+    object.includes(path),
+  );
+
+describe('an export', () => {
+  test('is valid as an archive and unpacked', async () => {
+    const said = await afterwards(() => undefined);
+    assert.deepEqual(
+      [...said.runs.values()].map(({ findings }) => findings),
+      [[], []],
+    );
+    assert.deepEqual(said.beside, []);
+    const unpacked = join(folder, 'unpacked');
+    for (const [path, bytes] of whole) {
+      mkdirSync(dirname(join(unpacked, path)), { recursive: true });
+      writeFileSync(join(unpacked, path), bytes);
+    }
+    assert.deepEqual(await verified(unpacked), said);
+  });
+
+  test('is valid without the bytes of inputs and outputs, and has none of them', async () => {
+    const files = await exportOf(record, [one, other], { inputs: false, outputs: false });
+    assert.deepEqual(
+      [...files.keys()].filter((path) => path.startsWith('cas/') || path.includes('/outputs/')),
+      [],
+    );
+    assert.deepEqual(verdicts(await afterwards(() => undefined, files)), ['VALID', 'VALID']);
+  });
+
+  for (const path of whole.keys())
+    if (path !== 'export.json' && path !== 'keys/list.json' && !path.includes('/record/'))
+      test(`shows that ${path
+        .replaceAll(one.run, 'ONE')
+        .replaceAll(other.run, 'OTHER')
+        .replaceAll(/[0-9a-f]{60,}/g, 'HEX')} was changed or removed`, async () => {
+        const isShared = !path.startsWith('runs/');
+        const expected = [one, other].map(({ run }) => isShared || path.includes(run));
+        const flipped = (files: Memory) => {
+          const bytes = Buffer.from(files.get(path) ?? '');
+          files.set(path, bytes.length === 0 ? Buffer.from('x') : bytes.fill((bytes[0] ?? 0) ^ 1, 0, 1));
+        };
+        for (const change of [flipped, (files: Memory) => void files.delete(path)]) {
+          const said = await afterwards(change);
+          // A key that is not there deceives no other tool.
+          if (path.startsWith('keys/')) assert.deepEqual(verdicts(said), ['VALID', 'VALID']);
+          else
+            assert.deepEqual(
+              verdicts(said).map((verdict) => verdict !== 'VALID'),
+              expected,
+              JSON.stringify([...said.runs.values()]),
+            );
+          if (change === flipped) assert.ok(isNamed(said, path), JSON.stringify(said.runs.get(one.run)));
+        }
+      });
+
+  test('shows a file that nothing vouches for, wherever it lies', async () => {
+    for (const path of [
+      'README',
+      `runs/${one.run}/code/1.sh`,
+      `runs/${one.run}/outputs/more`,
+      'runs/x/result.json',
+      'keys/worker-x.pem',
+    ]) {
+      const said = await afterwards((files) => files.set(path, Buffer.from('x')));
+      assert.ok(isNamed(said, path), path);
+    }
+  });
+
+  test('shows changed outputs only to a verifier who wants their bytes', async () => {
+    const change = (files: Memory) => void files.set(`runs/${one.run}/outputs/c`, Buffer.from('d'));
+    assert.deepEqual(verdicts(await afterwards(change)), ['MODIFIED', 'VALID']);
+    assert.deepEqual(verdicts(await afterwards(change, whole, false)), ['VALID', 'VALID']);
+  });
+
+  test('shows a run that is named and is not there, and one that is there under another’s name', async () => {
+    const gone = await afterwards((files) => {
+      for (const path of files.keys()) if (path.includes(one.run)) files.delete(path);
+    });
+    assert.deepEqual(verdicts(gone), ['MISSING', 'VALID']);
+    const swapped = await afterwards((files) => {
+      for (const name of ['committed.json', 'result.json', 'evidence.sigstore.json'])
+        files.set(`runs/${one.run}/${name}`, whole.get(`runs/${other.run}/${name}`) ?? Buffer.alloc(0));
+    });
+    assert.deepEqual(verdicts(swapped), ['MODIFIED', 'VALID']);
+  });
+
+  test('unpacked beside another has the runs of both', async () => {
+    const [first, second] = [await exportOf(record, [one]), await exportOf(record, [other])];
+    const both = new Memory([...first, ...second]);
+    assert.deepEqual(verdicts(await afterwards(() => undefined, both)), ['VALID', 'VALID']);
+  });
+});
