@@ -31,6 +31,14 @@ export function cellTakes(plan: Bounded): { cpus: number; memoryBytes: number } 
   return { cpus: plan.limits.cpus, memoryBytes: cellMemory(plan) + besideCell };
 }
 
+/** What init takes of a cell that waits: measured, and rounded up (docs/decisions/0124). */
+const waitingInit = 8 * mib;
+
+/** What a waiting cell takes: no job has touched its memory yet. */
+export function waitingTakes({ runtime }: Pick<Bounded, 'runtime'>): number {
+  return runtimeMemory[runtime] + waitingInit + besideCell;
+}
+
 /** How many processors a job sees and begins on. Its quota is what limits it. */
 export const cellCpus = ({ cpus }: Pick<Limits, 'cpus'>) => Math.ceil(cpus);
 

@@ -14,6 +14,13 @@ export const fixedVariables: Readonly<Record<string, string>> = {
   HOTCELL_OUTPUTS: '/outputs',
 };
 
+/** Of the variables that a job sets, those that count: none of Hotcell's own is among them. */
+export function jobVariables(env: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => name !== 'PATH' && !Object.hasOwn(fixedVariables, name)),
+  );
+}
+
 /**
  * Variables that Hotcell sets itself, or that change which code a loader or an interpreter runs: then other code would run
  * than the record says. No policy can let them through, neither from a job nor from an image.

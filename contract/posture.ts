@@ -33,6 +33,14 @@ export const Posture = z.strictObject({
     .record(z.string().max(160), z.string().max(256))
     .optional()
     .describe('what this cell alone has, by the name that stands for it in the form'),
+  given: z
+    .strictObject({
+      env: z
+        .record(z.string().max(1024), z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits'))
+        .describe('each variable with the sha256 of `NAME=value`'),
+    })
+    .optional()
+    .describe('what a cell that waited for its run was given after this posture was read'),
   ...facts,
 });
 export type Posture = z.infer<typeof Posture>;

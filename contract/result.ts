@@ -96,6 +96,11 @@ export const Result = z.strictObject({
     ranMs: bytes,
     committedMs: bytes,
     warm: z.boolean(),
+    /** Why its cell had not waited: a word of contract/why-cold.ts. Newer workers may know more. */
+    cold: z
+      .string()
+      .regex(/^[a-z_]{1,32}$/, 'must be 1 to 32 of a-z and _')
+      .optional(),
   }),
   warnings: z.array(z.string()),
   /** Every reason of a refusal. */

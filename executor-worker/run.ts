@@ -85,7 +85,9 @@ async function stageInputs(worker: Worker, claimed: Claimed, control: RunControl
 async function seal(worker: Worker, stage: Staged, control: RunControl, holdings: Holdings): Promise<Sealed> {
   const began = performance.now();
   const plan = cellPlanOf(stage.claim, stage.effective, stage.staged.mounts);
-  const cell = await holdings.holdCell(worker.steps.seal(plan, holdings.left), stage.ticket.run, control.stop);
+  const asked = { parts: stage.staged.parts, policy: stage.spec.policy };
+  const sealing = worker.steps.seal(plan, holdings.left, asked);
+  const cell = await holdings.holdCell(sealing, stage.ticket.run, control.stop);
   const sealedAt = performance.now();
   return { ...stage, at: 'sealed', cell, sealedMs: Math.round(sealedAt - began), sealedAt };
 }

@@ -45,6 +45,8 @@ export const workerSettings = z.object({
     .int()
     .min(0)
     .default(200 * 1024 ** 2),
+  /** How many cells may wait, sealed, for runs to come. 0: each run's cell is made for it. */
+  HOTCELL_WAITING_CELLS: z.coerce.number().int().min(0).max(64).default(0),
   HOTCELL_UIDS: UidRange.default('10000-49999'),
   HOTCELL_DRAIN_SECONDS: z.coerce.number().int().min(0).default(20),
 });

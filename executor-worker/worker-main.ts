@@ -18,6 +18,7 @@ import { scrub } from './inputs/scrub.ts';
 import { judgePinned } from './pull/judge.ts';
 import { serve } from './pull/serve.ts';
 import { stageJudged } from './inputs/stage.ts';
+import { WaitingCells } from './waiting/pool.ts';
 import type { Steps } from './worker.ts';
 
 const settings = readWorkerSettings(process.env);
@@ -51,15 +52,17 @@ await using cells = await openCells({
   log,
 });
 
+await using waiting = new WaitingCells({ cells, places: inputs.places, most: settings.HOTCELL_WAITING_CELLS, log });
+
 const steps: Steps = {
   judge: async (spec) => judgePinned(await policies.get(spec.policy.digest), spec),
   stage: (spec, effective, signal) => stageJudged({ store, inputs, policies }, spec, effective, signal),
   ready: () => cells.ready(),
-  seal: (plan, left) => cells.open(plan, left),
+  seal: (plan, left, asked) => waiting.seal(plan, left, asked),
 };
 
 const uploads = new HalfUploads(store, live);
 const house = keepHouse({ live, log, uploads, reap: (isAlive) => cells.reap(isAlive) }, ends);
 const scrubbing = scrub(inputs, log, ends);
-await serve({ settings, store, live, log, steps, signer, stuck: () => cells.stuck() }, ends);
+await serve({ settings, store, live, log, steps, signer, waiting, stuck: () => cells.stuck() }, ends);
 await Promise.all([house, scrubbing]);

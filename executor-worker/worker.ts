@@ -16,6 +16,7 @@ import type { CellPlan } from './cell/cell-plan.ts';
 import type { Left } from './cell/destroy.ts';
 import type { SealedCell } from './cell/sealed-cell.ts';
 import type { StagedInputs } from './inputs/stage.ts';
+import type { Asked } from './waiting/pool.ts';
 import type { RunControl } from './pull/run-control.ts';
 
 /** The steps that touch this host. The tests give others, to try everything around a cell without one. */
@@ -25,7 +26,7 @@ export interface Steps {
   /** `engine_unavailable` if no cell can be made here now. */
   ready(): Promise<void>;
   stage(spec: Spec, effective: Effective, signal: AbortSignal): Promise<StagedInputs>;
-  seal(plan: CellPlan, left: Left): Promise<SealedCell>;
+  seal(plan: CellPlan, left: Left, asked: Asked): Promise<SealedCell>;
 }
 
 /** What all runs on a worker share. */

@@ -1,5 +1,6 @@
 import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import type { Result } from '@hotcell/contract/result.ts';
+import { type WhyCold, whyCold } from '@hotcell/contract/why-cold.ts';
 import { isFinished, type RunView } from '@hotcell/contract/api/runs.ts';
 import type { Command } from 'commander';
 import { asksApi } from './client.ts';
@@ -59,6 +60,13 @@ function common(view: RunView, asked: Asked): string {
   ]);
 }
 
+/** Whether its cell had waited for it; if not, why. Newer workers may know reasons that this command doesn't. */
+function startOf({ warm, cold }: Result['timings']): string {
+  if (warm) return ' (warm)';
+  const why = cold === undefined || cold === 'off' ? undefined : whyCold[cold as WhyCold];
+  return why === undefined ? '' : ` (cold: ${why})`;
+}
+
 function finished(result: Result, asked: Asked): string {
   const { usage, timings } = result;
   const parts = [
@@ -66,7 +74,7 @@ function finished(result: Result, asked: Asked): string {
     pairs([
       ['queued', formatSeconds(timings.queuedMs)],
       ['staged', formatSeconds(timings.stagedMs)],
-      ['sealed', formatSeconds(timings.sealedMs) + (timings.warm ? ' (warm)' : '')],
+      ['sealed', formatSeconds(timings.sealedMs) + startOf(timings)],
       ['ran', `${formatSeconds(timings.ranMs)} (CPU ${formatSeconds(usage.cpuMs)})`],
       ['memory', `${formatBytes(usage.peakMemoryBytes)} at most`],
       [

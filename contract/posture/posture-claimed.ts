@@ -2,15 +2,17 @@ import type { Effective } from '../admission.ts';
 import { cellMemory, cellPids, cpuQuotaUs } from '../cell-bounds.ts';
 import { initCapabilities, initPath, mountFiles } from '../cell-shape.ts';
 import { hexOf, sha256 } from '../digest.ts';
-import { fixedVariables, threadVariables } from '../job-variables.ts';
+import { fixedVariables, jobVariables, threadVariables } from '../job-variables.ts';
 import { matches } from '../policy.ts';
-import type { TakenPosture } from '../posture.ts';
+import type { Posture, TakenPosture } from '../posture.ts';
 import { expectedPosture } from './posture-expected.ts';
 import { recordsIn } from './posture-facts.ts';
 import { insideDifferences } from './posture-inside.ts';
 
 export interface Claimed {
   posture: TakenPosture;
+  /** Of a cell that waited: what it was given afterwards. */
+  given: Posture['given'];
   /** The names of the run's inputs. */
   inputs: readonly string[];
   effective: Effective;
@@ -22,7 +24,7 @@ export interface Claimed {
  * Whether the posture that a result claims is what the pinned policy requires, judged by the rules of the worker that
  * sealed the cell. What only that worker knew is taken from the posture itself: the leased uid, init's digest, the machine.
  */
-export function* claimedDifferences({ posture, inputs, effective, seccomp }: Claimed): Generator<string> {
+export function* claimedDifferences({ posture, given, inputs, effective, seccomp }: Claimed): Generator<string> {
   const records = recordsIn(posture.inside);
   const told = Object.values(posture.inside).reduce<number>(
     (sum, lines) => sum + (Array.isArray(lines) ? lines.length : 1),
@@ -34,11 +36,15 @@ export function* claimedDifferences({ posture, inputs, effective, seccomp }: Cla
   const init = records.find((one) => one.key === 'init');
   const uid = ids?.ruid ?? -1;
   if (uid < lowestUid) yield `the job has the uid ${uid}, and those of jobs begin at ${lowestUid}`;
-  const readOnly = [...mountFiles, '/sys/devices', '/inputs', ...inputs.map((name) => `/inputs/${name}`)];
+  // In a cell that waited, the inputs came into the folder that was mounted when it was made.
+  const mounted = given ? [] : inputs.map((name) => `/inputs/${name}`);
+  const readOnly = [...mountFiles, '/sys/devices', '/inputs', ...mounted];
   const made = { plan: effective, uid, readOnly };
   const expected = expectedPosture(made, undefined, kernel?.machine ?? '', `sha256:${init?.sha256 ?? ''}`);
   yield* insideDifferences(records, expected);
-  for (const one of records) if (one.key === 'env') yield* variableDifferences(one, effective);
+  const before = given ? { ...effective, env: {} } : effective;
+  for (const one of records) if (one.key === 'env') yield* variableDifferences(one, before);
+  if (given) yield* givenDifferences(given.env, effective);
   yield* outsideDifferences(posture.outside, effective, seccomp);
 }
 
@@ -56,6 +62,16 @@ function* variableDifferences({ name, sha256: digest }: { name: string; sha256: 
   const isKnown = name === 'PATH' || threadVariables.some((one) => one === name);
   if (!isKnown && !effective.imageEnv.some((pattern) => matches(pattern, name)))
     yield `the environment has ${name}, which the policy does not let through`;
+}
+
+/** After its posture a cell that waited gets exactly the job's own variables. */
+function* givenDifferences(given: Readonly<Record<string, string>>, { env }: Effective) {
+  const wanted = jobVariables(env);
+  for (const [name, value] of Object.entries(wanted))
+    if (given[name] !== hexOf(sha256(`${name}=${value}`)))
+      yield `the cell was not given the variable ${name} that was asked for`;
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(wanted, name)) yield `the cell was given the variable ${name}, which is not asked for`;
 }
 
 /** What the maker of the cell said of it, in either maker's words. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { cellCpus } from '@hotcell/contract/cell-bounds.ts';
 import { initPath, mountFiles, mountFolders } from '@hotcell/contract/cell-shape.ts';
-import { fixedVariables, isNeverVariable, threadVariables } from '@hotcell/contract/job-variables.ts';
+import { fixedVariables, isNeverVariable, jobVariables, threadVariables } from '@hotcell/contract/job-variables.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { matches } from '@hotcell/contract/policy.ts';
 import type { Engine, InspectedImage } from '@hotcell/outside/engine/engine.ts';
@@ -110,11 +110,8 @@ function variablesOf(image: InspectedImage): Record<string, string> {
   );
 }
 
-/** The job's environment: exactly this, whatever the image sets. */
-export function environmentOf(
-  plan: Pick<CellPlan, 'env' | 'imageEnv' | 'limits'>,
-  image: VettedImage,
-): Record<string, string> {
+/** The environment of a cell's class, whatever the image sets: it has nothing of a run. */
+function classEnvironment(plan: Pick<CellPlan, 'imageEnv' | 'limits'>, image: VettedImage): Record<string, string> {
   const letThrough = Object.entries(image.env).filter(
     ([name]) =>
       /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) &&
@@ -124,8 +121,18 @@ export function environmentOf(
   return {
     ...Object.fromEntries(threadVariables.map((name) => [name, String(cellCpus(plan.limits))])),
     ...Object.fromEntries(letThrough),
-    ...plan.env,
     PATH: image.env.PATH || defaultPath,
     ...fixedVariables,
   };
+}
+
+/**
+ * The job's environment: exactly this, and in this order. The job's own variables come last, as they do in a cell that
+ * waited: a program sees the same in both.
+ */
+export function environmentOf(
+  plan: Pick<CellPlan, 'env' | 'imageEnv' | 'limits'>,
+  image: VettedImage,
+): Record<string, string> {
+  return { ...classEnvironment(plan, image), ...jobVariables(plan.env) };
 }

@@ -13,7 +13,7 @@ function collectMs(limits: Limits): number {
 }
 
 /** From START to init's own deadline, when it kills everything, whatever the host does. */
-function lifetimeMs(limits: Limits): number {
+export function lifetimeMs(limits: Limits): number {
   return limits.timeoutSeconds * 1000 + limits.graceSeconds * 1000 + collectMs(limits);
 }
 

@@ -2,8 +2,10 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { HostFrame, KillReason } from '@hotcell/contract/frames.ts';
 import type { FormedPosture } from '@hotcell/contract/posture-form.ts';
 import type { TakenPosture } from '@hotcell/contract/posture.ts';
+import type { WhyCold } from '@hotcell/contract/why-cold.ts';
 import type { CellEvent, MemoryKill, SealedCell } from './sealed-cell.ts';
 import { type Job, jobFrames } from '../execute/job.ts';
+import type { CellPlan } from './cell-plan.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell, type Left } from './destroy.ts';
 import { cellEvents } from './event-stream.ts';
@@ -16,14 +18,28 @@ const deathMs = 20_000;
 
 export type Proof = Pick<SealedCell, 'posture' | 'formed'>;
 
+/** How a cell came to its run: it was made for it, for a reason, or had waited and is given what is the run's. */
+export type Beginning = { cold: WhyCold } | Handed;
+
+interface Handed {
+  plan: CellPlan;
+  env: Readonly<Record<string, string>>;
+  /** It goes with the cell. */
+  folder: AsyncDisposable;
+}
+
 /** A cell that has shown its posture, and what one job does in it. */
 export class Cell implements SealedCell {
   readonly id: string;
   readonly container: string;
   readonly posture: TakenPosture;
   readonly formed: FormedPosture;
-  readonly warm = false;
+  readonly cold: WhyCold | undefined;
   readonly #made: MadeCell;
+  /** Of the run, whatever the cell was made from. */
+  readonly #plan: CellPlan;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #folder: AsyncDisposable | undefined;
   readonly #talk: Talk;
   readonly #deps: CellDeps;
   readonly #left: Left;
@@ -35,15 +51,30 @@ export class Cell implements SealedCell {
   #destroyed: Promise<void> | undefined;
   #patrol: Patrol | undefined;
 
-  constructor(made: MadeCell, talk: Talk, { posture, formed }: Proof, deps: CellDeps, left: Left) {
+  constructor(
+    made: MadeCell,
+    talk: Talk,
+    { posture, formed }: Proof,
+    deps: CellDeps,
+    left: Left,
+    beginning: Beginning = { cold: 'off' },
+  ) {
     this.id = made.id;
     this.container = made.name;
     this.posture = posture;
     this.formed = formed;
+    this.cold = 'cold' in beginning ? beginning.cold : undefined;
+    this.#plan = 'plan' in beginning ? beginning.plan : made.plan;
+    this.#env = 'env' in beginning ? beginning.env : {};
+    this.#folder = 'folder' in beginning ? beginning.folder : undefined;
     this.#made = made;
     this.#talk = talk;
     this.#deps = deps;
     this.#left = left;
+  }
+
+  get warm(): boolean {
+    return this.cold === undefined;
   }
 
   async *run(job: Job): AsyncGenerator<CellEvent> {
@@ -58,7 +89,7 @@ export class Cell implements SealedCell {
       if (!isUnheard(error)) this.#talk.close();
     });
     try {
-      const { log } = this.#made.plan;
+      const { log } = this.#plan;
       const heard = {
         talk: this.#talk,
         blocks: job.blocks,
@@ -94,7 +125,7 @@ export class Cell implements SealedCell {
     this.#talk.close();
     // If no one reads the events to their end, the patrol ends here.
     this.#patrol?.[Symbol.dispose]();
-    this.#destroyed ??= destroyCell(this.#made, this.#deps, this.#left);
+    this.#destroyed ??= destroyCell(this.#made, this.#deps, this.#left, this.#folder);
     return this.#destroyed;
   }
 
@@ -112,7 +143,7 @@ export class Cell implements SealedCell {
   }
 
   async #handOver(job: Job): Promise<void> {
-    await this.#talk.send(this.#withStart(jobFrames(this.#made.plan, job)));
+    await this.#talk.send(this.#withStart(jobFrames(this.#plan, job, this.#env)));
   }
 
   /** Nothing is awaited between making START and writing it: a kill from then on comes behind it. */
@@ -120,7 +151,7 @@ export class Cell implements SealedCell {
     for (const frame of frames) {
       if (frame.type === 'start') {
         this.#startedAt = new Date();
-        this.#mustEndWithin(this.#made.plan.limits.timeoutSeconds);
+        this.#mustEndWithin(this.#plan.limits.timeoutSeconds);
       }
       const before = this.#killed;
       yield frame;
@@ -135,7 +166,7 @@ export class Cell implements SealedCell {
 
   /** Plus the grace. */
   #mustEndWithin(seconds: number): void {
-    const overAt = performance.now() + (seconds + this.#made.plan.limits.graceSeconds) * 1000;
+    const overAt = performance.now() + (seconds + this.#plan.limits.graceSeconds) * 1000;
     this.#overAt = Math.min(overAt, this.#overAt ?? overAt);
   }
 }

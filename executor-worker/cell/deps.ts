@@ -12,7 +12,7 @@ export interface CellDeps {
   worker: string;
   init: InitFile;
   /** This worker's cells by their own ids, from before they are made until nothing of them is left. */
-  ownCells: Map<string, SealedCell | undefined>;
+  ownCells: Map<string, Pick<SealedCell, 'destroy'> | undefined>;
   cores: Cores;
   /** Cells that could not be removed yet. */
   stuck: StuckCells;

@@ -11,18 +11,29 @@ const pausesMs = [100, 500, 2_000, 5_000, 10_000];
 /** Called if something of a cell is left: what its run holds of the host is not free before it is gone. */
 export type Left = (gone: Promise<void>) => void;
 
-/** Removes all of the cell: its processes, what was made for it and with it its uid. */
-export async function destroyCell(made: MadeCell, deps: CellDeps, left: Left): Promise<void> {
+/**
+ * Removes all of the cell: its processes, what was made for it and with it its uid. A folder of this host that the cell
+ * alone sees goes when the cell is gone.
+ */
+export async function destroyCell(made: MadeCell, deps: CellDeps, left: Left, folder?: AsyncDisposable): Promise<void> {
   const { ownCells, cores, stuck, log } = deps;
+  const removeFolder = async () => {
+    try {
+      await folder?.[Symbol.asyncDispose]();
+    } catch (error) {
+      log.error({ container: made.name, err: error }, 'failed to remove the folder of a cell; the next start will');
+    }
+  };
   try {
     // Its stdin has ended, so init kills everything and exits. If it does not, the removal forces it.
     await made.ended(endMs).catch((error: unknown) => {
       log.debug({ container: made.name, err: error }, 'the end of a cell was not reported');
     });
     await removeCell(made, deps, pausesMs);
+    await removeFolder();
   } catch (error) {
     log.error({ container: made.name, err: error }, `failed to remove a cell: ${messageOf(error)}`);
-    left(stuck.whenGone(made.id));
+    left(stuck.whenGone(made.id).then(removeFolder));
     throw error;
   } finally {
     // From here on the reaper may remove what is left of it.

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
+import type { WhyCold } from '@hotcell/contract/why-cold.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
 import type { CellMaker } from './cell-maker.ts';
@@ -15,6 +17,7 @@ import { StuckCells } from './stuck-cells.ts';
 import { type PatrolTimes, usualPatience } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
 import { openCell } from './seal.ts';
+import { openWaiting, type WaitingCell } from './waiting-cell.ts';
 
 export interface CellSettings extends EngineSite, Pick<CellDeps, 'log'> {
   dockerHost: string;
@@ -28,7 +31,11 @@ export interface CellSettings extends EngineSite, Pick<CellDeps, 'log'> {
 export interface Cells extends AsyncDisposable {
   /** `engine_unavailable` if the engine does not answer. */
   ready(): Promise<void>;
-  open(plan: CellPlan, left?: Left): Promise<SealedCell>;
+  open(plan: CellPlan, left?: Left, cold?: WhyCold): Promise<SealedCell>;
+  /** One that waits for its run. The folder is its own, and goes with it. */
+  openWaiting(plan: CellPlan, folder: AsyncDisposable): Promise<WaitingCell>;
+  /** The digest of the init that cells are made with now. */
+  init(): Promise<Digest>;
   reap(isAlive: Reaping['isAlive']): Promise<void>;
   /** Cells that could not be removed yet, and why. */
   stuck(): CellBeat[];
@@ -51,7 +58,9 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
   };
   return {
     ready: () => maker.ready(),
-    open: (plan, left = () => undefined) => openCell(plan, deps, left),
+    open: (plan, left = () => undefined, cold) => openCell(plan, deps, left, cold),
+    openWaiting: (plan, folder) => openWaiting(plan, deps, folder),
+    init: async () => (await init.program()).digest,
     reap: (isAlive) => reap(deps, isAlive),
     stuck: () => deps.stuck.beats,
     async [Symbol.asyncDispose]() {

@@ -1,19 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import type { CellFrame } from './frames/decode.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { type HostFrame, frameLimits } from '@hotcell/contract/frames.ts';
+import { frameLimits } from '@hotcell/contract/frames.ts';
 import type { PostureRecord } from '@hotcell/contract/frames-posture.ts';
 import { within } from '@hotcell/contract/waits.ts';
+import type { WhyCold } from '@hotcell/contract/why-cold.ts';
 import { formPosture } from '@hotcell/contract/posture-form.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
-import { cellCpus, settableRlimits } from '@hotcell/contract/cell-bounds.ts';
-import { waitingMs } from './cell-times.ts';
+import { cellCpus } from '@hotcell/contract/cell-bounds.ts';
+import { takePosture } from './ask-posture.ts';
 import { Cell, type Proof } from './cell.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell, type Left } from './destroy.ts';
-import { initError, outOfOrder } from './cell-events.ts';
 import { environmentOf } from './cell-image.ts';
 import type { MadeCell } from './cell-maker.ts';
 import { ownWords } from './own-words.ts';
@@ -27,8 +26,24 @@ import { Talk } from './talk.ts';
 const sealMs = 90_000;
 const tooLate = () => new HotcellError('cell_failed', `The cell did not report its posture within ${sealMs / 1000} s.`);
 
+/** A cell whose posture was judged. */
+export interface ProvenCell {
+  made: MadeCell;
+  talk: Talk;
+  proof: Proof;
+  /** The digest of its init. */
+  init: Digest;
+}
+
 /** Makes a cell and proves that it is sealed; only then is there anything to hand code to. */
-export async function openCell(plan: CellPlan, deps: CellDeps, left: Left): Promise<SealedCell> {
+export async function openCell(plan: CellPlan, deps: CellDeps, left: Left, cold: WhyCold = 'off'): Promise<SealedCell> {
+  const { made, talk, proof } = await openProven(plan, deps, left);
+  const cell = new Cell(made, talk, proof, deps, left, { cold });
+  deps.ownCells.set(made.id, cell);
+  return cell;
+}
+
+export async function openProven(plan: CellPlan, deps: CellDeps, left: Left): Promise<ProvenCell> {
   const { maker, ownCells, cores, log } = deps;
   const [init, image, seccomp] = await Promise.all([
     deps.init.program(),
@@ -45,16 +60,17 @@ export async function openCell(plan: CellPlan, deps: CellDeps, left: Left): Prom
   });
   let talk: Talk | undefined;
   try {
-    talk = new Talk(await made.connect());
+    const opened = new Talk(await made.connect());
+    talk = opened;
     const started = made.start();
+    const asked = { uid: made.uid, plan, firstCpu };
+    const ask = (nonce: Buffer) => takePosture(opened, asked, environmentOf(plan, image), nonce);
     // The posture is asked for while the cell is still starting. A failed start is reported first.
-    const proved = proven(talk, made, { init: init.digest, firstCpu }, started, deps);
+    const proved = prove(opened, made, { init: init.digest, started, ask }, deps);
     const [start, proof] = await Promise.allSettled([started, proved]);
     if (start.status === 'rejected') throw start.reason;
     if (proof.status === 'rejected') throw proof.reason;
-    const cell = new Cell(made, talk, proof.value, deps, left);
-    ownCells.set(id, cell);
-    return cell;
+    return { made, talk: opened, proof: proof.value, init: init.digest };
   } catch (error) {
     talk?.close();
     await destroyCell(made, deps, left).catch((left: unknown) => {
@@ -65,21 +81,24 @@ export async function openCell(plan: CellPlan, deps: CellDeps, left: Left): Prom
   }
 }
 
-async function proven(
+interface Question {
+  /** The digest of the init that it must have. */
+  init: Digest;
+  started: Promise<void>;
+  ask: (nonce: Buffer) => Promise<PostureRecord[]>;
+}
+
+/** Asks for the posture, inside and outside, and judges both. */
+export async function prove(
   talk: Talk,
   made: MadeCell,
-  { init, firstCpu }: { init: Digest; firstCpu: number },
-  started: Promise<void>,
-  { maker }: CellDeps,
+  { init, started, ask }: Question,
+  { maker }: Pick<CellDeps, 'maker'>,
 ): Promise<Proof> {
   const nonce = randomBytes(frameLimits.nonceBytes);
-  const env = environmentOf(made.plan, made.image);
-  const asked = { uid: made.uid, plan: made.plan, firstCpu };
-  const inside = within(sealMs, tooLate, () => takePosture(talk, asked, env, nonce)).catch((error: unknown) =>
-    explained(error, made, talk),
-  );
+  const inside = within(sealMs, tooLate, () => ask(nonce)).catch((error: unknown) => explained(error, made, talk));
   const [records, outside] = await Promise.all([inside, started.then(() => made.lookFromOutside(inside))]);
-  const expected = expectedPosture(made, env, maker.machine, init);
+  const expected = expectedPosture(made, environmentOf(made.plan, made.image), maker.machine, init);
   const differences = [...outside.differences, ...insideDifferences(records, expected)];
   if (differences.length > 0)
     throw new HotcellError(
@@ -90,40 +109,6 @@ async function proven(
   const worth = postureWorth(made.plan.runtime, maker.witness);
   const posture = { inside: insideFacts(records), outside: outside.facts, worth };
   return { posture, formed: formPosture(posture, ownWords(made, records, outside.facts)) };
-}
-
-type Made = Pick<MadeCell, 'uid' | 'plan'> & { firstCpu: number };
-type Env = ReturnType<typeof environmentOf>;
-
-export async function takePosture(talk: Talk, made: Made, env: Env, nonce: Buffer): Promise<PostureRecord[]> {
-  await talk.send(helloFrames(made, env, nonce));
-  const ready = await talk.next();
-  if (ready?.type !== 'ready') throw unexpected(ready);
-  const records: PostureRecord[] = [];
-  for (;;) {
-    const frame = await talk.next();
-    if (frame?.type === 'posture') {
-      records.push(frame.record);
-      continue;
-    }
-    if (frame?.type !== 'postureEnd') throw unexpected(frame);
-    // The answer to this question, and complete.
-    if (!nonce.equals(frame.nonce) || frame.records !== records.length)
-      throw new HotcellError('posture_differs', 'The cell sent a posture, but not in answer to this request.');
-    return records;
-  }
-}
-
-function* helloFrames({ uid, plan, firstCpu }: Made, env: Env, nonce: Buffer): Generator<HostFrame> {
-  const cpus = cellCpus(plan.limits);
-  yield { type: 'hello', uid, gid: uid, lifetimeMs: waitingMs, rlimits: settableRlimits(plan), cpus, firstCpu };
-  for (const [name, value] of Object.entries(env)) yield { type: 'env', name, value };
-  yield { type: 'seal', nonce };
-}
-
-function unexpected(frame: CellFrame | undefined): HotcellError {
-  if (frame === undefined) return new HotcellError('cell_failed', 'The cell ended before it reported its posture.');
-  return frame.type === 'error' ? initError(frame) : outOfOrder(frame);
 }
 
 /** Says what the runtime printed about a cell that never started. */

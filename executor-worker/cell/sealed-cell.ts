@@ -2,6 +2,7 @@ import type { BlockFacts } from '@hotcell/contract/decide-outcome.ts';
 import type { KillReason } from '@hotcell/contract/frames.ts';
 import type { FormedPosture } from '@hotcell/contract/posture-form.ts';
 import type { TakenPosture } from '@hotcell/contract/posture.ts';
+import type { WhyCold } from '@hotcell/contract/why-cold.ts';
 import type { Job } from '../execute/job.ts';
 
 /** A cell that has shown its posture. It is used once. */
@@ -11,7 +12,9 @@ export interface SealedCell {
   readonly posture: TakenPosture;
   /** The same in two parts, as the record keeps it. */
   readonly formed: FormedPosture;
+  /** Whether it waited for its run; if not, why it was made for it. */
   readonly warm: boolean;
+  readonly cold?: WhyCold | undefined;
   /** Hand the code over. The consumer sets the pace: what it does not read stays in the job's pipes. */
   run(job: Job): AsyncIterable<CellEvent>;
   /** TERM, the policy's grace, KILL to everything; `docker kill` if init does not answer. The first reason wins. */

@@ -41,9 +41,14 @@ export function prepareJob(spec: Pick<Spec, 'blocks' | 'files'>, languages: read
   };
 }
 
-/** A job as frames: its limits, the bundled files, the blocks, the start. */
-export function* jobFrames(plan: Pick<CellPlan, 'limits' | 'log'>, job: Job): Generator<HostFrame> {
+/** A job as frames: its limits, the variables that its cell does not have yet, the bundled files, the blocks, the start. */
+export function* jobFrames(
+  plan: Pick<CellPlan, 'limits' | 'log'>,
+  job: Job,
+  env: Readonly<Record<string, string>> = {},
+): Generator<HostFrame> {
   yield { type: 'job', limits: jobLimitsOf(plan) };
+  for (const [name, value] of Object.entries(env)) yield { type: 'env', name, value };
   for (const { path, bytes } of job.files) {
     yield { type: 'file', path, size: bytes.length, sha256: digest(bytes) };
     for (const chunk of chunks(bytes)) yield { type: 'fileData', bytes: chunk };

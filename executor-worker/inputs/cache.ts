@@ -19,6 +19,7 @@ import { fileUse, foldersOf, treeUse } from './disk-use.ts';
 import { takeOver, type TreeSize } from './scan-cache.ts';
 import { removeTree, standTree } from './closed-tree.ts';
 import { buildTree } from './tree.ts';
+import { copyTree, type HeldTree } from './held-tree.ts';
 import { damagedIn } from './verify-tree.ts';
 
 const looksAtOnce = 1_000;
@@ -27,13 +28,6 @@ export interface CacheSettings {
   /** The worker's own folder: the same path on the host and in the worker's container. */
   folder: string;
   maxBytes: number;
-}
-
-/** A tree in use: it stays in the cache until it is released. */
-export interface HeldTree extends Disposable {
-  path: string;
-  files: number;
-  bytes: number;
 }
 
 /**
@@ -135,6 +129,8 @@ export class InputCache implements AsyncDisposable {
       path: this.places.tree(tree.tenant, tree.snapshot),
       files: tree.files,
       bytes: tree.bytes,
+      copyTo: (path, signal) =>
+        copyTree({ places: this.places, account: this.#account }, tree, () => this.#entriesOf(tree), path, signal),
       [Symbol.dispose]: () => {
         if (!released) tree.held -= 1;
         released = true;

@@ -10,7 +10,8 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import { locatedAt } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import type { HeldTree, InputCache } from './cache.ts';
+import type { InputCache } from './cache.ts';
+import type { HeldTree } from './held-tree.ts';
 import { removeFlatFolder } from './closed-tree.ts';
 import { fullDisk } from './full-disk.ts';
 import type { Places } from './places.ts';
@@ -22,6 +23,14 @@ export interface StagedInputs extends AsyncDisposable {
   mounts: readonly Mount[];
   /** The size of each input, for the policy to judge. */
   inputs: readonly { name: string; files: number; bytes: number }[];
+  /** The same in parts, for a cell that is there already. */
+  parts: InputParts;
+}
+
+export interface InputParts {
+  /** The text of params.json. */
+  params: string;
+  trees: readonly { name: string; tree: Pick<HeldTree, 'files' | 'copyTo'> }[];
 }
 
 export interface StageDeps {
@@ -41,7 +50,8 @@ export async function stageInputs(
   const held = await holdAll(deps, spec, options);
   using stack = new DisposableStack();
   for (const { tree } of held) stack.use(tree);
-  const folder = layOut(deps.inputs.places, spec);
+  const params = canonical(spec.params);
+  const folder = layOut(deps.inputs.places, spec.inputs, params);
   stack.defer(() => removeFlatFolder(folder));
   crashPoint('inputs-laid-out');
   const kept = stack.move();
@@ -49,6 +59,7 @@ export async function stageInputs(
   return {
     mounts: [{ source: folder, target: '/inputs' }, ...trees],
     inputs: held.map(({ name, tree: { files, bytes } }) => ({ name, files, bytes })),
+    parts: { params, trees: held },
     [Symbol.asyncDispose]: async () => kept.dispose(),
   };
 }
@@ -89,7 +100,7 @@ async function holdAll(
   throw failed.reason;
 }
 
-function layOut(places: Places, { inputs, params }: Pick<Spec, 'inputs' | 'params'>): string {
+function layOut(places: Places, inputs: Spec['inputs'], params: string): string {
   const folder = join(places.runs, randomUUID());
   try {
     mkdirSync(folder, { mode: 0o755 });
@@ -97,13 +108,17 @@ function layOut(places: Places, { inputs, params }: Pick<Spec, 'inputs' | 'param
       mkdirSync(join(folder, name));
       makeReadOnly(join(folder, name), 0o555);
     }
-    const file = join(folder, 'params.json');
-    writeFileSync(file, canonical(params), { flag: 'wx' });
-    makeReadOnly(file, 0o444);
+    writeParams(folder, params);
     makeReadOnly(folder, 0o555);
     return folder;
   } catch (error) {
     removeFlatFolder(folder);
     throw fullDisk(error) ?? error;
   }
+}
+
+export function writeParams(folder: string, params: string): void {
+  const file = join(folder, 'params.json');
+  writeFileSync(file, params, { flag: 'wx' });
+  makeReadOnly(file, 0o444);
 }

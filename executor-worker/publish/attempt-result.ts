@@ -6,7 +6,7 @@ import type { Executed, Stage } from '../stages.ts';
 export type AttemptEnding = Ending & { error?: Attempt['error'] };
 
 export function resultOf(executed: Executed, at: Date): Result {
-  const { spec, stagedMs, sealedMs, sealedAt, cell } = executed;
+  const { spec, stagedMs, sealedMs, sealedAt } = executed;
   const { verdict, blocks, usage, outputs, logs, ranMs } = executed.execution;
   const base = resultWithout(executed, verdict, at);
   // The commit is what is not the program since the cell was sealed: logs and outputs on their way.
@@ -21,10 +21,12 @@ export function resultOf(executed: Executed, at: Date): Result {
     usage,
     outputs,
     logs,
-    timings: { ...base.timings, stagedMs, sealedMs, ranMs, committedMs, warm: cell.warm },
+    timings: { ...base.timings, stagedMs, sealedMs, ranMs, committedMs },
     warnings,
   };
 }
+
+const startOf = ({ warm, cold }: Executed['cell']) => ({ warm, ...(cold === undefined ? {} : { cold }) });
 
 /** The result of a run that no program ended: it was refused, cancelled before it began, or given up. */
 export function resultWithout(stage: Stage, { error, ...ending }: AttemptEnding, at: Date): Result {
@@ -49,7 +51,7 @@ export function resultWithout(stage: Stage, { error, ...ending }: AttemptEnding,
     limits: 'effective' in stage ? stage.effective.limits : null,
     posture: 'cell' in stage ? stage.cell.formed.named : null,
     attempts: [...history.attempts, ...(own ? [own] : [])],
-    timings: { ...base.timings, finishedAt, queuedMs },
+    timings: { ...base.timings, finishedAt, queuedMs, ...('cell' in stage ? startOf(stage.cell) : {}) },
   };
 }
 

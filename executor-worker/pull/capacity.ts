@@ -17,6 +17,8 @@ export class Capacity {
   #used: Resources = { cpus: 0, memoryBytes: 0, runs: 0 };
   readonly #waiting: Waiter[] = [];
   readonly #onWaiting: (waiting: boolean) => void;
+  #lent = 0;
+  #borrower: { dueBack(bytes: number): void; mayFit(): void } | undefined;
 
   /** `onWaiting` is called when the first run begins to wait and when the last one stops. */
   constructor(total: Resources, onWaiting: (waiting: boolean) => void) {
@@ -67,6 +69,27 @@ export class Capacity {
     });
   }
 
+  /** Waiting cells borrow memory that no run uses. It is due back as soon as a run needs it, and the run doesn't wait. */
+  borrowFor(borrower: { dueBack(bytes: number): void; mayFit(): void }): void {
+    this.#borrower = borrower;
+  }
+
+  /** Undefined if runs use it or wait for it. */
+  lend(memoryBytes: number): Disposable | undefined {
+    if (this.#waiting.length > 0 || memoryBytes > this.free.memoryBytes - this.#lent) return undefined;
+    this.#lent += memoryBytes;
+    const loan = new DisposableStack();
+    loan.defer(() => {
+      this.#lent -= memoryBytes;
+    });
+    return loan;
+  }
+
+  /** Whether something can be made without taking the processor of a run. */
+  get hasIdleCpu(): boolean {
+    return this.#waiting.length === 0 && this.free.cpus >= Math.min(1, this.total.cpus) - 1e-9;
+  }
+
   #roomFor({ cpus, memoryBytes }: Needs): Resources {
     return { cpus: Math.min(cpus, this.total.cpus), memoryBytes, runs: 1 };
   }
@@ -79,11 +102,14 @@ export class Capacity {
 
   #reserve(room: Resources): Disposable {
     this.#add(room, 1);
+    const due = this.#lent - this.free.memoryBytes;
+    if (due > 0) this.#borrower?.dueBack(due);
     // A stack is disposed of once, however often that is asked for.
     const reserved = new DisposableStack();
     reserved.defer(() => {
       this.#add(room, -1);
       this.#next();
+      this.#borrower?.mayFit();
     });
     return reserved;
   }

@@ -12,7 +12,8 @@ export function register(
     queues: readonly string[];
     state: () => WorkerBeat['state'];
     ordered: (order: WorkerOrder) => void;
-    stuck: () => CellBeat[];
+    /** Those that no run has: they wait, or could not be removed. */
+    cells: () => CellBeat[];
   },
 ) {
   const startedAt = new Date().toISOString();
@@ -27,7 +28,7 @@ export function register(
       used: capacity.used,
       runs: [...worker.runs.keys()],
       // A stuck cell's own entry comes last, and replaces the other one.
-      cells: [...new Map([...worker.cells.values(), ...about.stuck()].map((cell) => [cell.id, cell])).values()],
+      cells: [...new Map([...worker.cells.values(), ...about.cells()].map((cell) => [cell.id, cell])).values()],
       startedAt,
       at: new Date().toISOString(),
     };

@@ -18,6 +18,7 @@ import type { WorkerSettings } from '../worker-config.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { register } from './registry.ts';
 import { run } from '../run.ts';
+import type { WaitingCells } from '../waiting/pool.ts';
 import type { Steps, Worker } from '../worker.ts';
 
 /** An eighth of the memory that docker-compose.yml gives a worker. */
@@ -35,24 +36,25 @@ export interface ServeOptions {
   signer: Signer;
   /** Cells that could not be removed yet. */
   stuck?: () => CellBeat[];
+  waiting?: Pick<WaitingCells, 'fill' | 'empty' | 'beats'>;
 }
 
 /** Takes tickets and runs them until `ends` is aborted; then drains, and returns when nothing is left here. */
 export async function serve(
-  { settings, store, live, log, steps, signer, stuck = () => [] }: ServeOptions,
+  { settings, store, live, log, steps, signer, waiting, stuck = () => [] }: ServeOptions,
   ends: AbortSignal,
 ): Promise<void> {
   const pulls: Pull[] = [];
   const mostRuns = settings.HOTCELL_RUNS;
   const total = { cpus: settings.HOTCELL_CPUS, memoryBytes: settings.HOTCELL_MEMORY_BYTES, runs: mostRuns };
-  let waiting = false;
+  let isFull = false;
   let passing: NodeJS.Timeout | undefined;
   // A ticket that waits here for room might have it on another worker: no more are taken until it has.
   const hold = () => {
-    for (const pull of pulls) pull.hold(waiting || passing ? 1 : mostRuns);
+    for (const pull of pulls) pull.hold(isFull || passing ? 1 : mostRuns);
   };
   const capacity = new Capacity(total, (now) => {
-    waiting = now;
+    isFull = now;
     hold();
   });
   const passOn = () => {
@@ -88,6 +90,7 @@ export async function serve(
     if (state !== 'ready') return;
     state = 'draining';
     log.info('draining: taking no more tickets');
+    void waiting?.empty();
     for (const pull of pulls) void pull.stop();
   };
   const ordered = (order: WorkerOrder) => {
@@ -95,6 +98,7 @@ export async function serve(
     if (ends.aborted || state === 'ready') return;
     state = 'ready';
     log.info('resumed: taking tickets again');
+    waiting?.fill(capacity);
     for (const pull of pulls) pull.resume();
     void registered.say();
   };
@@ -104,7 +108,7 @@ export async function serve(
     queues: settings.HOTCELL_QUEUES,
     state: () => (state === 'draining' && worker.runs.size === 0 ? 'drained' : state),
     ordered,
-    stuck,
+    cells: () => [...(waiting?.beats ?? []), ...stuck()],
   });
   using _events = await live.onEvent((event) => {
     if (event.type === 'cancel') void worker.runs.get(event.run)?.look();
@@ -117,11 +121,13 @@ export async function serve(
   const taking = () => state === 'ready';
   await using queues = new Queues({ url: settings.HOTCELL_REDIS_URL, installation: worker.installation });
   for (const queue of settings.HOTCELL_QUEUES) pulls.push(pullFrom(worker, queues, queue, mostRuns, taking));
+  if (taking()) waiting?.fill(capacity);
   log.info({ worker: worker.name, queues: settings.HOTCELL_QUEUES, capacity: total }, 'ready for tickets');
   if (!ends.aborted) await once(ends, 'abort');
   stopTaking();
   void registered.say();
   await drain(worker, pulls, settings.HOTCELL_DRAIN_SECONDS * 1000);
+  await waiting?.empty();
   await Promise.all(pulls.map((pull) => pull.close()));
 }
 

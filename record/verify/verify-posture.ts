@@ -28,7 +28,17 @@ export async function verifyPosture(look: Look, result: Result, asked: Asked): P
   const pinned = profiles.find(([name]) => name === `${runtime}-${machine}`)?.[1];
   if (!pinned) findings.add('INCONSISTENT', key, `a machine for which the policy pins a profile`, machine);
   const seccomp = pinned && (await readWhole(of.reader, recordKeys.seccomp(pinned)))?.toString('utf8');
-  const claimed = { posture, inputs: result.inputs.map(({ name }) => name), effective, seccomp };
+  const { given } = result.posture;
+  if (result.timings.warm !== (given !== undefined))
+    findings.add(
+      'INCONSISTENT',
+      key,
+      result.timings.warm
+        ? 'what was given to a cell that had waited'
+        : 'nothing given later to a cell made for its run',
+      given ? 'some' : 'none',
+    );
+  const claimed = { posture, given, inputs: result.inputs.map(({ name }) => name), effective, seccomp };
   for (const difference of [...claimedDifferences(claimed)].slice(0, mostShown))
     findings.add('INCONSISTENT', key, 'what the pinned policy requires', difference);
 }

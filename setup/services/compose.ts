@@ -44,6 +44,7 @@ function workerShare(
     HOTCELL_CPUS: String(cpus),
     HOTCELL_MEMORY_BYTES: String(memory),
     HOTCELL_RUNS: '64',
+    HOTCELL_WAITING_CELLS: '0',
     HOTCELL_UIDS: '10000-49999',
   };
 }

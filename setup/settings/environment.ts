@@ -36,6 +36,7 @@ export const installationSettings = z.object({
   HOTCELL_CPUS: number.optional(),
   HOTCELL_MEMORY_BYTES: number.optional(),
   HOTCELL_RUNS: number.optional(),
+  HOTCELL_WAITING_CELLS: number.optional(),
   HOTCELL_UIDS: UidRange.optional(),
   HOTCELL_CELLS: z.enum(['engine', 'keeper']).optional(),
 });

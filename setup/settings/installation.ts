@@ -16,6 +16,7 @@ const workerSettingNames = [
   'HOTCELL_CPUS',
   'HOTCELL_MEMORY_BYTES',
   'HOTCELL_RUNS',
+  'HOTCELL_WAITING_CELLS',
   'HOTCELL_UIDS',
 ] as const;
 

@@ -58,6 +58,10 @@ export const installation: Rows<Names<typeof installationSettings>> = {
   HOTCELL_CPUS: ['all', 'CPUs for all cells together.'],
   HOTCELL_MEMORY_BYTES: ['what the services and the engine leave, at least half', 'Memory for all cells together.'],
   HOTCELL_RUNS: ['`64`', 'Maximum number of runs at once.'],
+  HOTCELL_WAITING_CELLS: [
+    '`0`',
+    'How many cells may wait for runs to come, sealed and proven. `0`: every run’s cell is made for it.',
+  ],
   HOTCELL_UIDS: uids,
   HOTCELL_CELLS: [
     '`keeper` where it can work',
@@ -114,6 +118,10 @@ export const worker: Rows<Names<typeof workerSettings>> = {
   HOTCELL_CPUS: ['the host’s', 'CPUs for all cells together.'],
   HOTCELL_MEMORY_BYTES: ['three quarters of the host’s', 'Memory for all cells together.'],
   HOTCELL_RUNS: ['`64`', 'Maximum number of runs at once.'],
+  HOTCELL_WAITING_CELLS: [
+    '`0`',
+    'How many cells may wait for runs to come, sealed and proven. `0`: every run’s cell is made for it.',
+  ],
   HOTCELL_UIDS: uids,
   HOTCELL_CACHE_BYTES: ['20 GiB', 'Size of the cache of inputs on this host.'],
   HOTCELL_CELL_DISK_BYTES_PER_SECOND: [

@@ -36,9 +36,9 @@ before(async () => {
     steps: {
       ...echoSteps,
       judge: async (spec) => judgePinned(await policies.get(spec.policy.digest), spec),
-      seal: async (plan, left) => {
+      seal: async (plan, left, asked) => {
         cells.push(plan.run);
-        return await echoSteps.seal(plan, left);
+        return await echoSteps.seal(plan, left, asked);
       },
     },
   });

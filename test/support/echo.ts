@@ -31,6 +31,9 @@ const echoLimits: Limits = {
  * `print TEXT`, `output TEXT`, `big BYTES` (an output of that size), `last MS`, `exit CODE`, `hold` (until it is killed)
  * and `break` (the platform fails).
  */
+/** What is staged for a run without inputs. */
+export const noInputs = { mounts: [], inputs: [], parts: { params: '{}', trees: [] } };
+
 export const echoSteps: Steps = {
   judge: async (spec): Promise<Effective> => ({
     limits: { ...echoLimits, ...(spec.limits as Partial<typeof echoLimits>) },
@@ -46,7 +49,7 @@ export const echoSteps: Steps = {
     priority: spec.priority,
   }),
   ready: async () => {},
-  stage: async () => ({ mounts: [], inputs: [], [Symbol.asyncDispose]: async () => {} }),
+  stage: async () => ({ ...noInputs, [Symbol.asyncDispose]: async () => {} }),
   seal: async (plan) => new EchoCell(plan),
 };
 

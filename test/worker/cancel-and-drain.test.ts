@@ -182,8 +182,8 @@ test('a run that outlasts the drain grace is handed back without using up an att
 
 test('a program that ignores its end does not hold up a worker that drains', async () => {
   await using house = await openHouse(bed);
-  const seal: Steps['seal'] = async (plan, left) =>
-    Object.assign(await echoSteps.seal(plan, left), { kill: () => undefined });
+  const seal: Steps['seal'] = async (plan, left, asked) =>
+    Object.assign(await echoSteps.seal(plan, left, asked), { kill: () => undefined });
   const first = await house.worker('first', { steps: { ...echoSteps, seal }, env: { HOTCELL_DRAIN_SECONDS: '0' } });
   const { run } = await house.submit('hold');
   await running(house, run);

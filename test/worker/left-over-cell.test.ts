@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
 import { type Bed, openBed } from '../support/bed.ts';
-import { echoSteps } from '../support/echo.ts';
+import { echoSteps, noInputs } from '../support/echo.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { resultOf, settled } from '../support/promise.ts';
 import { until } from '../support/until.ts';
@@ -25,10 +25,10 @@ function leaving(fails: 'its destruction' | 'its sealing') {
     ...echoSteps,
     stage: async ({ run }) => {
       held.add(run);
-      return { mounts: [], inputs: [], [Symbol.asyncDispose]: async () => void held.delete(run) };
+      return { ...noInputs, [Symbol.asyncDispose]: async () => void held.delete(run) };
     },
-    seal: async (plan, left) => {
-      const cell = await echoSteps.seal(plan, left);
+    seal: async (plan, left, asked) => {
+      const cell = await echoSteps.seal(plan, left, asked);
       if (!first) return cell;
       first = false;
       const giveUp = (message: string) => {

@@ -125,9 +125,9 @@ test('a finished run is not executed again when Valkey forgot it and its claims 
   await using own = await openHouse(bed);
   const { store, tenant } = own;
   const sealed: string[] = [];
-  const seal: Steps['seal'] = (plan, left) => {
+  const seal: Steps['seal'] = (plan, left, asked) => {
     sealed.push(plan.run);
-    return echoSteps.seal(plan, left);
+    return echoSteps.seal(plan, left, asked);
   };
   const { run } = await own.submit('print hello');
   const first = await own.worker('one', { steps: { ...echoSteps, seal } });

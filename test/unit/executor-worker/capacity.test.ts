@@ -83,3 +83,31 @@ test('a run that was stopped already takes no room and does not wait', async () 
   assert.deepEqual(capacity.used, { cpus: 0, memoryBytes: 0, runs: 0 });
   assert.deepEqual(waits, []);
 });
+
+test('waiting cells borrow what no run uses, and what a run needs is due back at once', async () => {
+  const capacity = open();
+  const due: number[] = [];
+  capacity.borrowFor({ dueBack: (bytes) => void due.push(bytes), mayFit: () => undefined });
+  const loan = capacity.lend(70);
+  assert.ok(loan);
+  assert.equal(capacity.lend(40), undefined);
+  assert.equal(capacity.fitsNow({ cpus: 1, memoryBytes: 100 }), true, 'a loan is in no run’s way');
+  using _small = await capacity.take({ cpus: 1, memoryBytes: 30 }, never);
+  assert.deepEqual(due, []);
+  using _more = await capacity.take({ cpus: 1, memoryBytes: 50 }, never);
+  assert.deepEqual(due, [50]);
+  loan[Symbol.dispose]();
+  assert.ok(capacity.lend(20));
+});
+
+test('nothing is lent while a run waits, and no processor is idle while runs have all', async () => {
+  const capacity = open();
+  assert.equal(capacity.hasIdleCpu, true);
+  const first = await capacity.take({ cpus: 2, memoryBytes: 50 }, never);
+  assert.equal(capacity.hasIdleCpu, false);
+  const second = capacity.take({ cpus: 1, memoryBytes: 10 }, never);
+  assert.equal(capacity.lend(1), undefined);
+  first[Symbol.dispose]();
+  (await second)[Symbol.dispose]();
+  assert.equal(capacity.hasIdleCpu, true);
+});

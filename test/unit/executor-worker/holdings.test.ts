@@ -6,6 +6,7 @@ import { newRunId } from '@hotcell/contract/names.ts';
 import type { SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import { Holdings } from '@hotcell/executor-worker/holdings.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
+import { noInputs } from '../../support/echo.ts';
 
 const run = newRunId();
 
@@ -28,7 +29,7 @@ function host() {
   const holdings = new Holdings(worker);
   holdings.room = { [Symbol.dispose]: () => void released.push('room') };
   holdings.staged = {
-    ...{ mounts: [], inputs: [] },
+    ...noInputs,
     [Symbol.asyncDispose]: async () => void released.push('inputs'),
   };
   return { released, worker, destroyed, cell, holdings };
@@ -91,7 +92,7 @@ test('what of a cell could not be removed keeps the inputs and the room held unt
 test('the room is given back although the inputs cannot be removed', async () => {
   const { released, worker, holdings } = host();
   holdings.staged = {
-    ...{ mounts: [], inputs: [] },
+    ...noInputs,
     [Symbol.asyncDispose]: () => Promise.reject(new Error('busy')),
   };
   holdings[Symbol.dispose]();

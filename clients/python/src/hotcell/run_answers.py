@@ -172,6 +172,7 @@ class ResultTimings(Answer):
     ran_ms: int
     committed_ms: int
     warm: bool
+    cold: Optional[str] = None
 
 
 class ResultError(Answer):

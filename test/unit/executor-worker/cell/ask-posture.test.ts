@@ -3,7 +3,7 @@ import type { CellFrame } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { newRunId } from '@hotcell/contract/names.ts';
-import { takePosture } from '@hotcell/executor-worker/cell/seal.ts';
+import { takePosture } from '@hotcell/executor-worker/cell/ask-posture.ts';
 import { Talk } from '@hotcell/executor-worker/cell/talk.ts';
 import { testLimits } from '../../../support/limits.ts';
 import { cellBytes } from './frames/build.ts';
