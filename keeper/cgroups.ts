@@ -179,6 +179,13 @@ export class Cgroups {
     writeIfThere(freezer, 'THAWED');
   }
 
+  /** The place above all cells; those above it go if they are empty. */
+  removeParent(path: string): void {
+    this.remove(path);
+    for (const hierarchy of this.#hierarchies)
+      for (const above of ancestors(path).toReversed().slice(1)) removeIfEmpty(join(hierarchy, above));
+  }
+
   /** True if nothing of it is left. */
   remove(path: string): boolean {
     for (const hierarchy of this.#hierarchies) removeEmpty(join(hierarchy, path));
@@ -217,6 +224,14 @@ function removeEmpty(folder: string): void {
   try {
     for (const name of readdirSync(folder, { withFileTypes: true }))
       if (name.isDirectory()) removeEmpty(join(folder, name.name));
+  } catch {
+    // Gone already: the caller looks.
+  }
+  removeIfEmpty(folder);
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
     rmdirSync(folder);
   } catch {
     // Gone already, or still in use: the caller looks.

@@ -5,6 +5,6 @@ import { openKeeper } from './open-keeper.ts';
 const keeper = openKeeper(readKeeperSettings(process.env));
 const count = keeper.list().length;
 const isClear = await keeper.removeAll();
-if (isClear) keeper.parts.cgroups.remove(keeper.parts.parent);
+if (isClear) keeper.parts.cgroups.removeParent(keeper.parts.parent);
 process.stderr.write(`${JSON.stringify({ msg: isClear ? 'cleared' : 'some cells are left', count })}\n`);
 process.exitCode = isClear ? 0 : 1;

@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -22,7 +23,7 @@ export function openKeeper(settings: KeeperSettings): Keeper {
   const machine = machines[process.arch];
   if (machine === undefined) throw new HotcellError('runtime_missing', `No cells can be made on ${process.arch}.`);
   const cgroups = new Cgroups();
-  const parent = `/hotcell/${settings.HOTCELL_INSTALLATION}`;
+  const parent = `/hotcell/${settings.HOTCELL_INSTALLATION}/${ownName(folder)}`;
   cgroups.makeParent(parent, {
     memoryBytes: settings.HOTCELL_KEEPER_MEMORY_BYTES,
     pids: settings.HOTCELL_KEEPER_PIDS,
@@ -45,6 +46,24 @@ export function openKeeper(settings: KeeperSettings): Keeper {
     about: aboutOf(machine, { runtimes, cgroups, userNamespaces: ownUsers === 'on' }),
     mostCells: settings.HOTCELL_KEEPER_CELLS,
   });
+}
+
+/**
+ * This keeper's own, for as long as its folder: an installation may have several keepers on one host, beside a worker each,
+ * and none may take the others' cells for strays.
+ */
+function ownName(folder: string): string {
+  const file = join(folder, 'name');
+  try {
+    writeFileSync(file, randomBytes(6).toString('hex'), { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const name = readFileSync(file, 'utf8');
+  if (/^[0-9a-f]{12}$/.test(name)) return name;
+  // Its machine lost power before the name was on the disk.
+  rmSync(file);
+  return ownName(folder);
 }
 
 interface Found {

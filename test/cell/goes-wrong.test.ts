@@ -18,7 +18,7 @@ let made: TestCells;
 const engine = new Engine(engineSocket);
 before(async () => {
   bed = await openBed();
-  made = await openTestCells(bed, 'goes-wrong');
+  made = await openTestCells(bed, 'goes-wrong', bed.id(), { dockerHost: engineSocket });
 });
 after(async () => {
   await made?.[Symbol.asyncDispose]();

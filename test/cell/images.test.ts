@@ -48,7 +48,7 @@ const built: Partial<Record<Hostile, { ref: string; digest: string }>> = {};
 const engine = new Engine(engineSocket);
 before(async () => {
   bed = await openBed();
-  made = await openTestCells(bed, 'images');
+  made = await openTestCells(bed, 'images', bed.id(), { dockerHost: engineSocket });
   for (const [name, recipe] of Object.entries(recipes) as [Hostile, (from: string) => string][]) {
     const ref = `hotcell-test/${bed.installation.id}-${name}:1`;
     const label = `hotcell.installation=${bed.installation.id}`;

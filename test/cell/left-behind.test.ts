@@ -14,7 +14,7 @@ let made: TestCells;
 const engine = new Engine(engineSocket);
 before(async () => {
   bed = await openBed();
-  made = await openTestCells(bed, 'left-behind');
+  made = await openTestCells(bed, 'left-behind', bed.id(), { dockerHost: engineSocket });
 });
 after(async () => {
   await made?.[Symbol.asyncDispose]();
@@ -23,7 +23,7 @@ after(async () => {
 
 for (const runtime of ['runc', 'gvisor'] as const)
   test(`on ${runtime} a killed worker leaves no running cell, and the next worker removes the rest`, async () => {
-    const dead = await openTestCells(bed, `dead-${runtime}`, made.installation);
+    const dead = await openTestCells(bed, `dead-${runtime}`, made.installation, { dockerHost: engineSocket });
     const { child, cell } = await spawnDyingWorker(dead, dead.plan(runtime));
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
@@ -46,7 +46,7 @@ for (const runtime of ['runc', 'gvisor'] as const)
   });
 
 test('a restarted worker removes its own earlier cell, although the cell is alive', async () => {
-  const back = await openTestCells(bed, 'back', made.installation);
+  const back = await openTestCells(bed, 'back', made.installation, { dockerHost: engineSocket });
   const { child, cell } = await spawnDyingWorker(back, back.plan('runc'));
   try {
     await back.cells.reap(() => true);

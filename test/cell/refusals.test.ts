@@ -20,7 +20,7 @@ let made: TestCells;
 const engine = new Engine(engineSocket);
 before(async () => {
   bed = await openBed();
-  made = await openTestCells(bed, 'refusals');
+  made = await openTestCells(bed, 'refusals', bed.id(), { dockerHost: engineSocket });
 });
 after(async () => {
   await made?.[Symbol.asyncDispose]();

@@ -9,7 +9,7 @@ let made: TestCells;
 const engine = new Engine(engineSocket);
 before(async () => {
   bed = await openBed();
-  made = await openTestCells(bed, 'taken-names');
+  made = await openTestCells(bed, 'taken-names', bed.id(), { dockerHost: engineSocket });
 });
 after(async () => {
   await made?.[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { uidsOf } from '@hotcell/contract/uid-range.ts';
-import { type Bed, openBed } from '../support/bed.ts';
+import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { openTestCells, runIn, type TestCells } from '../support/cells.ts';
 
 const uids = uidsOf('300000-302047');
@@ -11,7 +11,7 @@ let bed: Bed;
 let made: TestCells;
 before(async () => {
   bed = await openBed();
-  made = await openTestCells(bed, 'uids', bed.id(), { uids });
+  made = await openTestCells(bed, 'uids', bed.id(), { uids, dockerHost: engineSocket });
 });
 after(async () => {
   await made?.[Symbol.asyncDispose]();

@@ -28,7 +28,7 @@ after(async () => {
 /** What all cells of the keeper hold together: so a machine runs out of memory for one of them. */
 async function bound(bytes: number): Promise<void> {
   const root = '/sys/fs/cgroup';
-  const folder = join('hotcell', installation);
+  const folder = keeper.cgroup();
   const version1 = join(root, 'memory', folder);
   const file = existsSync(version1) ? join(version1, 'memory.limit_in_bytes') : join(root, folder, 'memory.max');
   await writeFile(file, String(bytes));

@@ -53,8 +53,8 @@ for (const [way, { env, users }] of Object.entries(ways))
         await cell.destroy();
         assert.deepEqual(readdirSync(join(made.keptBy.folder, 'cells')), []);
         assert.deepEqual(await made.keptBy.door.ask({ ask: 'list' }), []);
-        assert.ok(!existsSync(`/sys/fs/cgroup/memory/hotcell/${made.installation}/${cell.id}`));
-        assert.ok(!existsSync(`/sys/fs/cgroup/hotcell/${made.installation}/${cell.id}`));
+        for (const mount of ['/sys/fs/cgroup/memory', '/sys/fs/cgroup'])
+          assert.ok(!existsSync(join(mount, made.keptBy.cgroup(), cell.id)));
       });
 
       test(`on ${runtime} show on the host what they are`, async () => {

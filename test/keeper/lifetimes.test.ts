@@ -63,7 +63,7 @@ test('a cell whose note is lost is ended, and the keeper starts all the same', a
 });
 
 test('a keeper that starts ends what runs in its cgroups without a folder of its own', async () => {
-  const place = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].map((top) => join(top, 'hotcell', made.installation));
+  const place = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].map((top) => join(top, made.keptBy.cgroup()));
   const parent = place.find((path) => existsSync(path));
   assert.ok(parent);
   const stray = join(parent, 'stray');

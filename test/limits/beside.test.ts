@@ -13,7 +13,7 @@ let runs: Runs;
 const docker = new Docker({ socketPath: engineSocket });
 before(async () => {
   bed = await openBed();
-  runs = await openRuns(bed, 'beside');
+  runs = await openRuns(bed, 'beside', { dockerHost: engineSocket });
 });
 after(async () => {
   await runs?.[Symbol.asyncDispose]();

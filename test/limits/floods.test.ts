@@ -17,7 +17,7 @@ let runs: Runs;
 const engine = new Engine(engineSocket);
 before(async () => {
   bed = await openBed();
-  runs = await openRuns(bed, 'floods');
+  runs = await openRuns(bed, 'floods', { dockerHost: engineSocket });
 });
 after(async () => {
   await runs?.[Symbol.asyncDispose]();

@@ -19,12 +19,9 @@ after(async () => {
 const runtimeOf = (n: number) => (n % 10 === 9 ? 'gvisor' : 'runc');
 
 test('two hundred hostile runs leave nothing behind, neither on the host nor in the worker', async () => {
-  // The check finds a container and a folder while they exist.
+  // The check finds a cell while there is one.
   const cell = await runs.cells.cells.open(runs.cells.plan('runc'));
-  assert.deepEqual(
-    (await leftOf(bed, runs)).map((line) => line.split(' ').slice(0, 2).join(' ')),
-    ['the container', 'the folder'],
-  );
+  assert.match((await leftOf(bed, runs)).join(), /^the cell /);
   await cell.destroy();
 
   await hostileRuns(runs, { count: 60, runtimeOf });

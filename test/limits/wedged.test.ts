@@ -59,7 +59,7 @@ test('a cell that cannot be removed is reported with the reason, does not hold u
   const path = join(await bed.shortFolder(), 's');
   await using proxy = await openTcpProxy({ path: engineSocket }, path);
   await using made = await openTestCells(bed, 'kept', bed.id(), { dockerHost: path });
-  await using dead = await openTestCells(bed, 'dead', made.installation);
+  await using dead = await openTestCells(bed, 'dead', made.installation, { dockerHost: engineSocket });
   const cells = [await dead.cells.open(dead.plan('runc')), await dead.cells.open(dead.plan('runc'))];
   const [stuck, other] = await Promise.all(cells.map(async ({ container }) => await engine.inspect(container)));
   assert.ok(stuck && other);

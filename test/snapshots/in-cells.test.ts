@@ -14,7 +14,7 @@ import {
   removeFlaggedView,
   stagedInputs,
 } from '@hotcell/setup/services/flagged-view.ts';
-import { type Bed, openBed } from '../support/bed.ts';
+import { type Bed, engineSocket, openBed } from '../support/bed.ts';
 import { openTestCells, runIn, type TestCells } from '../support/cells.ts';
 import { contentsAs, freezeTree, openCache, staged } from '../support/freezing.ts';
 import { type House, openHouse } from '../support/house.ts';
@@ -32,7 +32,7 @@ let folder: string;
 before(async () => {
   bed = await openBed();
   house = await openHouse(bed);
-  cells = await openTestCells(bed, 'inputs');
+  cells = await openTestCells(bed, 'inputs', bed.id(), { dockerHost: engineSocket });
   contents = await contentsAs(house, 'worker');
   // As `up` does it: the cache lies below a mount that takes away what inputs never need.
   await mkdir(stagedInputs(bed.installation), { recursive: true });

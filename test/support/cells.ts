@@ -38,11 +38,16 @@ export interface TestCells extends AsyncDisposable {
   killFromOutside(cell: Pick<SealedCell, 'id' | 'container'>): Promise<void>;
   /** Whether what made it still has it. */
   isThere(cell: Pick<SealedCell, 'id' | 'container'>): Promise<boolean>;
+  /** Its worker's cells, as what makes them names them. */
+  list(): Promise<string[]>;
   plan: (runtime: CellPlan['runtime'], more?: Partial<CellPlan>) => CellPlan;
 }
 
-/** A test of cells holds for both ways to make them: with TEST_CELLS=keeper a keeper of its own makes them. */
-const kept = process.env['TEST_CELLS'] === 'keeper';
+/**
+ * A test of cells holds for both ways to make them: a keeper of its own makes them, or with TEST_CELLS=engine the engine. A
+ * test of the engine's own says its socket.
+ */
+const isEngines = () => process.env['TEST_CELLS'] === 'engine';
 
 export async function openTestCells(
   bed: Bed,
@@ -50,7 +55,7 @@ export async function openTestCells(
   installation: string = bed.id(),
   more: Partial<CellSettings> = {},
 ): Promise<TestCells> {
-  if (kept && more.dockerHost === undefined) {
+  if (!isEngines() && more.dockerHost === undefined && more.keeper === undefined) {
     const env = { HOTCELL_KEEPER_DISK_BYTES_PER_SECOND: String(more.diskBytesPerSecond ?? testDisk) };
     return await openKeptCells(bed, name, { env, installation, settings: more });
   }
@@ -84,7 +89,9 @@ async function openCellsOf(
     stateDir,
     worker,
     keeper: more.keeper,
-    ...(more.keeper === undefined ? outsideOfEngine(new Engine(engineSocket)) : outsideOfKeeper(more.keeper)),
+    ...(more.keeper === undefined
+      ? outsideOfEngine(new Engine(engineSocket), { installation, worker })
+      : outsideOfKeeper(more.keeper, worker)),
     plan: (runtime, more = {}) => ({
       run: newRunId(),
       attempt: 1,
@@ -102,16 +109,23 @@ async function openCellsOf(
   };
 }
 
-const outsideOfEngine = (engine: Engine): Pick<TestCells, 'killFromOutside' | 'isThere'> => ({
+type FromOutside = Pick<TestCells, 'killFromOutside' | 'isThere' | 'list'>;
+
+const outsideOfEngine = (engine: Engine, of: { installation: string; worker: string }): FromOutside => ({
   killFromOutside: ({ container }) => engine.kill(container),
   isThere: async ({ container }) => (await engine.inspect(container)) !== undefined,
+  list: async () => {
+    const labels = [`hotcell.installation=${of.installation}`, `hotcell.worker=${of.worker}`];
+    return (await engine.list(labels)).map(({ name }) => name);
+  },
 });
 
-function outsideOfKeeper(socket: string): Pick<TestCells, 'killFromOutside' | 'isThere'> {
+function outsideOfKeeper(socket: string, worker: string): FromOutside {
   const door = new KeeperDoor(socket);
   return {
     killFromOutside: async ({ id }) => void (await door.ask({ ask: 'kill', cell: id })),
     isThere: async ({ id }) => (await door.ask({ ask: 'list' })).some(({ cell }) => cell === id),
+    list: async () => (await door.ask({ ask: 'list' })).filter((one) => one.worker === worker).map(({ cell }) => cell),
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
@@ -17,6 +18,8 @@ export interface OwnKeeper extends AsyncDisposable {
   door: KeeperDoor;
   /** Its own folder on the host. */
   folder: string;
+  /** Its place above all its cells, below the mount of a hierarchy. */
+  cgroup(): string;
   /** Kills it; its cells live on. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -81,6 +84,7 @@ export async function openOwnKeeper(
     socket,
     door,
     folder,
+    cgroup: () => join('hotcell', installation, readFileSync(join(folder, 'name'), 'utf8')),
     kill: async () => void (await must(['docker', 'kill', name])),
     start: async () => {
       await must(['docker', 'start', name]);

@@ -8,6 +8,7 @@ import { placesIn } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';
 import { type Child, spawnNode } from './child.ts';
 import type { House } from './house.ts';
+import { openOwnKeeper, type OwnKeeper } from './own-keeper.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -67,7 +68,10 @@ export function smallest(real: RealRuns, argv: readonly string[], more: Partial<
 /** Reads from its own output pipe, so it never ends. */
 export const holds = ['cat', '/proc/self/fd/1'];
 
-/** A worker process as in production, with a state folder of its own. */
+/**
+ * A worker process as in production, with a state folder and, unless the test names an engine, a keeper of its own, which
+ * ends with the worker.
+ */
 export async function spawnWorker(
   bed: Bed,
   house: House,
@@ -78,12 +82,37 @@ export async function spawnWorker(
   const stateDir = env['HOTCELL_STATE_DIR'] ?? (await bed.folder(name));
   await mkdir(join(stateDir, 'init'), { recursive: true });
   await cp(bed.initFolder, join(stateDir, 'init'), { recursive: true });
+  const byEngine = env['HOTCELL_DOCKER_HOST'] !== undefined || env['HOTCELL_CELLS'] !== undefined;
+  const keeper = byEngine ? undefined : await openOwnKeeper(bed, join(stateDir, 'cache'), house.id);
   const more = {
+    ...(keeper && { HOTCELL_CELLS: 'keeper', HOTCELL_KEEPER_SOCKET: keeper.socket }),
     HOTCELL_STATE_DIR: stateDir,
     HOTCELL_WORKER_NAME: name,
     HOTCELL_QUEUES: 'runc',
     HOTCELL_LOG_LEVEL: 'info',
     HOTCELL_MEMORY_BYTES: String(8 * 1024 ** 3),
   };
-  return spawnNode('executor-worker/worker-main.ts', await house.settings('worker', { ...more, ...env }), [], under);
+  const settings = await house.settings('worker', { ...more, ...env });
+  const worker = spawnNode('executor-worker/worker-main.ts', settings, [], under);
+  return keeper === undefined ? worker : withKeeper(worker, keeper);
+}
+
+/** The keeper goes when the worker has ended, and a caller that waits for that waits for both. */
+function withKeeper(worker: Child, keeper: OwnKeeper): Child {
+  const ended = worker.ended.then(async (how) => {
+    await keeper[Symbol.asyncDispose]();
+    return how;
+  });
+  return {
+    ...worker,
+    ended,
+    async stop() {
+      worker.kill('SIGTERM');
+      await ended;
+    },
+    async [Symbol.asyncDispose]() {
+      await worker[Symbol.asyncDispose]();
+      await ended;
+    },
+  };
 }

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Outcome } from '@hotcell/contract/outcomes.ts';
-import { Engine } from '@hotcell/outside/engine/engine.ts';
-import { type Bed, engineSocket } from '../../support/bed.ts';
+import type { Bed } from '../../support/bed.ts';
 import { type Asked, mib, type Runs, type Runtime } from './runs.ts';
 
 type Hostile = Omit<Asked, 'blocks' | 'beside'> & {
@@ -92,17 +91,19 @@ const programs: readonly Hostile[] = [
 
 const short = { graceSeconds: 0, logBytes: 65_536, scratchBytes: 4 * mib, fileBytes: 8 * mib } as const;
 
-/** What cells have left in the engine, on this host and in the store. */
+/** What cells have left on this host and in the store. */
 export async function leftOf(bed: Bed, runs: Runs): Promise<string[]> {
-  const labels = [`hotcell.installation=${runs.cells.installation}`, `hotcell.worker=${runs.cells.worker}`];
-  const containers = (await new Engine(engineSocket).list(labels)).map(({ name }) => `the container ${name}`);
-  const folders = (await readdir(join(runs.cells.stateDir, 'cells'))).map((name) => `the folder of the cell ${name}`);
+  const cells = (await runs.cells.list()).map((name) => `the cell ${name}`);
+  // Where the engine makes them, the worker has a folder for each.
+  const folders = (await readdir(join(runs.cells.stateDir, 'cells')).catch(() => [])).map(
+    (name) => `the folder of the cell ${name}`,
+  );
   const operator = bed.store('operator');
   const objects: string[] = [];
   for (const prefix of [`uploads/${runs.tenant}/`])
     for await (const { key } of operator.list(operator.work, prefix)) objects.push(`the object ${key}`);
   const half = (await operator.halfUploads(operator.record)).filter(({ key }) => key.includes(runs.tenant));
-  return [...containers, ...folders, ...objects, ...half.map(({ key }) => `the half upload of ${key}`)];
+  return [...cells, ...folders, ...objects, ...half.map(({ key }) => `the half upload of ${key}`)];
 }
 
 setFlagsFromString('--expose-gc');

@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { command, must } from '@hotcell/setup/command.ts';
 import type { Installation } from '@hotcell/setup/settings/installation.ts';
@@ -22,6 +24,16 @@ async function inEngine(id: string): Promise<string[]> {
       if (isOf(id)(installation) && !own.test(name)) found.push(`${what} ${line}`);
     }
   return found;
+}
+
+/** What keepers left above their cells. */
+async function inCgroups(id: string): Promise<string[]> {
+  const mount = '/sys/fs/cgroup';
+  const tops = [mount, ...readdirSync(mount).map((name) => join(mount, name))].map((top) => join(top, 'hotcell'));
+  const found = await Promise.all(
+    tops.map(async (top) => (await readdir(top).catch(() => [])).filter(isOf(id)).map((name) => join(top, name))),
+  );
+  return found.flat().map((path) => `the cgroup ${path}`);
 }
 
 /** Removes containers of an earlier run that was killed. */
@@ -69,6 +81,11 @@ async function inQueue(installation: Installation): Promise<string[]> {
 
 /** Everything the tests left behind, by name; it should be nothing. `temporary` is the tests' own folder. */
 export async function leftOver(installation: Installation, temporary: string): Promise<string[]> {
-  const found = await Promise.all([inEngine(installation.id), inStore(installation), inQueue(installation)]);
+  const found = await Promise.all([
+    inEngine(installation.id),
+    inCgroups(installation.id),
+    inStore(installation),
+    inQueue(installation),
+  ]);
   return [...found.flat(), ...(await readdir(temporary)).map((name) => `the folder ${temporary}/${name}`)];
 }

@@ -1,2 +1,2 @@
-process.env['TEST_CELLS'] = 'keeper';
+process.env['TEST_CELLS'] = 'engine';
 await import('../cell/blocks.test.ts');

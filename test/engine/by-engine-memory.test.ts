@@ -1,0 +1,2 @@
+process.env['TEST_CELLS'] = 'engine';
+await import('../limits/memory.test.ts');
