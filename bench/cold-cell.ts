@@ -1,4 +1,4 @@
-import { openBed } from '../test/support/bed.ts';
+import { engineSocket, openBed } from '../test/support/bed.ts';
 import { openKeptCells, openTestCells, runIn, type TestCells } from '../test/support/cells.ts';
 import { jobOf, type Runtime, runtimes, took } from './support/cells.ts';
 import { type Bench, median } from './support/row.ts';
@@ -43,7 +43,7 @@ async function life({ cells, plan }: TestCells, runtime: Runtime): Promise<void>
  */
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
-  await using engine = await openTestCells(bed, 'cold-cell');
+  await using engine = await openTestCells(bed, 'cold-cell', bed.id(), { dockerHost: engineSocket });
   await using keeper = await openKeptCells(bed, 'cold-cell-kept');
   const ways = { engine, keeper };
   const names = ['engine', 'keeper'] as const;

@@ -34,7 +34,8 @@ before(async () => {
   ] as const) {
     const net = stack.use(await openNetworkHost(bed, [other]));
     // One and a half CPUs: too few for two runs that want one each.
-    const env = { ...net.env, HOTCELL_STATE_DIR: folder, HOTCELL_CPUS: '1.5' };
+    // The engine makes the cells, so that their uids are leased by these two workers alone.
+    const env = { ...net.env, HOTCELL_STATE_DIR: folder, HOTCELL_CPUS: '1.5', HOTCELL_CELLS: 'engine' };
     const worker = stack.use(await spawnWorker(bed, house, name, env, net.within));
     hosts[name] = { net, folder, worker };
   }

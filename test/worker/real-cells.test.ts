@@ -29,6 +29,7 @@ const python = (code: string) => ({
   spec: { ...real.spec, blocks: [{ language: 'python', code }] },
   queue: real.queue,
 });
+/** What is left in the engine. A keeper's cells are looked for at the end of all tests, by their cgroups. */
 const cells = async () => {
   const filters = ['--filter', `label=hotcell.installation=${house.id}`, '--filter', 'label=hotcell.role=cell'];
   return (await must(['docker', 'ps', '--all', ...filters, '--format', '{{.Names}}'])).split('\n').filter(Boolean);
