@@ -3,6 +3,7 @@ import { defineConfig, type OxlintOverride } from 'oxlint';
 const rooms = [
   ...[
     'contract',
+    'mcp',
     'outside',
     'record',
     'policies',

@@ -46,6 +46,8 @@ export function readNameVersion(said: string): NameVersion | undefined {
 }
 
 export const PolicyName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9 and -');
+/** Judges what names no policy. */
+export const defaultPolicy = 'sealed';
 export const WorkerName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/);
 
 let lastMs = 0;

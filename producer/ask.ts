@@ -8,7 +8,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import type { Caller } from './auth/caller.ts';
 import type { Producer } from './producer.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
-import { newRunId, type RunId } from '@hotcell/contract/names.ts';
+import { defaultPolicy, newRunId, type RunId } from '@hotcell/contract/names.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { commit } from '@hotcell/record/commit.ts';
@@ -17,8 +17,6 @@ import { hashedForm } from '@hotcell/record/long-work.ts';
 import { rowAccepted, rowFinished } from './readmodel/run-changes.ts';
 import { revokedError } from './policies/pin.ts';
 import { reasonOf, type ResolvedInput, resolveInputs } from './snapshots/resolve-inputs.ts';
-
-const defaultPolicy = 'sealed';
 
 export interface Asked {
   /** As it came: nothing of it is believed yet. */

@@ -78,6 +78,7 @@ export async function openProducer(
     quotas,
     rates: new RequestRates(),
     tickets: new TicketSigner(settings.HOTCELL_TICKET_KEY),
+    imagesLock,
     policies: new PolicyShelf({ folder: settings.HOTCELL_POLICIES, imagesLock }, (change) =>
       log.info({ audit: 'policy', ...change }, 'a policy changed'),
     ),

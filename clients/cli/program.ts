@@ -37,6 +37,7 @@ const commands: Readonly<Record<string, Entry>> = {
   demo: ['set up and show what Hotcell does', () => import('./demo-command.ts')],
   completion: ['print a completion script for a shell', () => import('./completion-command.ts')],
   policy: ['list, test, check, compare, explain and revoke policies', () => import('./policy-command.ts')],
+  mcp: ['serve the tools of MCP to the program that starts this', () => import('./mcp-command.ts')],
   workers: ['list workers, drain or resume one', () => import('./workers-command.ts')],
 };
 

@@ -5,7 +5,7 @@ import { SnapshotMode } from '@hotcell/contract/snapshot.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
-import { errorOf } from '@hotcell/client/http.ts';
+import { errorOf } from '@hotcell/contract/api/refusal.ts';
 import type { Hotcell } from '@hotcell/client/index.ts';
 import { openClient } from './client.ts';
 import { memoryOf } from './hash-memory.ts';

@@ -3,7 +3,7 @@ import type { RunView, ShownResult } from '@hotcell/contract/api/runs.ts';
 import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
-import type { Call } from './call.ts';
+import type { Call } from '@hotcell/contract/api/call.ts';
 import { type ClientSettings, Http } from './http.ts';
 import { Run } from './run-handle.ts';
 import { Schedules } from './schedules-client.ts';

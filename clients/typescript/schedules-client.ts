@@ -1,6 +1,6 @@
 import { routes } from '@hotcell/contract/api/routes.ts';
 import type { ListedSchedule, Schedule, Tick } from '@hotcell/contract/api/schedules.ts';
-import type { Call } from './call.ts';
+import type { Call } from '@hotcell/contract/api/call.ts';
 import type { Http } from './http.ts';
 
 type NewSchedule = Call<typeof routes.createSchedule>['json'];

@@ -30,7 +30,14 @@ export interface Route {
   query?: z.ZodObject;
   headers?: z.ZodObject;
   /** `parsedBy: 'handler'`: the server hands it on as it came. */
-  body?: { schema: z.ZodType; type: typeof json | typeof octets; optional?: boolean; parsedBy?: 'handler' };
+  body?: {
+    schema: z.ZodType;
+    type: typeof json | typeof octets;
+    optional?: boolean;
+    parsedBy?: 'handler';
+    /** Less than what every body may have. */
+    mostBytes?: number;
+  };
   answers: Readonly<Record<number, AnswerShape>>;
   /** Statuses of problems, beside those that every route of its kind answers. */
   problems?: readonly number[];

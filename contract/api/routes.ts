@@ -2,6 +2,7 @@ import { apiKeyRoutes } from './apikeys.ts';
 import { eventRoutes } from './events.ts';
 import { evidenceRoutes } from './evidence.ts';
 import { healthRoutes } from './health.ts';
+import { mcpRoutes } from './mcp.ts';
 import { outputRoutes } from './outputs.ts';
 import { policyRoutes } from './policies.ts';
 import { quotaRoutes } from './quotas.ts';
@@ -24,6 +25,7 @@ export const routes = {
   ...quotaRoutes,
   ...tenantRoutes,
   ...workerRoutes,
+  ...mcpRoutes,
   ...healthRoutes,
 };
 export type Routes = typeof routes;

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
  * nothing. The main files are left out, because loading one runs it.
  */
 const programs = /(^|-|\/)(main|healthy|generate|compile)\.ts$/;
-const folders = ['contract', 'outside', 'record', 'policies', 'producer', 'executor-worker', 'keeper', 'notary'];
+const folders = ['contract', 'mcp', 'outside', 'record', 'policies', 'producer', 'executor-worker', 'keeper', 'notary'];
 
 for (const folder of folders) {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { bodyLimitBytes } from '../bounds/doors.ts';
+import { formatBytes } from '@hotcell/contract/format.ts';
 import { Pace } from '../bounds/pace.ts';
 
 /** A body of any size comes within this time, apart from patience for pauses. */
@@ -46,23 +46,23 @@ function tooSlow(): HotcellError {
 /** All of it in one piece; `grow` is awaited before more than `room` is held. */
 export async function inWhole(
   chunks: AsyncIterable<Buffer>,
-  { room, grow }: { room: number; grow: () => Promise<unknown> },
+  { room, limit, grow }: { room: number; limit: number; grow: () => Promise<unknown> },
 ): Promise<Buffer[]> {
   const held: Buffer[] = [];
   let bytes = 0;
   let most = room;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > bodyLimitBytes) throw bodyTooLarge();
+    if (bytes > limit) throw bodyTooLarge(limit);
     if (bytes > most) {
       await grow();
-      most = bodyLimitBytes;
+      most = limit;
     }
     held.push(chunk);
   }
   return held;
 }
 
-export function bodyTooLarge(): HotcellError {
-  return new HotcellError('too_large', 'The body is larger than 64 MiB. Pass big data as an input.');
+export function bodyTooLarge(limit: number): HotcellError {
+  return new HotcellError('too_large', `The body is larger than ${formatBytes(limit)}. Pass big data as an input.`);
 }

@@ -9,6 +9,7 @@ import { evidenceHandlers } from './evidence-handlers.ts';
 import { healthHandlers } from './health-handlers.ts';
 import { boundAnswers } from './large-answers.ts';
 import { logHandlers } from './log-handlers.ts';
+import { mcpHandlers } from './mcp-handlers.ts';
 import { OpenConnections } from './open-connections.ts';
 import { outputHandlers } from './output-handlers.ts';
 import { policyHandlers } from './policy-handlers.ts';
@@ -73,6 +74,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...scheduleHandlers(producer),
     ...tenantHandlers(producer),
     ...snapshotHandlers(producer),
+    ...mcpHandlers(producer),
   });
   return app;
 }

@@ -49,17 +49,18 @@ export function takeBodies(app: FastifyInstance, { doors, patienceMs }: { doors:
     // `POST …/cancel` without a reason has no body, and what some clients send with `DELETE` is not read.
     if (!known || size === 0) return undefined;
     const { body, tenant } = known;
-    if (size !== undefined && size > bodyLimitBytes) throw bodyTooLarge();
+    const limit = request.routeOptions.config.route?.body?.mostBytes ?? bodyLimitBytes;
+    if (size !== undefined && size > limit) throw bodyTooLarge(limit);
     const take = (bytes: number) => body.take(doors.bodies, tenant, Math.max(bytes, smallBytes), patienceMs);
     const room = size ?? smallBytes;
     let received = await take(room);
     const pace = new Pace({ bytesPerSecond: leastSpeed(room), patienceMs });
     const grow = async () => {
       received();
-      received = await take(bodyLimitBytes);
-      pace.raiseTo(leastSpeed(bodyLimitBytes));
+      received = await take(limit);
+      pace.raiseTo(leastSpeed(limit));
     };
-    const chunks = await inWhole(paced(payload, pace), { room, grow });
+    const chunks = await inWhole(paced(payload, pace), { room, limit, grow });
     const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
     if (bytes === 0) return undefined;
     await body.take(doors.work, tenant, bytes, patienceMs);

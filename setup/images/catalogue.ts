@@ -31,6 +31,7 @@ const servicePaths = [
   'package-lock.json',
   '.npmrc',
   'contract',
+  'mcp',
   'outside',
   'record',
   'policies',

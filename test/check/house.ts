@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const rooms =
-  '{contract,outside,record,policies,setup,producer,executor-worker,keeper,notary,clients,images}/**/*.{ts,c,h,py}';
+  '{contract,mcp,outside,record,policies,setup,producer,executor-worker,keeper,notary,clients,images}/**/*.{ts,c,h,py}';
 
 export interface SourceFile {
   path: string;

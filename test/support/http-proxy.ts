@@ -35,8 +35,11 @@ export interface HttpProxy extends AsyncDisposable {
   fault: (seen: Seen) => Fault | undefined;
 }
 
-/** A proxy to the store for faults that a network does not have: statuses and lost answers. It keeps the signed Host. */
-export async function openHttpProxy(target: string): Promise<HttpProxy> {
+/**
+ * A proxy for faults that a network does not have: statuses and lost answers. It keeps the signed Host, and adds `more`
+ * headers to every request.
+ */
+export async function openHttpProxy(target: string, more: Readonly<Record<string, string>> = {}): Promise<HttpProxy> {
   const { hostname, port } = new URL(target);
   const server = createServer((req, res) => void pass(req, res));
   server.listen(0, '127.0.0.1');
@@ -67,7 +70,14 @@ export async function openHttpProxy(target: string): Promise<HttpProxy> {
     }
     if (fault?.kind === 'hang') return void req.resume();
     if (fault?.kind === 'slow') await pause(fault.ms);
-    const on = request({ host: hostname, port, method: req.method, path: req.url, headers: req.headers, agent: false });
+    const on = request({
+      host: hostname,
+      port,
+      method: req.method,
+      path: req.url,
+      headers: { ...req.headers, ...more },
+      agent: false,
+    });
     on.on('error', () => res.destroy());
     on.on('response', (answer) => {
       if (fault?.kind === 'lose_answer') {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
-import { linesOf } from '@hotcell/client/lines.ts';
+import { linesOf } from '@hotcell/contract/api/lines.ts';
 import { protocol } from '@hotcell/contract/frames.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { formPosture } from '@hotcell/contract/posture-form.ts';

@@ -39,13 +39,13 @@ test('a connection that breaks is an error of the request', async () => {
 test('a body that announced nothing asks for the most before it grows past its first bytes', async () => {
   let asked = 0;
   const grow = async () => void asked++;
-  const read = (chunks: Buffer[]) => inWhole(Readable.from(chunks), { room: 10, grow });
+  const read = (chunks: Buffer[]) => inWhole(Readable.from(chunks), { room: 10, limit: 100, grow });
   assert.equal(Buffer.concat(await read([chunk(4), chunk(6)])).length, 10);
   assert.equal(asked, 0);
   assert.equal(Buffer.concat(await read([chunk(4), chunk(7), chunk(9)])).length, 20);
   assert.equal(asked, 1);
   const refuse = async () => Promise.reject(new Error('no room'));
-  await assert.rejects(inWhole(Readable.from([chunk(11)]), { room: 10, grow: refuse }), /no room/);
+  await assert.rejects(inWhole(Readable.from([chunk(11)]), { room: 10, limit: 100, grow: refuse }), /no room/);
   const sixteen = chunk(16 * 2 ** 20);
   await assert.rejects(read([sixteen, sixteen, sixteen, sixteen, chunk(1)]), { code: 'too_large' });
 });

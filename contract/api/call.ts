@@ -1,6 +1,6 @@
-import { type JsonAnswer, json, ndjson, type Route } from '@hotcell/contract/api/route.ts';
-import { HotcellError } from '@hotcell/contract/errors.ts';
-import { parseOurs } from '@hotcell/contract/parse.ts';
+import { type JsonAnswer, json, ndjson, type Route } from './route.ts';
+import { HotcellError } from '../errors.ts';
+import { parseOurs } from '../parse.ts';
 import type { z } from 'zod';
 
 type Input<S> = S extends z.ZodType ? z.input<S> : never;

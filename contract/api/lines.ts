@@ -1,4 +1,4 @@
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { HotcellError, messageOf } from '../errors.ts';
 
 /**
  * Yields the lines of a body, without the empty ones that keep the connection alive. A connection that ends within a
