@@ -44,6 +44,8 @@ export const WorkerBeat = z.strictObject({
   used: Resources,
   runs: z.array(RunId),
   cells: z.array(CellBeat),
+  /** Since it began: the runs whose cell had waited (`warm`), and those whose cell was made for them, by the reason. */
+  starts: z.record(z.string().max(32), z.int().min(0)).optional(),
   startedAt: time,
   at: time,
 });

@@ -12,6 +12,20 @@ const names = z
   .transform((text) => text.split(',').map((name) => name.trim()))
   .pipe(z.array(z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be names of queues, separated by commas')).min(1));
 
+/** `policy=cells`, separated by commas. */
+const pins = z
+  .string()
+  .regex(
+    /^$|^[a-z0-9][a-z0-9-]{0,62}=[1-9][0-9]?(,[a-z0-9][a-z0-9-]{0,62}=[1-9][0-9]?)*$/,
+    'must be like sealed=2,analytics=1',
+  )
+  .transform((text) => new Map(text.split(',').flatMap((pin) => (pin === '' ? [] : [pinOf(pin)]))));
+
+function pinOf(pin: string): [policy: string, cells: number] {
+  const [policy = '', cells = ''] = pin.split('=');
+  return [policy, Number(cells)];
+}
+
 /** Everything a worker reads from its environment, in one place. */
 export const workerSettings = z.object({
   ...commonSettings,
@@ -47,6 +61,8 @@ export const workerSettings = z.object({
     .default(200 * 1024 ** 2),
   /** How many cells may wait, sealed, for runs to come. 0: each run's cell is made for it. */
   HOTCELL_WAITING_CELLS: z.coerce.number().int().min(0).max(64).default(0),
+  /** How many of them at least for which policy. */
+  HOTCELL_PINNED_CELLS: pins.prefault(''),
   HOTCELL_UIDS: UidRange.default('10000-49999'),
   HOTCELL_DRAIN_SECONDS: z.coerce.number().int().min(0).default(20),
 });

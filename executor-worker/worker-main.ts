@@ -18,6 +18,7 @@ import { scrub } from './inputs/scrub.ts';
 import { judgePinned } from './pull/judge.ts';
 import { serve } from './pull/serve.ts';
 import { stageJudged } from './inputs/stage.ts';
+import { PinnedClasses } from './waiting/pinned-classes.ts';
 import { WaitingCells } from './waiting/pool.ts';
 import type { Steps } from './worker.ts';
 
@@ -52,7 +53,14 @@ await using cells = await openCells({
   log,
 });
 
-await using waiting = new WaitingCells({ cells, places: inputs.places, most: settings.HOTCELL_WAITING_CELLS, log });
+await using waiting = new WaitingCells({
+  cells,
+  places: inputs.places,
+  most: settings.HOTCELL_WAITING_CELLS,
+  pins: settings.HOTCELL_PINNED_CELLS,
+  classes: new PinnedClasses(stateDir, log),
+  log,
+});
 
 const steps: Steps = {
   judge: async (spec) => judgePinned(await policies.get(spec.policy.digest), spec),

@@ -26,6 +26,11 @@ export async function askApi(globals: Globals): Promise<{ known?: Workers; reaso
   }
 }
 
+function cellsText(cells: Workers['workers'][number]['cells']): string {
+  const waiting = cells.filter(({ state }) => state === 'waiting').length;
+  return waiting === 0 ? `${cells.length}` : `${cells.length} (${waiting} waiting)`;
+}
+
 function print({ installation, services }: InstallationStatus, known: Workers | undefined, reason: string | undefined) {
   process.stdout.write(`installation ${installation.id} in ${installation.home}, ${installation.url}\n`);
   process.stdout.write(`The ${installation.cells} makes the cells, because ${installation.cellsBecause}.\n\n`);
@@ -37,7 +42,7 @@ function print({ installation, services }: InstallationStatus, known: Workers | 
   }
   const workers = known.workers.map(({ name, state, queues, used, capacity, cells }) => {
     const of = `${used.cpus}/${capacity.cpus}`;
-    return [name, state, queues.join(','), `${used.runs}`, of, `${cells.length}`];
+    return [name, state, queues.join(','), `${used.runs}`, of, cellsText(cells)];
   });
   process.stdout.write(`\n${columns(['WORKER', 'STATE', 'QUEUES', 'RUNS', 'CPUS', 'CELLS'], workers)}`);
   warnOfDrained(known);

@@ -15,9 +15,12 @@ export function classKey({ imageEnv, ...rest }: CellClass, init: Digest): Digest
 }
 
 /** What a waiting cell is made from: its class, and times that let it serve the runs which ask for it. */
-export function waitingPlan(plan: CellPlan, mounts: readonly Mount[]): CellPlan {
+export function waitingPlan(
+  { runtime, image, limits, imageEnv, seccomp }: Pick<CellPlan, keyof CellClass>,
+  mounts: readonly Mount[],
+): CellPlan {
   const log = { headBytes: 0, tailBytes: 0, pastLimit: 'stop' } as const;
-  return { ...plan, run: '', attempt: 0, env: {}, log, mounts };
+  return { run: '', attempt: 0, runtime, image, limits, log, mounts, env: {}, imageEnv, seccomp };
 }
 
 /** Whether a cell that was made with these limits lives long enough for a run with those. */

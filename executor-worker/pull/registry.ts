@@ -14,6 +14,7 @@ export function register(
     ordered: (order: WorkerOrder) => void;
     /** Those that no run has: they wait, or could not be removed. */
     cells: () => CellBeat[];
+    starts: () => Record<string, number>;
   },
 ) {
   const startedAt = new Date().toISOString();
@@ -29,6 +30,7 @@ export function register(
       runs: [...worker.runs.keys()],
       // A stuck cell's own entry comes last, and replaces the other one.
       cells: [...new Map([...worker.cells.values(), ...about.cells()].map((cell) => [cell.id, cell])).values()],
+      starts: about.starts(),
       startedAt,
       at: new Date().toISOString(),
     };

@@ -36,7 +36,7 @@ export interface ServeOptions {
   signer: Signer;
   /** Cells that could not be removed yet. */
   stuck?: () => CellBeat[];
-  waiting?: Pick<WaitingCells, 'fill' | 'empty' | 'beats'>;
+  waiting?: Pick<WaitingCells, 'fill' | 'empty' | 'beats' | 'starts'>;
 }
 
 /** Takes tickets and runs them until `ends` is aborted; then drains, and returns when nothing is left here. */
@@ -109,6 +109,7 @@ export async function serve(
     state: () => (state === 'draining' && worker.runs.size === 0 ? 'drained' : state),
     ordered,
     cells: () => [...(waiting?.beats ?? []), ...stuck()],
+    starts: () => waiting?.starts ?? {},
   });
   using _events = await live.onEvent((event) => {
     if (event.type === 'cancel') void worker.runs.get(event.run)?.look();

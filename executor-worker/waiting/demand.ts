@@ -30,38 +30,48 @@ const rememberedBursts = 4;
 export function noteArrival({ arrivals, bursts }: Demand, at: number, { windowMs, keepMs }: DemandTimes): Demand {
   const last = arrivals.at(-1);
   const all = [...arrivals, at].slice(-remembered);
-  const isNew = last === undefined || at - last > keepMs;
-  const now = all.filter((one) => at - one < windowMs).length;
+  const together = all.filter((one) => at - one < windowMs).length;
   const current = bursts.at(-1);
   const grown =
-    isNew || !current
-      ? [...bursts, { at, most: 1 }]
-      : bursts.with(-1, { ...current, most: Math.max(current.most, now) });
+    current && last !== undefined && at - last <= keepMs
+      ? bursts.with(-1, { ...current, most: Math.max(current.most, together) })
+      : [...bursts, { at, most: 1 }];
   return { arrivals: all, bursts: grown.slice(-rememberedBursts) };
 }
 
-/** How many cells of the class should wait now. */
-export function wanted(demand: Demand, now: number, times: DemandTimes): number {
-  return Math.max(recently(demand, now, times), expected(demand, now, times));
+/**
+ * How many arrivals of late would have used a first waiting cell, how many a second, and so on: what came together may come
+ * together again. Its length is the number of cells that are worth something.
+ */
+export function usesOf(demand: Demand, now: number, times: DemandTimes): number[] {
+  const uses = recentUses(demand, now, times);
+  for (let cell = expectedNow(demand, now, times) - 1; cell >= 0; cell--) uses[cell] = Math.max(1, uses[cell] ?? 0);
+  return uses;
 }
 
-/** As many as came at once in the time for which cells are kept: what came together may do so again. */
-function recently({ arrivals }: Demand, now: number, { windowMs, keepMs }: DemandTimes): number {
+function recentUses({ arrivals }: Demand, now: number, { windowMs, keepMs }: DemandTimes): number[] {
   const recent = arrivals.filter((at) => now - at <= keepMs);
-  let most = 0;
-  for (let first = 0, last = 0; last < recent.length; last++) {
-    while ((recent[last] ?? 0) - (recent[first] ?? 0) >= windowMs) first++;
-    most = Math.max(most, last - first + 1);
+  const uses: number[] = [];
+  let first = 0;
+  for (const [index, at] of recent.entries()) {
+    while (at - (recent[first] ?? at) >= windowMs) first++;
+    uses[index - first] = (uses[index - first] ?? 0) + 1;
   }
-  return most;
+  return uses;
 }
 
 /** A schedule's clock and the queue may be late by this much. */
 const jitterMs = 30_000;
 
-/** Bursts that came at equal distances are expected once more: a cell waits a little before the next, and a little longer. */
-function expected({ bursts }: Demand, now: number, { keepMs }: DemandTimes): number {
-  const [a, b, c] = bursts.slice(-3);
+/**
+ * Bursts that came at equal distances are expected once more: cells wait a little before the next, and a little longer. Its
+ * first run must not end the expectation of the others.
+ */
+function expectedNow({ bursts }: Demand, now: number, times: DemandTimes): number {
+  return Math.max(expectedAfter(bursts.slice(-3), now, times), expectedAfter(bursts.slice(-4, -1), now, times));
+}
+
+function expectedAfter([a, b, c]: readonly Burst[], now: number, { keepMs }: DemandTimes): number {
   if (!a || !b || !c) return 0;
   const [before, distance] = [b.at - a.at, c.at - b.at];
   if (distance <= keepMs || Math.abs(distance - before) > jitterMs) return 0;

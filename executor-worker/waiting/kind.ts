@@ -3,7 +3,7 @@ import { outlasts } from '../cell/cell-class.ts';
 import type { CellPlan } from '../cell/cell-plan.ts';
 import type { WaitingCell } from '../cell/waiting-cell.ts';
 import type { LateInputs } from '../inputs/late-inputs.ts';
-import { type Demand, type DemandTimes, noDemand, noteArrival, wanted } from './demand.ts';
+import { type Demand, type DemandTimes, noDemand, noteArrival, usesOf } from './demand.ts';
 
 /** A cell that waits in the pool, with what it has of this host. */
 export interface Held {
@@ -27,7 +27,6 @@ export class Kind {
   readonly policies = new Map<string, string>();
   readonly held: Held[] = [];
   plan: CellPlan;
-  making = 0;
   #demand: Demand = noDemand;
   #makeMs = firstMakeMs;
   #failures = 0;
@@ -45,16 +44,17 @@ export class Kind {
     this.#demand = noteArrival(this.#demand, now, this.#times(keepMs));
   }
 
-  wanted(now: number, keepMs: number): number {
-    return wanted(this.#demand, now, this.#times(keepMs));
-  }
-
-  arrivals(now: number, keepMs: number): number {
-    return this.#demand.arrivals.filter((at) => now - at <= keepMs).length;
+  uses(now: number, keepMs: number): number[] {
+    return usesOf(this.#demand, now, this.#times(keepMs));
   }
 
   get lastAsked(): number {
     return this.#demand.arrivals.at(-1) ?? 0;
+  }
+
+  /** How many arrivals it remembers. */
+  get remembered(): number {
+    return this.#demand.arrivals.length;
   }
 
   /** The one that waited longest, of those that last long enough. */

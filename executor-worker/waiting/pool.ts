@@ -14,6 +14,8 @@ import type { Places } from '../inputs/places.ts';
 import type { InputParts } from '../inputs/stage.ts';
 import type { Capacity } from '../pull/capacity.ts';
 import { type Held, Kind } from './kind.ts';
+import { Kinds, type PolicyAsked } from './kinds.ts';
+import type { PinnedClasses } from './pinned-classes.ts';
 import { shareOut } from './share-out.ts';
 
 export interface PoolDeps {
@@ -21,21 +23,21 @@ export interface PoolDeps {
   places: Pick<Places, 'runs'>;
   /** As many cells as may wait; 0: none ever. */
   most: number;
+  /** How many the operator wants for which policies, and where their classes are remembered. */
+  pins: ReadonlyMap<string, number>;
+  classes: PinnedClasses;
   log: Logger;
 }
 
 /** What a run brings besides its plan. */
 export interface Asked {
   parts: InputParts;
-  policy: { name: string; digest: string };
+  policy: PolicyAsked;
 }
 
-/** For how long cells are kept for a class without another run of it. */
-const keepMs = 5 * 60_000;
 /** Init waits ten minutes: there is always time for a hand-over. */
 const oldestMs = 5 * 60_000;
 const tendMs = 1_000;
-const mostKinds = 64;
 /** Links to so many files take about as long as a cold cell does. */
 const lateFiles = { runc: 500, gvisor: 2_500 } as const;
 const never = new AbortController().signal;
@@ -48,17 +50,18 @@ type Lender = Pick<Capacity, 'borrowFor' | 'lend' | 'hasIdleCpu' | 'free'>;
  */
 export class WaitingCells implements AsyncDisposable {
   readonly #deps: PoolDeps;
-  readonly #kinds = new Map<Digest, Kind>();
-  /** The last digest of each policy. */
-  readonly #policies = new Map<string, string>();
+  readonly #kinds: Kinds;
+  readonly #starts = new Map<string, number>();
   readonly #leaving = new Set<Promise<void>>();
   #lender: Lender | undefined;
   #timer: NodeJS.Timeout | undefined;
   #tending: Promise<void> | undefined;
   #again = false;
+  #recalled = false;
 
   constructor(deps: PoolDeps) {
     this.#deps = deps;
+    this.#kinds = new Kinds(deps.pins);
   }
 
   /** From here on cells may wait, until it is told to empty itself. */
@@ -76,7 +79,7 @@ export class WaitingCells implements AsyncDisposable {
     clearInterval(this.#timer);
     this.#timer = undefined;
     await this.#tending;
-    for (const kind of this.#kinds.values()) this.#discard(kind, kind.held.length);
+    for (const kind of this.#kinds.all) this.#discard(kind, kind.held.length);
     await Promise.all(this.#leaving);
   }
 
@@ -85,13 +88,20 @@ export class WaitingCells implements AsyncDisposable {
   }
 
   get beats(): CellBeat[] {
-    const held = [...this.#kinds.values()].flatMap((kind) => kind.held);
+    const held = this.#kinds.all.flatMap((kind) => kind.held);
     return held.map(({ cell: { id, container } }) => ({ id, container, state: 'waiting' }));
+  }
+
+  /** Since this worker began: how many runs had a cell that waited, and how many had not, by the reason. */
+  get starts(): Record<string, number> {
+    return Object.fromEntries(this.#starts);
   }
 
   /** A cell for a run: one that waited if there is one, or else a new one, with the reason. */
   async seal(plan: CellPlan, left: Left, asked: Asked): Promise<SealedCell> {
     const found = await this.#find(plan, left, asked);
+    const start = typeof found === 'string' ? found : 'warm';
+    this.#starts.set(start, (this.#starts.get(start) ?? 0) + 1);
     return typeof found === 'string' ? await this.#deps.cells.open(plan, left, found) : found;
   }
 
@@ -105,28 +115,12 @@ export class WaitingCells implements AsyncDisposable {
     const known = this.#kinds.get(key);
     const kind = known ?? new Kind(key, init, plan);
     const held = kind.take(plan);
-    const why = known ? (kind.held.length > 0 ? 'times' : 'none') : this.#whyNew(plan);
-    this.#note(kind, plan, policy);
+    const why = known ? (kind.held.length > 0 ? 'times' : 'none') : this.#kinds.whyNew(plan);
+    const over = this.#kinds.note(kind, plan, policy, performance.now());
+    if (over) this.#discard(over, over.held.length);
     const found = held ? await this.#handOver(kind, held, { plan, left, parts }) : why;
     this.#tendSoon();
     return found;
-  }
-
-  /** Another class that differs in its limits alone says that these limits are unusual. */
-  #whyNew(plan: CellPlan): WhyCold {
-    const isLike = ({ plan: other }: Kind) =>
-      other.image.digest === plan.image.digest && other.runtime === plan.runtime;
-    return [...this.#kinds.values()].some(isLike) ? 'limits' : 'new';
-  }
-
-  #note(kind: Kind, plan: CellPlan, { name, digest }: Asked['policy']): void {
-    kind.asked(plan, performance.now(), keepMs);
-    kind.policies.set(name, digest);
-    this.#policies.set(name, digest);
-    this.#kinds.set(kind.key, kind);
-    if (this.#kinds.size <= mostKinds) return;
-    const oldest = [...this.#kinds.values()].reduce((one, other) => (other.lastAsked < one.lastAsked ? other : one));
-    this.#forget(oldest);
   }
 
   async #handOver(
@@ -167,8 +161,10 @@ export class WaitingCells implements AsyncDisposable {
       this.#again = false;
       try {
         const init = await this.#deps.cells.init();
+        this.#recall(init);
         const shares = this.#shares(this.#lender);
-        for (const kind of [...this.#kinds.values()]) this.#prune(kind, shares.get(kind.key) ?? 0, init);
+        for (const kind of this.#kinds.all) this.#prune(kind, shares.get(kind.key) ?? 0, init);
+        this.#remember();
         if (await this.#makeOne(shares)) this.#again = true;
       } catch (error) {
         this.#deps.log.warn({ err: error }, 'failed to look after the waiting cells; trying again');
@@ -178,31 +174,35 @@ export class WaitingCells implements AsyncDisposable {
   }
 
   #shares({ free }: Lender): Map<string, number> {
-    const now = performance.now();
-    const claimants = [...this.#kinds.values()].map((kind) => ({
-      key: kind.key,
-      wanted: kind.wanted(now, keepMs),
-      pinned: 0,
-      arrivals: kind.arrivals(now, keepMs),
-      bytes: waitingTakes(kind.plan),
-    }));
-    return shareOut(claimants, { cells: this.#deps.most, bytes: free.memoryBytes });
+    const bounds = { cells: this.#deps.most, bytes: free.memoryBytes };
+    return shareOut(this.#kinds.claimants(performance.now()), bounds);
+  }
+
+  /** Once, when it begins to fill: the classes of pinned policies, as the last process of this worker knew them. */
+  #recall(init: Digest): void {
+    if (this.#recalled) return;
+    this.#recalled = true;
+    for (const { policy, version: _, ...own } of this.#deps.classes.recall(this.#deps.pins.keys())) {
+      const plan = waitingPlan(own, []);
+      const key = classKey(classOf(plan), init);
+      this.#kinds.recall(new Kind(key, init, plan), policy);
+    }
+  }
+
+  #remember(): void {
+    for (const [name, { plan, policies }] of this.#kinds.pinned)
+      this.#deps.classes.keep({ name, digest: policies.get(name) ?? '' }, plan);
   }
 
   /** What is too old, too much, made with another init, or of a policy that was changed since. */
   #prune(kind: Kind, share: number, init: Digest): void {
-    const isCurrent = [...kind.policies].some(([name, digest]) => this.#policies.get(name) === digest);
-    if (kind.init !== init || !isCurrent) return this.#forget(kind);
+    if (!this.#kinds.isCurrent(kind, init)) {
+      this.#discard(kind, kind.held.length);
+      return this.#kinds.forget(kind);
+    }
     const now = performance.now();
-    this.#discard(
-      kind,
-      Math.max(kind.held.length - share, kind.held.filter(({ since }) => now - since > oldestMs).length),
-    );
-  }
-
-  #forget(kind: Kind): void {
-    this.#discard(kind, kind.held.length);
-    this.#kinds.delete(kind.key);
+    const old = kind.held.filter(({ since }) => now - since > oldestMs).length;
+    this.#discard(kind, Math.max(kind.held.length - share, old));
   }
 
   /** Makes a cell of the class that lacks most; false if there is nothing to make now, or no room for it. */
@@ -210,7 +210,7 @@ export class WaitingCells implements AsyncDisposable {
     const { cells, places, log } = this.#deps;
     const lender = this.#lender;
     const now = performance.now();
-    const lacking = [...this.#kinds.values()]
+    const lacking = this.#kinds.all
       .map((kind) => ({ kind, lacks: (shares.get(kind.key) ?? 0) - kind.held.length }))
       .filter(({ kind, lacks }) => lacks > 0 && kind.mayMake(now))
       .toSorted((a, b) => b.lacks - a.lacks);
@@ -254,7 +254,7 @@ export class WaitingCells implements AsyncDisposable {
 
   #giveBack(bytes: number): void {
     let given = 0;
-    const all = [...this.#kinds.values()].flatMap((kind) => kind.held.map((held) => ({ kind, held })));
+    const all = this.#kinds.all.flatMap((kind) => kind.held.map((held) => ({ kind, held })));
     for (const { kind, held } of all.toSorted((a, b) => a.held.since - b.held.since)) {
       if (given >= bytes) return;
       given += waitingTakes(held.plan);

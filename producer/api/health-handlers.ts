@@ -45,6 +45,7 @@ async function gauges(producer: Producer): Promise<Gauge[]> {
         .catch(() => undefined),
     })),
   );
+  const cells = workers.flatMap((worker) => worker.cells);
   return [
     {
       name: 'hotcell_queue_depth',
@@ -63,6 +64,21 @@ async function gauges(producer: Producer): Promise<Gauge[]> {
       name: 'hotcell_runs_executing',
       help: 'Runs that workers have now.',
       rows: [{ labels: {}, value: workers.reduce((sum, worker) => sum + worker.runs.length, 0) }],
+    },
+    {
+      name: 'hotcell_cells',
+      help: 'Cells of all workers, by state.',
+      rows: [...Map.groupBy(cells, (cell) => cell.state)].map(([state, all]) => ({
+        labels: { state },
+        value: all.length,
+      })),
+    },
+    {
+      name: 'hotcell_cell_starts',
+      help: 'Runs since their workers began: in a cell that had waited (warm), or in a new one, by the reason.',
+      rows: workers.flatMap(({ name: worker, starts = {} }) =>
+        Object.entries(starts).map(([start, value]) => ({ labels: { worker, start }, value })),
+      ),
     },
   ];
 }

@@ -45,6 +45,7 @@ function workerShare(
     HOTCELL_MEMORY_BYTES: String(memory),
     HOTCELL_RUNS: '64',
     HOTCELL_WAITING_CELLS: '0',
+    HOTCELL_PINNED_CELLS: '',
     HOTCELL_UIDS: '10000-49999',
   };
 }

@@ -17,6 +17,7 @@ const workerSettingNames = [
   'HOTCELL_MEMORY_BYTES',
   'HOTCELL_RUNS',
   'HOTCELL_WAITING_CELLS',
+  'HOTCELL_PINNED_CELLS',
   'HOTCELL_UIDS',
 ] as const;
 

@@ -62,6 +62,10 @@ export const installation: Rows<Names<typeof installationSettings>> = {
     '`0`',
     'How many cells may wait for runs to come, sealed and proven. `0`: every run’s cell is made for it.',
   ],
+  HOTCELL_PINNED_CELLS: [
+    'none',
+    'Policies for which cells wait even without runs, within that number: `sealed=2,analytics=1`. From the first run of a policy on.',
+  ],
   HOTCELL_UIDS: uids,
   HOTCELL_CELLS: [
     '`keeper` where it can work',
@@ -121,6 +125,10 @@ export const worker: Rows<Names<typeof workerSettings>> = {
   HOTCELL_WAITING_CELLS: [
     '`0`',
     'How many cells may wait for runs to come, sealed and proven. `0`: every run’s cell is made for it.',
+  ],
+  HOTCELL_PINNED_CELLS: [
+    'none',
+    'Policies for which cells wait even without runs, within that number: `sealed=2,analytics=1`. From the first run of a policy on.',
   ],
   HOTCELL_UIDS: uids,
   HOTCELL_CACHE_BYTES: ['20 GiB', 'Size of the cache of inputs on this host.'],

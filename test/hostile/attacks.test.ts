@@ -10,6 +10,7 @@ import { allowedFor, type Observation, type Runtime } from './support/attack.ts'
 import { loadAttacks, type NamedAttack, observationIn, runtimes } from './support/load.ts';
 import { runSealed } from './support/sealed.ts';
 import { type HostThings, runWeak } from './support/weak.ts';
+import { withstands } from './support/withstands.ts';
 
 const attacks = await loadAttacks();
 let bed: Bed;
@@ -70,14 +71,6 @@ for (const runtime of runtimes)
         if (without.length > 0) t.diagnostic(`nothing shows ${without.join(', ')}: denied in the weak container, too`);
       });
   });
-
-function withstands(attack: NamedAttack, runtime: Runtime, seen: Observation): void {
-  for (const [what, allowed] of Object.entries(attack.sealed))
-    assert.ok(
-      allowedFor(allowed, runtime).some((one) => one === seen[what]),
-      `in the cell ${what} was ${String(seen[what])}; all: ${JSON.stringify(seen)}`,
-    );
-}
 
 /** Errors of a kernel that lacks a feature: neither success nor denial. */
 const absent = ['ENOSYS', 'ENODEV', 'ENXIO', 'EAFNOSUPPORT', 'ENOTSUP'];

@@ -8,6 +8,7 @@ import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import type { SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { Capacity } from '@hotcell/executor-worker/pull/capacity.ts';
+import { PinnedClasses } from '@hotcell/executor-worker/waiting/pinned-classes.ts';
 import { WaitingCells } from '@hotcell/executor-worker/waiting/pool.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -40,7 +41,15 @@ async function openPool(most = 4) {
   const runs = join(made.stateDir, 'cache', 'runs');
   const { mkdir } = await import('node:fs/promises');
   await mkdir(runs, { recursive: true, mode: 0o700 });
-  pool = new WaitingCells({ cells: made.cells, places: { runs }, most, log: openLog('waiting', 'warn') });
+  const log = openLog('waiting', 'warn');
+  pool = new WaitingCells({
+    cells: made.cells,
+    places: { runs },
+    most,
+    pins: new Map(),
+    classes: new PinnedClasses(made.stateDir, log),
+    log,
+  });
   capacity = new Capacity({ cpus: 4, memoryBytes: 8 * gib, runs: 8 }, () => undefined);
   pool.fill(capacity);
   return { pool, runs };

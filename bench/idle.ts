@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { openBed } from '../test/support/bed.ts';
+import { openKeptCells } from '../test/support/cells.ts';
+import { openLate } from '../test/support/waited-cells.ts';
+import { mib, runtimes } from './support/cells.ts';
+import { type Bench, median } from './support/row.ts';
+
+const count = 8;
+
+/** What a waiting cell holds of its host's memory, by its own cgroup. */
+export async function bench({ row }: Bench): Promise<void> {
+  await using bed = await openBed();
+  await using made = await openKeptCells(bed, 'idle');
+  for (const runtime of runtimes) {
+    await using stack = new AsyncDisposableStack();
+    const used: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const { waiting } = await openLate(made, made.plan(runtime));
+      stack.defer(() => waiting.destroy());
+      used.push(memoryOf(made.installation, waiting.id));
+    }
+    row({ name: `idle/${runtime}`, value: median(used) / mib, unit: 'MiB' });
+  }
+}
+
+function memoryOf(installation: string, cell: string): number {
+  const files = [
+    `/sys/fs/cgroup/memory/hotcell/${installation}/${cell}/memory.usage_in_bytes`,
+    `/sys/fs/cgroup/hotcell/${installation}/${cell}/memory.current`,
+  ];
+  const file = files.find((one) => existsSync(one));
+  if (file === undefined) throw new Error(`the cell ${cell} has no cgroup`);
+  return Number(readFileSync(file, 'utf8'));
+}

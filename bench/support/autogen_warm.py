@@ -1,0 +1,28 @@
+"""Warm calls of AutoGen's Docker executor. Prints the median in milliseconds."""
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+from autogen_core import CancellationToken
+from autogen_core.code_executor import CodeBlock
+from autogen_ext.code_executors.docker import DockerCommandLineCodeExecutor
+
+rounds, image, folder = int(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+
+
+async def main() -> None:
+    figures = []
+    async with DockerCommandLineCodeExecutor(image, work_dir=folder) as executor:
+        for _ in range(rounds + 2):
+            since = time.perf_counter()
+            result = await executor.execute_code_blocks([CodeBlock("print('hi')", "python")], CancellationToken())
+            if (result.exit_code, result.output.strip()) != (0, "hi"):
+                raise RuntimeError(f"a call ended with {result.exit_code}: {result.output}")
+            figures.append(1000 * (time.perf_counter() - since))
+    print(median(figures[2:]))
+
+
+asyncio.run(main())
