@@ -40,6 +40,7 @@ export const Attempt = z.strictObject({
   finishedAt: time.nullable(),
   outcome: Outcome.optional(),
   error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+  evidence: Digest.optional().describe('of the signed statement about this attempt, if it did not end the run'),
 });
 export type Attempt = z.infer<typeof Attempt>;
 

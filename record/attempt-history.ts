@@ -4,8 +4,7 @@ import type { Buckets } from './buckets.ts';
 import { type AttemptPlace, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import type { AttemptRecord, Claim } from './schemas.ts';
-import { putFirstKept, readMark } from './read-write.ts';
-import type { Retention } from '@hotcell/contract/retention.ts';
+import { readMark } from './read-write.ts';
 
 /** What was tried before, read from the buckets alone. */
 export interface History {
@@ -18,17 +17,6 @@ export interface History {
 }
 
 export const noHistory: History = { attempts: [], failed: 0, ended: 0, next: 1 };
-
-/** How an attempt ended that did not commit. */
-export async function recordAttempt(
-  store: Buckets,
-  tenant: string,
-  { nonce: claim }: Pick<Claim, 'nonce'>,
-  retention: Retention | undefined,
-  record: AttemptRecord,
-): Promise<void> {
-  await putFirstKept(store, objects.attempt, retention, record, tenant, record.run, { attempt: record.attempt, claim });
-}
 
 /** A worker of the previous version does not place it by its claim. */
 async function recordOf(
@@ -77,8 +65,9 @@ export function historyOf(claims: readonly Claim[], records: readonly (AttemptRe
 function attemptOf({ attempt, worker, nonce, startedAt }: Claim, record: AttemptRecord | undefined): Attempt {
   const about = { attempt, worker, ...(nonce ? { claim: nonce } : {}), startedAt };
   if (record) {
-    const { finishedAt, error, outcome } = record;
-    return { ...about, finishedAt, ...(outcome ? { outcome } : {}), error };
+    const { finishedAt, error, outcome, evidence } = record;
+    const signed = evidence ? { evidence: evidence.sha256 } : {};
+    return { ...about, finishedAt, ...(outcome ? { outcome } : {}), error, ...signed };
   }
   const message = `Worker ${worker} died or lost its connection while it had the run.`;
   return { ...about, finishedAt: null, error: { code: 'worker_gone', message } };

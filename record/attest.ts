@@ -11,10 +11,10 @@ import { endingAttempt, type Result } from '@hotcell/contract/result.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from './buckets.ts';
-import { type AttemptPlace, recordKeys } from './layout.ts';
-import { lockFor } from './lock-for.ts';
+import type { AttemptPlace } from './layout.ts';
 import { longWork, roughBytes } from './long-work.ts';
 import { objects } from './objects.ts';
+import { putBundle } from './put-bundle.ts';
 import type { Signer } from './signer.ts';
 
 /** What the writer of a result knows beside it. */
@@ -56,23 +56,13 @@ export async function signResult(
 export const receiptDigest = (receipt: Receipt | undefined): Digest | null =>
   receipt ? sha256(canonical(receipt)) : null;
 
-/**
- * Puts the evidence before the result that names it. What stands at its place already can only be from an earlier try of
- * the same attempt, whose result may stand as well: then this one gets a place of its own.
- */
+/** Under the attempt, before the result that names it. */
 export async function putEvidence(
   store: Buckets,
   { result: { tenant, run }, place, bundle }: Attested,
   retention: Retention | undefined,
 ): Promise<NonNullable<Result['evidence']>> {
-  const options = { contentType: 'application/json', lock: lockFor(objects.evidence, retention) };
-  for (let at = place; ; at = { attempt: place.attempt, claim: randomUUID() }) {
-    const key = recordKeys.evidence(tenant, run, at);
-    const isOurs =
-      (await store.putIfAbsent(store.record, key, bundle.text, options)) ||
-      (await store.getBytes(store.record, key))?.equals(Buffer.from(bundle.text));
-    if (isOurs) return { bundle: key, sha256: bundle.digest };
-  }
+  return await putBundle(store, objects.evidence, { tenant, run, place }, bundle, retention);
 }
 
 export async function committed(

@@ -33,6 +33,8 @@ export const recordKeys = {
   log: (tenant: string, run: RunId, place: AttemptPlace) => `${recordKeys.attempt(tenant, run, place)}log.ndjson.zst`,
   evidence: (tenant: string, run: RunId, place: AttemptPlace) =>
     `${recordKeys.attempt(tenant, run, place)}evidence.sigstore.json`,
+  attemptEvidence: (tenant: string, run: RunId, place: AttemptPlace) =>
+    `${recordKeys.attempt(tenant, run, place)}attempt.sigstore.json`,
   attemptRecord: (tenant: string, run: RunId, place: AttemptPlace) =>
     `${recordKeys.attempt(tenant, run, place)}attempt.json`,
   posture: (tenant: string, digest: Digest) => `postures/${tenant}/${hexOf(digest)}.json`,

@@ -103,6 +103,16 @@ export const objects = {
     'refusals90',
     true,
   ),
+  /** Of an attempt that did not end its run. */
+  attemptEvidence: record(
+    `${run}/<attempt>-<claim>/attempt.sigstore.json`,
+    recordKeys.attemptEvidence,
+    EvidenceBundle,
+    'first',
+    worker,
+    'forever',
+    true,
+  ),
   posture: record(
     'postures/<tenant>/<digest>.json',
     recordKeys.posture,

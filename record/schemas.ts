@@ -8,6 +8,8 @@ import { z } from 'zod';
 
 /** The objects that no client sees: each is parsed whenever it is read. */
 const time = z.iso.datetime();
+/** Where a statement stands in the record, and the sha256 of that object. */
+const EvidencePlace = z.strictObject({ bundle: z.string(), sha256: Digest });
 const ofRun = { version: z.literal(1), run: RunId };
 const ofTenant = { ...ofRun, tenant: TenantName };
 
@@ -45,6 +47,8 @@ export const AttemptRecord = z.strictObject({
   handedBack: z.boolean(),
   /** How the program ended, where its submitter asked for another try. */
   outcome: Outcome.optional(),
+  /** The signed statement about the rest of this record; those of older versions have none. */
+  evidence: EvidencePlace.optional(),
 });
 export type AttemptRecord = z.infer<typeof AttemptRecord>;
 

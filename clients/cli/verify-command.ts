@@ -149,11 +149,15 @@ async function runsAsked(
   return [found];
 }
 
-function textOf({ run, verdict, outcome, signedBy, findings }: RunVerdict): string {
+function textOf({ run, verdict, outcome, signedBy, findings, attempts = [] }: RunVerdict): string {
   const who = signedBy ? `, signed by ${signedBy.role} ${signedBy.name} (${signedBy.key.slice(0, 19)}…)` : '';
   const lines = findings.map(
     (one) =>
       `  ${one.verdict} ${visibleLine(one.object)}\n    expected ${visibleLine(one.expected)}\n    found    ${visibleLine(one.found)}\n`,
   );
-  return `${verdict} ${run}${outcome === undefined ? '' : ` ${outcome}`}${who}\n${lines.join('')}`;
+  const others = attempts.map(
+    (one) =>
+      `  attempt ${one.attempt} by ${visibleLine(one.worker)} does not count: ${visibleLine(one.ended)}${one.isSigned ? '' : ' (not signed)'}\n`,
+  );
+  return `${verdict} ${run}${outcome === undefined ? '' : ` ${outcome}`}${who}\n${others.join('')}${lines.join('')}`;
 }

@@ -9,7 +9,13 @@ export const provenanceV1 = 'https://slsa.dev/provenance/v1';
 export const BuildType = z.enum(['urn:hotcell:run:v1', 'urn:hotcell:run:v2']);
 export type BuildType = z.infer<typeof BuildType>;
 export const newestBuildType: BuildType = 'urn:hotcell:run:v2';
-export const subjectNames = { result: 'result.json', outputs: 'outputs.manifest.json' } as const;
+/** Of an attempt at a run that did not end it. */
+export const attemptBuildType = 'urn:hotcell:attempt:v1';
+export const subjectNames = {
+  result: 'result.json',
+  outputs: 'outputs.manifest.json',
+  attempt: 'attempt.json',
+} as const;
 
 const Hex = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hex digits');
 const ResourceDigest = z.strictObject({ sha256: Hex });
@@ -22,32 +28,36 @@ export const Resource = z.strictObject({
 export type Resource = z.infer<typeof Resource>;
 
 const parameters = z.record(z.string(), z.json());
+const subject = <Name extends string>(name: Name) => z.strictObject({ name: z.literal(name), digest: ResourceDigest });
 
-export const Statement = z.strictObject({
-  _type: z.literal(statementV1),
-  subject: z.tuple([
-    z.strictObject({ name: z.literal(subjectNames.result), digest: ResourceDigest }),
-    z.strictObject({ name: z.literal(subjectNames.outputs), digest: ResourceDigest }),
-  ]),
-  predicateType: z.literal(provenanceV1),
-  predicate: z.strictObject({
-    buildDefinition: z.strictObject({
-      buildType: BuildType,
-      externalParameters: parameters,
-      internalParameters: parameters,
-      resolvedDependencies: z.array(Resource),
-    }),
-    runDetails: z.strictObject({
-      builder: z.strictObject({ id: z.string(), version: z.record(z.string(), z.string()) }),
-      metadata: z.looseObject({
-        invocationId: z.string(),
-        startedOn: z.string(),
-        finishedOn: z.string(),
-        hotcell_signer: z.strictObject({ role: z.string(), name: z.string(), key: Digest }),
-        hotcell_host: z.strictObject({ kernel: z.string(), machine: z.string() }),
+const about = <S extends z.ZodType, B extends z.ZodType>(subjects: S, buildType: B) =>
+  z.strictObject({
+    _type: z.literal(statementV1),
+    subject: subjects,
+    predicateType: z.literal(provenanceV1),
+    predicate: z.strictObject({
+      buildDefinition: z.strictObject({
+        buildType,
+        externalParameters: parameters,
+        internalParameters: parameters,
+        resolvedDependencies: z.array(Resource),
       }),
-      byproducts: z.array(Resource),
+      runDetails: z.strictObject({
+        builder: z.strictObject({ id: z.string(), version: z.record(z.string(), z.string()) }),
+        metadata: z.looseObject({
+          invocationId: z.string(),
+          startedOn: z.string(),
+          finishedOn: z.string(),
+          hotcell_signer: z.strictObject({ role: z.string(), name: z.string(), key: Digest }),
+          hotcell_host: z.strictObject({ kernel: z.string(), machine: z.string() }),
+        }),
+        byproducts: z.array(Resource),
+      }),
     }),
-  }),
-});
+  });
+
+export const Statement = about(z.tuple([subject(subjectNames.result), subject(subjectNames.outputs)]), BuildType);
 export type Statement = z.infer<typeof Statement>;
+
+export const AttemptStatement = about(z.tuple([subject(subjectNames.attempt)]), z.literal(attemptBuildType));
+export type AttemptStatement = z.infer<typeof AttemptStatement>;

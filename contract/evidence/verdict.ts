@@ -28,6 +28,16 @@ export interface Finding {
   found: string;
 }
 
+/** An attempt at a run that did not end it, as its own evidence says. */
+export interface OtherAttempt {
+  attempt: number;
+  worker: string;
+  /** The code of why it does not count; `not_committed` if its result came too late or was never put. */
+  ended: string;
+  /** Those of older versions are not. */
+  isSigned: boolean;
+}
+
 export interface RunVerdict {
   run: RunId;
   tenant: string;
@@ -38,6 +48,8 @@ export interface RunVerdict {
   read: { objects: number; bytes: number };
   signedBy?: { role: string; name: string; key: string };
   outcome?: string;
+  /** Those that left something and do not count. */
+  attempts?: OtherAttempt[];
   /** What the posture is worth, if there was a cell. */
   isolation?: string;
   retention?: Retention;

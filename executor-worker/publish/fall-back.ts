@@ -2,7 +2,7 @@ import { cancelledBy } from '@hotcell/contract/decide-outcome.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { AttemptRecord } from '@hotcell/record/schemas.ts';
 import type { Served } from '@hotcell/outside/queue/queue.ts';
-import { recordAttempt } from '@hotcell/record/attempt-history.ts';
+import { recordAttempt, signAttempt } from '@hotcell/record/record-attempt.ts';
 import { claimNext } from '@hotcell/record/claim.ts';
 import { followCommitted } from '@hotcell/record/commit.ts';
 import { patiently } from '@hotcell/record/patience.ts';
@@ -97,7 +97,7 @@ async function end(worker: Worker, stage: Stage, ending: AttemptEnding): Promise
 
 /** Without a claim there was no attempt, and nothing is recorded. */
 export async function recordOwnAttempt(
-  { store, log }: Worker,
+  { store, signer, log }: Worker,
   stage: Stage,
   how: Pick<AttemptRecord, 'error' | 'handedBack' | 'outcome'>,
 ): Promise<void> {
@@ -105,9 +105,10 @@ export async function recordOwnAttempt(
   const { run, attempt, worker, startedAt } = stage.claim;
   const finishedAt = noEarlierThan(new Date(), startedAt);
   const record: AttemptRecord = { version: 1, run, attempt, worker, startedAt, finishedAt, ...how };
-  await patiently(log, `record attempt ${attempt} of ${run}`, () =>
-    recordAttempt(store, stage.ticket.tenant, stage.claim, specOf(stage)?.retention, record),
-  );
+  const { tenant, spec } = stage.ticket;
+  const of = { tenant, spec, claim: stage.claim.nonce, retention: specOf(stage)?.retention };
+  const signed = signAttempt(signer, of, record);
+  await patiently(log, `record attempt ${attempt} of ${run}`, () => recordAttempt(store, signed));
 }
 
 const isClaimed = (stage: Stage): stage is Attempted => 'claim' in stage;

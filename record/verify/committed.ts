@@ -20,6 +20,7 @@ const longestSeconds = 7 * 24 * 60 * 60;
  */
 export async function findCommitted(look: Look, tenant: string, run: RunId): Promise<Result | 'no run' | undefined> {
   const there = await keysOf(look, tenant, run);
+  look.keys = [...there.keys()];
   const key = recordKeys.result(tenant, run);
   for (const found of there.values()) judgeHistory(look, found);
   const found = there.get(key);

@@ -37,6 +37,8 @@ export class Look {
   readonly findings = new Findings();
   readonly read = { objects: 0, bytes: 0 };
   readonly of: Verification;
+  /** Of all that stands there of the run, as it was listed. */
+  keys: readonly string[] = [];
 
   constructor(of: Verification) {
     this.of = of;

@@ -1,9 +1,10 @@
 import { messageOf } from '@hotcell/contract/errors.ts';
-import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import type { OtherAttempt, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from '../layout.ts';
 import { findCommitted } from './committed.ts';
+import { verifyAttempts } from './verify-attempts.ts';
 import { verifyContents } from './verify-contents.ts';
 import { verifyCourse } from './verify-course.ts';
 import { verifyDecision } from './verify-decision.ts';
@@ -49,6 +50,7 @@ interface Found {
   result?: Result | undefined;
   signed?: Signed | undefined;
   asked?: Asked;
+  attempts?: OtherAttempt[];
 }
 
 async function verifyResult(look: Look, result: Result, found: Found): Promise<void> {
@@ -63,12 +65,13 @@ async function verifyResult(look: Look, result: Result, found: Found): Promise<v
   await verifyPosture(look, result, asked);
   verifyReceipt(look, result);
   await verifyContents(look, result, asked);
+  found.attempts = await verifyAttempts(look, result, look.keys);
 }
 
 function verdictOf(
   { findings, read }: Look,
   { tenant, run }: { tenant: string; run: RunId },
-  { result, signed, asked }: Found,
+  { result, signed, asked, attempts = [] }: Found,
 ): RunVerdict {
   const signer = signed?.key.about;
   const retention = asked?.spec?.retention;
@@ -85,6 +88,7 @@ function verdictOf(
     verdict: findings.verdict,
     findings: findings.all,
     read,
+    ...(attempts.length > 0 ? { attempts } : {}),
     ...(result ? { outcome: result.outcome } : {}),
     ...(result?.posture ? { isolation: result.posture.worth } : {}),
     ...(signer ? { signedBy: { role: signer.role, name: signer.name, key: signer.fingerprint } } : {}),

@@ -47,6 +47,7 @@ const rights: Readonly<Record<Account, Rights>> = {
       put: [
         'runs/*/result.json',
         'runs/*/attempt.json',
+        'runs/*/attempt.sigstore.json',
         'runs/*/log.ndjson.zst',
         'runs/*/evidence.sigstore.json',
         'keys/requests/*',

@@ -129,5 +129,8 @@ test('a run of every outcome verifies, from the store and from a copy, and its s
       assert.deepEqual([verdict?.verdict, verdict?.findings, verdict?.outcome], ['VALID', [], outcome], name);
     }
     assert.equal(verdicts.size, Object.keys(ends).length);
+    // Its first attempt failed as well, and says so over its worker's signature.
+    const failedFirst = [{ attempt: 1, worker: 'one', ended: 'failed', isSigned: true }];
+    assert.deepEqual(verdicts.get(ends['failed']?.run ?? '')?.attempts, failedFirst);
   }
 });

@@ -7,6 +7,7 @@ import { accept } from '@hotcell/producer/accept.ts';
 import { echoQueue } from '../support/echo.ts';
 import { openHouse } from '../support/house.ts';
 import { specFor } from '../support/spec.ts';
+import { oneSignedResult } from '../support/one-signed-result.ts';
 import { resultOf, settled } from '../support/promise.ts';
 import { crashAt, fallen, type How, atEach } from './falling.ts';
 import { points } from './points.ts';
@@ -55,6 +56,7 @@ async function cancelFalls(point: string, how: How): Promise<void> {
   if (how === 'stop') victim.kill('SIGCONT');
   if (how === 'stop') await victim.ended;
   await settled(house, [run]);
+  await oneSignedResult(house, run);
 }
 
 async function recoveryFalls(point: string, how: How): Promise<void> {
@@ -80,6 +82,8 @@ describe('producers', { concurrency: 3 }, () => {
       atEach(4, points.producer, (point) => producerFalls(point, how)));
     test(`a cancel is carried out although its producer is ${verb}`, () =>
       atEach(1, points.cancel, (point) => cancelFalls(point, how)));
+    test(`a producer ${verb} between each two writes that end a run leaves one result, with its evidence`, () =>
+      atEach(6, points.ending, (point) => cancelFalls(point, how)));
     test(`the next leader takes over recovery when its predecessor is ${verb}`, () =>
       atEach(2, points.recovery, (point) => recoveryFalls(point, how)));
   }

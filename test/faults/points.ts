@@ -19,6 +19,10 @@ export const points = {
     'commit.told',
     'worker.acked',
   ],
+  /** Of a worker whose attempt does not end the run. */
+  attempt: ['attempt.evidence'],
+  /** Of any process that ends a run, between each two of its writes. */
+  ending: ['commit.signed', 'commit.evidence', 'commit.result', 'commit.published', 'commit.done', 'commit.told'],
   collector: ['gc-records-removed', 'gc-manifests-removed', 'gc-contents-removed'],
   notary: ['notary.verified', 'notary.cleared', 'notary.done'],
 } as const;

@@ -14,6 +14,7 @@ const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[nam
   attempt: ['tenant', run, { attempt: 1, claim: 'claim' }],
   log: ['tenant', run, { attempt: 1, claim: 'claim' }],
   evidence: ['tenant', run, { attempt: 1, claim: 'claim' }],
+  attemptEvidence: ['tenant', run, { attempt: 1, claim: 'claim' }],
   posture: ['tenant', digest],
   content: ['tenant', digest],
   manifest: ['tenant', digest],

@@ -161,6 +161,7 @@ class ResultAttempt(Answer):
     finished_at: Optional[datetime]
     outcome: Optional[Literal["succeeded", "failed", "timed_out", "out_of_memory", "output_exceeded", "cancelled", "rejected", "lost"]] = None
     error: Optional[ResultAttemptError] = None
+    evidence: Optional[str] = None
 
 
 class ResultTimings(Answer):

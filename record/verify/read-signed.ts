@@ -1,0 +1,81 @@
+import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { isSealedBy, payloadOf } from '@hotcell/contract/evidence/dsse.ts';
+import { tryBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
+import type { KnownKey } from '@hotcell/contract/evidence/key-list.ts';
+import { type AttemptStatement, type Statement, statementType } from '@hotcell/contract/evidence/statement.ts';
+import { messageOf } from '@hotcell/contract/errors.ts';
+import { parseKept } from '@hotcell/contract/parse.ts';
+import type { z } from 'zod';
+import type { Look } from './verification.ts';
+
+/** How far the clocks of two hosts may differ. */
+const skewMs = 5 * 60_000;
+
+export interface ReadSigned<S> {
+  statement: S;
+  key: KnownKey;
+}
+
+/** A statement of evidence, if a listed key signed it; undefined if nothing can be concluded from it. */
+export async function readSigned<S extends Statement | AttemptStatement>(
+  look: Look,
+  schema: z.ZodType<S>,
+  at: string,
+  expected: Digest | undefined,
+): Promise<ReadSigned<S> | undefined> {
+  const { findings, of } = look;
+  const bytes = await look.whole(at);
+  if (!bytes) return undefined;
+  const digest = sha256(bytes);
+  if (expected !== undefined && digest !== expected) {
+    findings.add('MODIFIED', at, expected, digest);
+    return undefined;
+  }
+  const read = tryBundle(bytes.toString('utf8'));
+  if ('problem' in read) {
+    findings.add('MODIFIED', at, 'a Sigstore bundle as Hotcell writes it', read.problem.slice(0, 300));
+    return undefined;
+  }
+  const { dsseEnvelope, verificationMaterial } = read.bundle;
+  const { hint } = verificationMaterial.publicKey;
+  const key = of.keys.get(hint);
+  if (!key) {
+    findings.add('UNSIGNED', at, 'a signature by a key on the list', `one by ${hint}, which no trusted root listed`);
+    return undefined;
+  }
+  if (!isSealedBy(key.key, statementType, dsseEnvelope)) {
+    findings.add('MODIFIED', at, `the signature of ${key.about.role} ${key.about.name}`, 'one that does not verify');
+    return undefined;
+  }
+  let statement: S;
+  try {
+    const payload = payloadOf(dsseEnvelope).toString('utf8');
+    statement = parseKept(schema, payload, 'the statement', 'record_damaged').value;
+  } catch (error) {
+    findings.add('INCONSISTENT', at, 'an in-toto statement about a run', messageOf(error).slice(0, 300));
+    return undefined;
+  }
+  judgeKey(look, at, key, statement);
+  return { statement, key };
+}
+
+/** Whether this key could sign this at that time. The time is the signer's own word. */
+function judgeKey(
+  { findings }: Look,
+  at: string,
+  { about }: KnownKey,
+  { predicate }: Statement | AttemptStatement,
+): void {
+  const { finishedOn, hotcell_signer: says } = predicate.runDetails.metadata;
+  const signed = Date.parse(finishedOn);
+  const since = about.revokedSince;
+  if (since !== undefined && !(signed < Date.parse(since)))
+    findings.add('REVOKED', at, `a signature before ${since}, when the key was revoked`, `one of ${finishedOn}`);
+  if (about.until !== undefined && signed > Date.parse(about.until) + skewMs)
+    findings.add('UNSIGNED', at, `a signature until ${about.until}, when the key was replaced`, `one of ${finishedOn}`);
+  if (signed + skewMs < Date.parse(about.from))
+    findings.add('UNSIGNED', at, `a signature from ${about.from} on, when the key was made`, `one of ${finishedOn}`);
+  const listed = { role: about.role, name: about.name, key: about.fingerprint };
+  if (canonical(says) !== canonical(listed))
+    findings.add('INCONSISTENT', at, `the signer ${listed.role} ${listed.name}`, `${says.role} ${says.name}`);
+}

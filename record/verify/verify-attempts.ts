@@ -1,0 +1,145 @@
+import { canonical, sha256 } from '@hotcell/contract/digest.ts';
+import { attemptStatementOf, type UncountedAttempt } from '@hotcell/contract/evidence/attempt-statement.ts';
+import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
+import { AttemptStatement, Statement } from '@hotcell/contract/evidence/statement.ts';
+import type { OtherAttempt } from '@hotcell/contract/evidence/verdict.ts';
+import { messageOf } from '@hotcell/contract/errors.ts';
+import { parseKept } from '@hotcell/contract/parse.ts';
+import type { Attempt, Result } from '@hotcell/contract/result.ts';
+import { recordKeys } from '../layout.ts';
+import { AttemptRecord } from '../schemas.ts';
+import { readSigned } from './read-signed.ts';
+import type { Look } from './verification.ts';
+
+/** A key that no writer makes would be a request that a store refuses, as if it were away. */
+const evidencePlace = /^[\w-]{1,64}\/attempt\.sigstore\.json$/;
+const folderOf = /^(\d+)-([0-9a-f-]{36})$/;
+
+/**
+ * What attempts left that did not end the run: each says so, over its worker's signature. They change nothing of the
+ * result, and one that was altered would still tell another story of it.
+ */
+export async function verifyAttempts(look: Look, result: Result, keys: readonly string[]): Promise<OtherAttempt[]> {
+  const { tenant, run } = result;
+  const own = recordKeys.run(tenant, run);
+  const found: OtherAttempt[] = [];
+  const recorded = new Set<string>();
+  for (const key of keys.filter((one) => one.endsWith('/attempt.json'))) {
+    const [, number, claim] = folderOf.exec(key.slice(own.length, -'/attempt.json'.length)) ?? [];
+    // A worker of an older version places it by its number alone.
+    if (number === undefined || claim === undefined) continue;
+    const told = await verifyRecord(look, result, key, { attempt: Number(number), claim });
+    if (told) found.push(told);
+    recorded.add(claim);
+  }
+  for (const { attempt, claim, evidence } of result.attempts)
+    if (evidence !== undefined && claim !== undefined && !recorded.has(claim))
+      look.findings.add('MISSING', recordKeys.attemptRecord(tenant, run, { attempt, claim }), 'an object', 'nothing');
+  for (const key of keys.filter((one) => one.endsWith('/evidence.sigstore.json') && one !== result.evidence?.bundle))
+    found.push(...(await verifyLoser(look, result, key, recorded)));
+  return found;
+}
+
+async function verifyRecord(
+  look: Look,
+  result: Result,
+  key: string,
+  { attempt, claim }: { attempt: number; claim: string },
+): Promise<OtherAttempt | undefined> {
+  const { tenant, run, spec } = result;
+  const bytes = await look.whole(key);
+  if (!bytes) return undefined;
+  let record: AttemptRecord;
+  try {
+    record = parseKept(AttemptRecord, bytes.toString('utf8'), 'the record of an attempt', 'record_damaged').value;
+  } catch (error) {
+    look.findings.add('MODIFIED', key, 'the record of an attempt', messageOf(error).slice(0, 300));
+    return undefined;
+  }
+  const { evidence, ...ended } = record;
+  const { worker, error } = record;
+  const other: OtherAttempt = { attempt, worker, ended: error.code, isSigned: evidence !== undefined };
+  if (record.run !== run || record.attempt !== attempt) {
+    look.findings.add('MODIFIED', key, `attempt ${attempt} of ${run}`, `attempt ${record.attempt} of ${record.run}`);
+    return other;
+  }
+  compareWithResult(
+    look,
+    key,
+    record,
+    result.attempts.find((one) => one.claim === claim),
+  );
+  if (evidence) await verifyOwnEvidence(look, { ...ended, tenant, claim }, spec, evidence, key);
+  return other;
+}
+
+/** The statement is made again from the record, and only the attempt's own worker may have signed it. */
+async function verifyOwnEvidence(
+  look: Look,
+  ended: Omit<UncountedAttempt, 'spec'>,
+  spec: Result['spec'],
+  evidence: NonNullable<AttemptRecord['evidence']>,
+  key: string,
+): Promise<void> {
+  const { tenant, run, claim: _claim, ...record } = ended;
+  const place = recordKeys.run(tenant, run);
+  if (!evidence.bundle.startsWith(place) || !evidencePlace.test(evidence.bundle.slice(place.length)))
+    return look.findings.add('MODIFIED', key, 'evidence of this attempt', evidence.bundle.slice(0, 300));
+  const signed = await readSigned(look, AttemptStatement, evidence.bundle, evidence.sha256);
+  if (!signed) return;
+  const digest = sha256(canonical({ ...record, run }));
+  const named = `sha256:${signed.statement.subject[0].digest.sha256}`;
+  if (named !== digest) return look.findings.add('MODIFIED', key, `attempt.json as signed, ${named}`, digest);
+  const { about } = signed.key;
+  const { builder, metadata } = signed.statement.predicate.runDetails;
+  const facts = {
+    ...{ role: about.role, name: about.name, key: about.fingerprint },
+    ...{ version: builder.version['hotcell'] ?? '', host: metadata.hotcell_host },
+  };
+  const made = spec && attemptStatementOf({ ...ended, spec }, digest, facts);
+  for (const { path, expected, found } of made ? differencesOf(made, signed.statement) : [])
+    look.findings.add(
+      'INCONSISTENT',
+      `${evidence.bundle}: ${path}`,
+      `${expected}, which follows from the record`,
+      found,
+    );
+  if (about.role !== 'worker' || about.name !== ended.worker)
+    look.findings.add(
+      'INCONSISTENT',
+      evidence.bundle,
+      `the signature of worker ${ended.worker}`,
+      `${about.role} ${about.name}`,
+    );
+}
+
+/** The result, whose writer read the record, says the same of the attempt. One that ended later is not in it. */
+function compareWithResult({ findings }: Look, key: string, record: AttemptRecord, said: Attempt | undefined): void {
+  if (!said?.error || said.error.code === 'worker_gone' || said.outcome !== record.outcome) return;
+  const { finishedAt, error, evidence } = record;
+  const found = { finishedAt, error, evidence: evidence?.sha256 };
+  // A worker of an older version doesn't copy the evidence's digest.
+  const expected = { finishedAt: said.finishedAt, error: said.error, evidence: said.evidence ?? found.evidence };
+  for (const difference of differencesOf(expected, found))
+    findings.add('MODIFIED', key, `${difference.path} ${difference.expected}, as in the result`, difference.found);
+}
+
+/** Evidence of a result that was not committed: another writer's was first, or its own died before it put it. */
+async function verifyLoser(
+  look: Look,
+  { tenant, run }: Result,
+  key: string,
+  recorded: ReadonlySet<string>,
+): Promise<OtherAttempt[]> {
+  const place = key.slice(recordKeys.run(tenant, run).length).split('/')[0] ?? '';
+  const signed = await readSigned(look, Statement, key, undefined);
+  if (!signed) return [];
+  const { invocationId } = signed.statement.predicate.runDetails.metadata;
+  if (!invocationId.startsWith(`${tenant}/${run}/`)) {
+    look.findings.add('MODIFIED', key, `evidence of ${tenant}/${run}`, `that of ${invocationId}`);
+    return [];
+  }
+  const [, number, claim] = folderOf.exec(place) ?? [];
+  if (claim !== undefined && recorded.has(claim)) return [];
+  return [{ attempt: Number(number ?? 0), worker: signed.key.about.name, ended: 'not_committed', isSigned: true }];
+}
