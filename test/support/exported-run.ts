@@ -14,13 +14,17 @@ import { TarWriter } from '@hotcell/record/export/tar-writer.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { locationsOf } from '@hotcell/record/snapshot-locations.ts';
 import { policyOf } from './policies.ts';
+import { cellPosture, cellRules } from './recorded-cell.ts';
 import { Memory, putSigned, signerOf } from './signed-record.ts';
 import { specFor } from './spec.ts';
 
 const tenant = 't';
 const profile = '{}';
 const policy: Policy = {
-  ...policyOf({ images: ['python'], languages: ['sh'], inputs: { count: 1, bytes: 1000, files: 10 } }, 'any'),
+  ...policyOf(
+    { images: ['python'], languages: ['sh'], inputs: { count: 1, bytes: 1000, files: 10 }, ...cellRules },
+    'any',
+  ),
   seccomp: { 'runc-x86_64': sha256(profile) },
 };
 
@@ -62,18 +66,28 @@ export async function putExecuted(record: Memory, labels: Spec['labels'] = {}) {
   const base = emptyResult({ run, tenant, spec: digestOf(spec) }, spec, { outcome: 'succeeded', reason: 'r' }, at);
   const { finishedAt } = base.timings;
   const claim = crypto.randomUUID();
+  const block = {
+    ...({ index: 0, language: 'sh', file: 'block_0.sh', exitCode: 0, signal: null, outcome: 'succeeded' } as const),
+    ...{ startedAt: spec.acceptedAt, finishedAt },
+  };
   const attempt = { attempt: 1, worker: 'one', claim, startedAt: spec.acceptedAt, finishedAt } as const;
   const result: AttestedResult = {
     ...base,
     ...{ inputs, limits: effective.limits, logs: { sha256: sha256(log), bytes: log.length, truncated: false } },
     outputs: { snapshot: outputs.id, files, refused: [] },
+    usage: { ...base.usage, outputFiles: files.length, outputBytes: files.reduce((sum, { size }) => sum + size, 0) },
+    // As of a cell that waited for its run: its inputs came late.
+    ...{ exitCode: 0, blocks: [block], posture: { ...cellPosture(), given: { env: {} } } },
+    timings: { ...base.timings, warm: true },
     attempts: [{ ...attempt, outcome: 'succeeded' }],
   };
   put(recordKeys.policy(policyDigest(policy)), canonical(policy));
   put(recordKeys.seccomp(sha256(profile)), profile);
   put(recordKeys.spec(tenant, run), canonical(spec));
   put(recordKeys.log(tenant, run, attempt), log);
-  put(recordKeys.attemptRecord(tenant, run, attempt), '{}');
+  const error = { code: 'draining', message: 'handed back' };
+  const before = { version: 1, run, ...attempt, claim: undefined, error, handedBack: true };
+  put(recordKeys.attemptRecord(tenant, run, attempt), canonical(before));
   put(recordKeys.manifest(tenant, outputs.id), outputs.text);
   await putSigned(record, exportSigner.signer, result, { spec, effective });
   return { tenant, run };

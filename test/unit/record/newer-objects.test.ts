@@ -22,6 +22,12 @@ const error = { code: 'internal', message: 'm' };
 
 const envelope = { payload: '', payloadType: 't', signatures: [{ sig: 'AA==' }] };
 
+const bundle = {
+  dsseEnvelope: envelope,
+  mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json',
+  verificationMaterial: { publicKey: { hint: digest } },
+};
+
 const spec = {
   ...specFor(tenant, 'print 1'),
   ...{ run, acceptedAt: at },
@@ -53,7 +59,11 @@ const rules = { overlap: 'skip', missed: 'once', catchUp: 1, jitterSeconds: 0 };
 const samples = {
   spec,
   result,
-  attempt: { version: 1, run, ...attempt, finishedAt: at, error, handedBack: false },
+  attempt: {
+    ...{ version: 1, run, ...attempt, finishedAt: at, error, handedBack: false },
+    evidence: { bundle: 'b', sha256: digest },
+  },
+  attemptEvidence: bundle,
   snapshot: {
     ...{ version: 1, snapshot: digest, locations: digest, files: 0, bytes: 0 },
     ...{ mode: 'copy', source: '', by: '', at },
@@ -62,11 +72,7 @@ const samples = {
   name: { version: 1, name: 'n', history: [{ snapshot: digest, at, by: 'b' }] },
   policy: policyOf({}),
   revocation: { version: 1, policy: digest, reason: 'r', by: 'b', at },
-  evidence: {
-    dsseEnvelope: envelope,
-    mediaType: 'application/vnd.dev.sigstore.bundle.v0.3+json',
-    verificationMaterial: { publicKey: { hint: digest } },
-  },
+  evidence: bundle,
   keyList: envelope,
   keyRequest: envelope,
   apiKey: {

@@ -83,6 +83,7 @@ test('what a run was, did and made is locked by the retention of its policy, and
     'attempt',
     'log',
     'evidence',
+    'attemptEvidence',
     'posture',
     'content',
     'manifest',
