@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { derivedRunId } from './derived-run-id.ts';
 import type { RunId } from './names.ts';
 import { type CronTimes, cronTicksAfter, cronTicksBefore, parseCron } from './schedule-cron.ts';
 import type { Period, ScheduleHead, TickKind, Trigger } from './schedule.ts';
@@ -96,12 +97,7 @@ export function jitterMs(head: Pick<ScheduleHead, 'tenant' | 'name' | 'periods'>
  * the tick, and however often, it is this one.
  */
 export function tickRunId(schedule: string, kind: TickKind, planned: number): RunId {
-  const bytes = createHash('sha256').update(`${schedule}/${kind}/${planned}`).digest().subarray(0, 16);
-  bytes.writeUIntBE(planned, 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return derivedRunId(`${schedule}/${kind}/${planned}`, planned);
 }
 
 const endOfTime = 10 ** 15;

@@ -64,7 +64,9 @@ async function promise(deps: AcceptDeps, asked: Acceptable, mark: KeyClaim, prom
   const { spec, receipt } = pinned;
   await proveLock(deps.store, spec);
   crashPoint('accept.spec');
-  const begun = (mark.repeated || asked.run !== undefined) && (await hasBegun(deps, spec));
+  // The spec comes before the marker: a run whose spec this call put first has no marker.
+  const mayHaveBegun = mark.repeated || (asked.run !== undefined && !pinned.isFirst);
+  const begun = mayHaveBegun && (await hasBegun(deps, spec));
   if (!begun) {
     const marker = markerOf(asked, pinned);
     await putOpenMarker(deps.store, marker);

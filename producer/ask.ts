@@ -23,8 +23,8 @@ export interface Asked {
   body: unknown;
   caller: Caller;
   idempotencyKey?: string | undefined;
-  /** Asked by a tick of a schedule: the id of its run, and the policy that its version pinned. */
-  tick?: { run: RunId; policy: Digest };
+  /** Asked by a tick of a schedule or an item of a batch: the id of its run, and the policy that was pinned for it. */
+  given?: { run: RunId; policy: Digest; untried?: boolean };
 }
 
 export interface Answered {
@@ -48,21 +48,30 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   // What was accepted stays accepted, whatever became of its policy and inputs since.
   const before = idempotency && (await earlier(producer, { tenant: asked.caller.tenant, ...idempotency }));
   if (before) return { ...before, warnings: [] };
-  const { caller, tick } = asked;
-  const run = tick?.run;
-  if (run && (await hasBegun(producer, { tenant: caller.tenant, run })))
-    return { run, warnings: [], receipt: undefined };
+  const { caller, given } = asked;
+  const run = given?.run;
+  const isThere = async () => run !== undefined && (await hasBegun(producer, { tenant: caller.tenant, run }));
+  const asBefore = { run: run ?? '', warnings: [], receipt: undefined };
+  if (!given?.untried && (await isThere())) return asBefore;
   const refuse = (policy: JudgedBy | undefined, reasons: readonly Issue[]) =>
     refusal(producer, { run, caller, request, policy, reasons });
-  const { policy, issues: noPolicy } = tick ? await pinnedBefore(producer, tick.policy) : policyOf(producer, request);
-  if (!policy) throw await refuse(undefined, noPolicy);
+  const { policy, issues: noPolicy } = given ? await pinnedBefore(producer, given.policy) : policyOf(producer, request);
+  // Another leader may have had it accepted while this one was held up: what is accepted is refused no more.
+  const standsAlready = async () => given?.untried === true && (await isThere());
+  if (!policy) {
+    if (await standsAlready()) return asBefore;
+    throw await refuse(undefined, noPolicy);
+  }
   // All that can be judged without the inputs comes before any work for them.
   const verdict = admit(request, policy.policy, caller, []);
   const { inputs, issues: noInputs } = await resolveInputs(producer, caller.tenant, request, policy.policy, verdict);
   const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...tooLate(request), ...noInputs];
   reasons.push(...tooWide(producer, caller, verdict));
-  if (reasons.length === 0 && !tick) reasons.push(...(await pinned(producer, policy)));
-  if (!verdict.admitted || reasons.length > 0) throw await refuse(policy, reasons);
+  if (reasons.length === 0 && !given) reasons.push(...(await pinned(producer, policy)));
+  if (!verdict.admitted || reasons.length > 0) {
+    if (await standsAlready()) return asBefore;
+    throw await refuse(policy, reasons);
+  }
   const { queue, limits } = verdict.effective;
   const spec = specOf(request, caller, policy, verdict, inputs);
   const accepted = await accept(producer, { spec, queue, cpus: limits.cpus, idempotency, run });

@@ -4,6 +4,7 @@ import { armCrashPoint } from '@hotcell/outside/process/crash.ts';
 import { openEnding } from '@hotcell/outside/process/ending.ts';
 import { type Logger, openLog } from '@hotcell/outside/process/log.ts';
 import { buildServer } from './api/server.ts';
+import { Batcher } from './batches/batcher.ts';
 import { type ProducerSettings, readProducerSettings } from './producer-config.ts';
 import { keepReadModel } from './readmodel/keep-read-model.ts';
 import { openProducer } from './producer.ts';
@@ -29,6 +30,7 @@ async function main(settings: ProducerSettings, log: Logger, draining: AbortSign
   const address = await server.listen({ host, port });
   stack.use(keepReadModel(producer));
   stack.use(new Scheduler(producer));
+  stack.use(new Batcher(producer));
   producer.log.info({ address }, 'the producer answers');
   if (!draining.aborted) await once(draining, 'abort');
   producer.log.info('draining: waiting callers get what is known, and no new requests are taken');

@@ -16,6 +16,8 @@ function dayOf(time: Date): string {
   return `${iso.slice(0, 4)}/${iso.slice(5, 7)}/${iso.slice(8, 10)}`;
 }
 
+const untilEndOfTime = (id: RunId) => (2 ** 48 - 1 - timeOf(id).getTime()).toString(16).padStart(12, '0');
+
 /** Attempts of the previous version are not placed by their claim. */
 export type AttemptPlace = Pick<Attempt, 'attempt' | 'claim'>;
 
@@ -67,6 +69,17 @@ export const recordKeys = {
     `schedules/${tenant}/versions/${schedule}/${number}.json`,
   ticks: (tenant: string, schedule: string) => `schedules/${tenant}/ticks/${schedule}/`,
   tick: (tenant: string, schedule: string, tick: string) => `schedules/${tenant}/ticks/${schedule}/${tick}.json`,
+  batchHeads: (tenant: string) => `batches/${tenant}/heads/`,
+  /** The newest first. */
+  batchHead: (tenant: string, batch: RunId) => `batches/${tenant}/heads/${untilEndOfTime(batch)}-${batch}.json`,
+  batchProgress: (tenant: string, batch: RunId) => `batches/${tenant}/progress/${batch}.json`,
+  batchChunk: (tenant: string, batch: RunId, chunk: number) => `batches/${tenant}/items/${batch}/${chunk}.json`,
+  batchEnds: (tenant: string, batch: RunId, round: number, chunk: number) =>
+    `batches/${tenant}/ends/${batch}/${round}/${chunk}.json`,
+  batchManifest: (tenant: string, batch: RunId, round: number) =>
+    `batches/${tenant}/manifests/${batch}/${round}.ndjson`,
+  batchEvidence: (tenant: string, batch: RunId, round: number) =>
+    `batches/${tenant}/evidence/${batch}/${round}.sigstore.json`,
   apiKeys: 'apikeys/',
   apiKey: (id: string) => `apikeys/${id}.json`,
 } as const;
@@ -93,6 +106,10 @@ export const workKeys = {
   freezingOf: (tenant: string) => `freezing/${tenant}/`,
   /** What was frozen last from a place: by the digest of its address. */
   remembered: (tenant: string, place: Digest) => `remembered/${tenant}/${hexOf(place)}.jsonl`,
+  openBatches: 'batches/',
+  openBatchesOf: (tenant: string) => `batches/${tenant}/`,
+  /** Names the round: the mark of one that ended is never that of the next. */
+  openBatch: (tenant: string, batch: RunId, round: number) => `batches/${tenant}/${batch}/${round}`,
   sweeping: 'gc/sweeping',
 } as const;
 

@@ -1,6 +1,7 @@
 import { EvidenceBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { Envelope } from '@hotcell/contract/evidence/dsse.ts';
 import { SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';
+import { BatchChunk, BatchEnds, BatchHead, BatchProgress } from '@hotcell/contract/batch.ts';
 import { CancelMark } from '@hotcell/contract/heartbeats.ts';
 import { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { PostureForm } from '@hotcell/contract/posture.ts';
@@ -16,6 +17,7 @@ import {
   DoneMarker,
   FreezeLease,
   IdempotencyMark,
+  OpenBatchMark,
   OpenMarker,
   QuotaRecord,
   SnapshotNameRecord,
@@ -182,6 +184,55 @@ export const objects = {
     producer,
     'forever',
   ),
+  batch: record(
+    'batches/<tenant>/heads/<order>-<batch>.json',
+    recordKeys.batchHead,
+    BatchHead,
+    'swap',
+    producer,
+    'forever',
+  ),
+  batchProgress: record(
+    'batches/<tenant>/progress/<batch>.json',
+    recordKeys.batchProgress,
+    BatchProgress,
+    'swap',
+    producer,
+    'forever',
+  ),
+  batchChunk: record(
+    'batches/<tenant>/items/<batch>/<chunk>.json',
+    recordKeys.batchChunk,
+    BatchChunk,
+    'first',
+    producer,
+    'forever',
+  ),
+  batchEnds: record(
+    'batches/<tenant>/ends/<batch>/<round>/<chunk>.json',
+    recordKeys.batchEnds,
+    BatchEnds,
+    'first',
+    producer,
+    'forever',
+  ),
+  batchManifest: record(
+    'batches/<tenant>/manifests/<batch>/<round>.ndjson',
+    recordKeys.batchManifest,
+    Bytes,
+    'latest',
+    producer,
+    'forever',
+  ),
+  batchEvidence: record(
+    'batches/<tenant>/evidence/<batch>/<round>.sigstore.json',
+    recordKeys.batchEvidence,
+    EvidenceBundle,
+    'first',
+    producer,
+    'forever',
+  ),
+  openBatch: work('batches/<tenant>/<batch>/<round>', workKeys.openBatch, OpenBatchMark, 'latest', producer, 'held'),
   open: work('open/<shard>/<tenant>/<run>', workKeys.open, OpenMarker, 'first', producer, 'sequenced'),
   claim: work('claims/<run>/<attempt>', workKeys.claim, Claim, 'first', worker, 'sequenced'),
   segment: work('logs/<run>/<attempt>/<index>', workKeys.logSegment, Bytes, 'latest', worker, 'sequenced'),

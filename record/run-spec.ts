@@ -22,7 +22,7 @@ export async function putSpec(
   store: Buckets,
   spec: Spec,
   promise: (spec: Spec, digest: Digest) => Receipt,
-): Promise<PinnedSpec & { receipt: Receipt }> {
+): Promise<PinnedSpec & { receipt: Receipt; isFirst: boolean }> {
   const { tenant, run, retention } = spec;
   const formed = await hashedForm(spec);
   const metadata = { [receiptName]: JSON.stringify(promise(spec, formed.digest)) };
@@ -35,7 +35,8 @@ export async function putSpec(
     run,
   );
   const found = pinned(stands, tenant, run);
-  return { ...found, receipt: found.receipt ?? promise(found.spec, found.digest) };
+  const isFirst = stands.digest === formed.digest;
+  return { ...found, receipt: found.receipt ?? promise(found.spec, found.digest), isFirst };
 }
 
 /** The receipt alone, of a spec that may be large. */

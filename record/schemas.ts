@@ -52,6 +52,9 @@ export const AttemptRecord = z.strictObject({
 });
 export type AttemptRecord = z.infer<typeof AttemptRecord>;
 
+/** A batch that goes on: there is one leader's work to do. */
+export const OpenBatchMark = z.strictObject({ version: z.literal(1), tenant: TenantName, batch: RunId, at: time });
+
 export const DoneMarker = z.strictObject({ ...ofTenant, result: Digest, finishedAt: time });
 export type DoneMarker = z.infer<typeof DoneMarker>;
 export const IdempotencyMark = z.strictObject({ ...ofTenant, body: Digest, at: time });

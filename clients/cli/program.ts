@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, Entry>> = {
   cancel: ['cancel a run at any stage', () => import('./cancel-command.ts')],
   rerun: ['submit a run again', () => import('./rerun-command.ts')],
   schedule: ['run again and again: make, show, pause and trigger schedules', () => import('./schedule-command.ts')],
+  batch: ['run the same over many items: make, show, cancel and rerun batches', () => import('./batch-command.ts')],
   snapshot: ['freeze data, and inspect snapshots', () => import('./snapshot-command.ts')],
   verify: ['check what the record says of runs, and every signature', () => import('./verify-command.ts')],
   evidence: ['export what others need to verify runs', () => import('./evidence-command.ts')],

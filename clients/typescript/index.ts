@@ -1,3 +1,4 @@
+import { Batches } from './batches-client.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import type { RunView, ShownResult } from '@hotcell/contract/api/runs.ts';
 import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
@@ -28,6 +29,8 @@ export interface CodeOptions extends Omit<RunRequest, 'blocks'>, SubmitOptions {
 export class Hotcell extends Http {
   /** Runs that repeat. */
   readonly schedules: Schedules = new Schedules(this);
+  /** One request over many items. */
+  readonly batches: Batches = new Batches(this);
 
   /** Runs code and waits for its result. Aborting stops the waiting; the run continues. */
   async run(code: string, options: CodeOptions = {}): Promise<ShownResult> {

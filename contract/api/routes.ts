@@ -1,4 +1,5 @@
 import { apiKeyRoutes } from './apikeys.ts';
+import { batchRoutes } from './batches.ts';
 import { eventRoutes } from './events.ts';
 import { evidenceRoutes } from './evidence.ts';
 import { healthRoutes } from './health.ts';
@@ -20,6 +21,7 @@ export const routes = {
   ...evidenceRoutes,
   ...snapshotRoutes,
   ...scheduleRoutes,
+  ...batchRoutes,
   ...policyRoutes,
   ...apiKeyRoutes,
   ...quotaRoutes,

@@ -151,6 +151,11 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
     await this.send((pipe) => this.notify(pipe, { type: 'schedule', tenant, name }));
   }
 
+  /** The same for batches. */
+  async batchChanged(tenant: string, batch: RunId): Promise<void> {
+    await this.send((pipe) => this.notify(pipe, { type: 'batch', tenant, batch }));
+  }
+
   onEvent(listener: (event: LiveEvent) => void): Promise<Disposable> {
     return this.#notifications.on(this.key('events'), (message) => {
       const event = ifValid(LiveEvent, message);

@@ -5,6 +5,7 @@ import { logAccess } from './access-log.ts';
 import { answerProblems, refuseUnreadable, sendProblem } from './answer-problems.ts';
 import { apiKeyHandlers } from './apikey-handlers.ts';
 import { authenticate } from './authenticate.ts';
+import { batchHandlers } from './batch-handlers.ts';
 import { evidenceHandlers } from './evidence-handlers.ts';
 import { healthHandlers } from './health-handlers.ts';
 import { boundAnswers } from './large-answers.ts';
@@ -72,6 +73,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...policyHandlers(producer),
     ...quotaHandlers(producer),
     ...scheduleHandlers(producer),
+    ...batchHandlers(producer),
     ...tenantHandlers(producer),
     ...snapshotHandlers(producer),
     ...mcpHandlers(producer),

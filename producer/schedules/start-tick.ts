@@ -22,7 +22,7 @@ export async function startTick(producer: Producer, tick: TickRecord): Promise<T
   const body = tickRequest(request, { name, planned: Date.parse(planned), trigger });
   try {
     const caller = callerFrom(standing.record, tenant);
-    await ask(producer, { body, caller, tick: { run, policy: policy.digest } });
+    await ask(producer, { body, caller, given: { run, policy: policy.digest } });
     crashPoint('schedule.started');
     return undefined;
   } catch (error) {

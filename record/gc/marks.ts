@@ -3,6 +3,7 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Buckets } from '../buckets.ts';
+import { snapshotsOfBatches } from '../batch-records.ts';
 import { readResult } from '../commit.ts';
 import { namesOf } from '../snapshot-name.ts';
 import { runsOf } from '../recorded-runs.ts';
@@ -17,7 +18,7 @@ interface Marked {
   has(digest: Digest): boolean;
 }
 
-/** What a name, a schedule or a run of a tenant still points to. */
+/** What a name, a schedule, a batch or a run of a tenant still points to. */
 export interface Marks {
   snapshots: Marked;
   locations: Marked;
@@ -49,6 +50,7 @@ export async function markUsed(
   const refused: RunId[] = [];
   for await (const { snapshot } of namesOf(store, tenant)) marks.snapshots.add(snapshot);
   for await (const snapshot of snapshotsOfSchedules(store, tenant)) marks.snapshots.add(snapshot);
+  for await (const pinned of snapshotsOfBatches(store, tenant)) markInputs([pinned], marks);
   await inLanes(readsAtOnce, runsOf(store, tenant), async ({ run, ended }) => {
     await keep();
     const result = ended ? await readResult(store, tenant, run) : undefined;

@@ -30,14 +30,15 @@ const rights: Readonly<Record<Account, Rights>> = {
         'apikeys/*',
         'quotas/*',
         'schedules/*',
+        'batches/*',
         'tenants/*',
       ],
     },
     work: {
       get: everything,
       // A run that is refused, or cancelled before a worker takes it, is finished by the producer.
-      put: ['open/*', 'done/*', 'idempotency/*', 'cancel/*', 'freezing/*', 'remembered/*', 'probe/*'],
-      delete: ['open/*', 'idempotency/*', 'freezing/*', 'probe/*'],
+      put: ['open/*', 'batches/*', 'done/*', 'idempotency/*', 'cancel/*', 'freezing/*', 'remembered/*', 'probe/*'],
+      delete: ['open/*', 'batches/*', 'idempotency/*', 'freezing/*', 'probe/*'],
     },
   },
   worker: {
