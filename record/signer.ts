@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { machine, release } from 'node:os';
 import { join } from 'node:path';
 import { canonical } from '@hotcell/contract/digest.ts';
@@ -36,6 +37,13 @@ export async function openSigner(stateDir: string, role: KeyRole, name: string):
   const request = parseJsonAs(Envelope, await keptFile(asked, 0o644, make), asked);
   const host = { kernel: release(), machine: machine() };
   return { key, facts: { role, name, key: key.fingerprint, version: project.version, host }, request };
+}
+
+/** Makes a stopped process forget its key: at its next start it makes another one, and asks for its place on the list. */
+export async function forgetKey(stateDir: string, role: KeyRole, name: string): Promise<void> {
+  // The request last: as long as there is a key, it is that key's.
+  await rm(keyPath(stateDir, role, name), { force: true });
+  await rm(requestPath(stateDir, role, name), { force: true });
 }
 
 function requestOf(key: SigningKey, role: KeyRole, name: string): Envelope {

@@ -1,17 +1,17 @@
 import { writeFile } from 'node:fs/promises';
-import { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { KeyList, ListedKey } from '@hotcell/contract/evidence/key-list.ts';
-import { keyRequests, putKeyList } from '@hotcell/record/stored-key-list.ts';
+import { keyRequests } from '@hotcell/record/stored-key-list.ts';
 import { emptyList, withKeys, withRevoked } from '@hotcell/setup/keys/key-list-changes.ts';
 import { trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
 import { settingsOf } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
 import { printRows } from './columns.ts';
-import { globalsOf, printJson, subcommand } from './globals.ts';
+import { globalsOf, subcommand } from './globals.ts';
 import { openKeys } from './keys/operator-keys.ts';
+import { changed, fingerprintOf, refuseUnasked, told } from './keys/change-list.ts';
+import { rotateOwn, rotateTheRoot, successionOf } from './keys/rotate-keys.ts';
 import { putSigned, signDraft, writeDraft } from './keys/sign-elsewhere.ts';
-import { reporterFor } from './reporter.ts';
 import { aTime } from './time-option.ts';
 
 /** For the operator: it uses the operator's account of the store, and the root's key. */
@@ -62,15 +62,24 @@ export function define(command: Command): void {
     if (said.length === 0) throw new HotcellError('invalid', 'Name the keys to list, or give --from FILE.');
     const wanted = said.map((one) => fingerprintOf(one));
     const requests = (await keyRequests(keys.store)).filter(({ fingerprint }) => wanted.includes(fingerprint));
-    const missing = wanted.filter((one) => !requests.some(({ fingerprint }) => fingerprint === one));
-    if (missing.length > 0)
-      throw new HotcellError(
-        'not_found',
-        `No process asked for ${missing.join(', ')}. ./hotcell key ls shows what waits.`,
-      );
+    refuseUnasked(wanted, requests);
     const change = (list: KeyList, now: Date) => withKeys(list, requests, now);
     if (asked.draft === undefined) return await changed(sign, keys, change);
     await writeDraft(change((await keys.stored())?.list ?? emptyList(keys.installation.id), new Date()), asked.draft);
+  });
+
+  const rotate = subcommand(command, 'rotate', 'put another key in the place of one; what was signed stays valid', [
+    'key rotate worker',
+    'key rotate sha256:… --by sha256:…',
+    'key rotate root',
+  ])
+    .argument('<which>', 'producer or worker of this machine, root, or the fingerprint of a key on the list')
+    .option('--by <fingerprint>', 'of another host’s process: the new key that it asks for');
+  rotate.action(async (which: string, { by }: { by?: string }) => {
+    if (which === 'root') return await rotateTheRoot(rotate);
+    if (which === 'producer' || which === 'worker') return await rotateOwn(rotate, which);
+    using keys = await openKeys();
+    await changed(rotate, keys, await successionOf(keys, fingerprintOf(which), by));
   });
 
   const revoke = subcommand(command, 'revoke', 'declare what a key signed since then worthless', [
@@ -106,30 +115,6 @@ async function signHere(draft: string, root: string, out: string | undefined): P
   const text = await signDraft(draft, root);
   if (out !== undefined) await writeFile(out, text);
   else process.stdout.write(text);
-}
-
-type Keys = Awaited<ReturnType<typeof openKeys>>;
-
-async function changed(command: Command, keys: Keys, change: (list: KeyList, now: Date) => KeyList): Promise<void> {
-  const before = await keys.stored();
-  const list = change(before?.list ?? emptyList(keys.installation.id), new Date());
-  await putKeyList(keys.store, keys.root, list, before);
-  told(command, list);
-}
-
-function told(command: Command, list: KeyList): void {
-  const globals = globalsOf(command);
-  if (globals.json) printJson(list);
-  else reporterFor(globals).note(`Signed list ${list.number} of signing keys: ${list.keys.length} keys.`);
-}
-
-function fingerprintOf(said: string): Digest {
-  const parsed = Digest.safeParse(said.startsWith('sha256:') ? said : `sha256:${said}`);
-  if (parsed.success) return parsed.data;
-  throw new HotcellError(
-    'invalid',
-    `${said} is no fingerprint: sha256: and 64 hex digits, as ./hotcell key ls shows them.`,
-  );
 }
 
 function stateOf({ revokedSince, until }: ListedKey): string {

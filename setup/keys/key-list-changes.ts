@@ -46,6 +46,24 @@ export function withRevoked(
   return next(list, replaced(list, revoked), now);
 }
 
+/** What this key signed after that time counts no more; what it signed before still does. Only moved to an earlier time. */
+export function withUntil(list: KeyList, fingerprint: Digest, until: Date, now: Date): KeyList {
+  const entry = entryOf(list, fingerprint);
+  const isEarlier = entry.until !== undefined && Date.parse(entry.until) <= until.getTime();
+  return next(list, replaced(list, isEarlier ? entry : { ...entry, until: until.toISOString() }), now);
+}
+
+/** One key in the place of another of the same process, which signs no more from now on. */
+export function withSuccessor(list: KeyList, fingerprint: Digest, successor: Requested, now: Date): KeyList {
+  const { role, name } = entryOf(list, fingerprint);
+  if (successor.role !== role || successor.name !== name)
+    throw new HotcellError(
+      'conflict',
+      `${successor.fingerprint} is a key of ${successor.role} ${successor.name}, and ${fingerprint} one of ${role} ${name}. A key is replaced by one of the same process; list another one with ./hotcell key sign-list.`,
+    );
+  return { ...withUntil(withKeys(list, [successor], now), fingerprint, now, now), number: list.number + 1 };
+}
+
 const replaced = (list: KeyList, entry: ListedKey) =>
   list.keys.map((key) => (key.fingerprint === entry.fingerprint ? entry : key));
 
