@@ -28,8 +28,7 @@ export async function recordedRun(
   at: ExportedRun,
   contents: ExportIndex['contents'],
 ): Promise<RecordedRun> {
-  const bytes = await readWhole(reader, recordKeys.result(at.tenant, at.run));
-  const result = bytes && resultIn(bytes, at);
+  const result = await committedResult(reader, at);
   const own = ownPaths(at, result);
   const keys = new Set<string>();
   for await (const { key, hidden } of reader.list(recordKeys.run(at.tenant, at.run))) if (!hidden) keys.add(key);
@@ -55,6 +54,12 @@ export async function recordedRun(
 }
 
 const seen = new SeenObjects();
+
+/** Undefined for a run without a result, and for a result that was altered. */
+export async function committedResult(reader: RecordReader, at: ExportedRun): Promise<Result | undefined> {
+  const bytes = await readWhole(reader, recordKeys.result(at.tenant, at.run));
+  return bytes && resultIn(bytes, at);
+}
 
 async function inputContents(
   reader: RecordReader,

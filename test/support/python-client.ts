@@ -14,11 +14,12 @@ const tests = join(checkout, 'test/python');
 const pinned = {
   autogen: join(tests, 'requirements.txt'),
   integrations: join(tests, 'integrations/requirements.txt'),
+  evidence: join(tests, 'evidence/requirements.txt'),
 } as const;
 export type Pinned = keyof typeof pinned;
 
 /** A Python environment with what is pinned by hash in test/python, which the tests' installation keeps for the next time. */
-async function pythonTools({ installation }: Bed, set: Pinned = 'autogen'): Promise<string> {
+export async function pythonTools({ installation }: Bed, set: Pinned = 'autogen'): Promise<string> {
   const requirements = pinned[set];
   const name = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
   const folder = join(installation.home, 'tools', `python-${name}`);

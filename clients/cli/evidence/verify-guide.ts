@@ -97,10 +97,10 @@ for path in glob.glob('runs/*/evidence.sigstore.json'):
     bundle = json.load(open(path))
     hint = bundle['verificationMaterial']['publicKey']['hint'].removeprefix('sha256:')
     [pem] = glob.glob(f'keys/*-{hint}.pem')
-    key = SSlibKey.from_crypto(load_pem_public_key(open(pem, 'rb').read()), keyid='')
+    key = SSlibKey.from_crypto(load_pem_public_key(open(pem, 'rb').read()))
     envelope = bundle['dsseEnvelope']
     for signature in envelope['signatures']:
-        signature['keyid'] = ''
+        signature['keyid'] = key.keyid
     Envelope.from_dict(envelope).verify([key], 1)
     print(os.path.dirname(path), 'is signed')
 \`\`\`
