@@ -41,7 +41,7 @@ const required: Readonly<Record<string, 'number' | 'string' | 'object'>> = {
 describe('the event of a run', () => {
   for (const [what, result] of Object.entries({
     executed: Result.parse(reported('word').result),
-    refused: refused as Result,
+    refused: refused,
   }))
     test(`that was ${what} has all that its class requires, in JSON`, () => {
       const event = JSON.parse(JSON.stringify(ocsfEvent(result, '1'))) as Seen;
@@ -55,7 +55,7 @@ describe('the event of a run', () => {
     const executed = ocsfEvent(Result.parse(reported('word').result), '1');
     for (const path of ['uid', 'image.uid', 'image.name'])
       assert.equal(typeof at(executed, `process.container.${path}`), 'string');
-    const other = ocsfEvent(refused as Result, '1');
+    const other = ocsfEvent(refused, '1');
     assert.deepEqual([executed['activity_id'], other['activity_id'], other['activity_name']], [2, 99, 'Not executed']);
     assert.equal(at(other, 'process.container'), undefined);
     assert.deepEqual([executed['status'], other['status'], other['status_code']], ['Failure', 'Failure', 'rejected']);
