@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import { placesOf } from '@hotcell/record/places-of.ts';
@@ -9,7 +9,8 @@ import type { Command } from 'commander';
 import { type Finished, phoneHome, type Shown, transform, wasSealed } from './demo/demo-runs.ts';
 import { openClient } from './client.ts';
 import { columns, pairs } from './columns.ts';
-import { examples, globalsOf, printJson } from './globals.ts';
+import { tamperWith } from './demo/demo-tamper.ts';
+import { examples, globalsOf, printJson, subcommand } from './globals.ts';
 import { LogPrinter } from './log-printer.ts';
 import { writeReport } from './report/write-report.ts';
 import { saveOutputs } from './save.ts';
@@ -20,6 +21,7 @@ import { interruptible, progressFor } from './working.ts';
 export function define(command: Command): void {
   command.option('--yes', 'change this machine without asking');
   examples(command, ['demo', 'demo --yes']);
+  defineTamper(command);
   command.action(async ({ yes }: { yes?: true }) => {
     const globals = globalsOf(command);
     const reporter = reporterFor(globals);
@@ -55,6 +57,41 @@ export function define(command: Command): void {
     if (globals.json) printJson({ transform: made.result, network: tried.result, report, verdict });
     else say(nextSteps(made.result));
   });
+}
+
+/** For one who does not believe that verification would notice: its run's evidence is forged, each time in another copy. */
+function defineTamper(command: Command): void {
+  const tamper = subcommand(
+    command,
+    'tamper',
+    'forge the evidence of a run in five ways, and show what verification says',
+    ['demo tamper'],
+  ).option('--yes', 'change this machine without asking');
+  tamper.action(async () => {
+    const globals = globalsOf(tamper);
+    const { note } = reporterFor(globals);
+    interruptible('./hotcell demo tamper');
+    const { yes } = tamper.optsWithGlobals<{ yes?: true }>();
+    const installation = await up(process.env, progressFor(globals), { yes: yes === true });
+    const { result } = await transform(await openClient(globals), { note, log: async () => undefined });
+    if (result.outcome !== 'succeeded') throw failed('the transform', result);
+    const say = (text: string) => globals.json || process.stdout.write(text);
+    const { before, missed } = await tamperWith(installation, result, ({ what, finding }) => {
+      if (globals.json) printJson({ what, finding: finding ?? null });
+      else say(tamperedText(what, finding));
+    });
+    if (before.verdict !== 'VALID') throw unverified(before);
+    if (missed > 0) throw new HotcellError('internal', `The demo failed: verification missed ${missed} changes.`);
+    say(
+      `\nThe evidence of ${result.run} is VALID, and none of the changed copies is. The record itself was only read.\n`,
+    );
+  });
+}
+
+function tamperedText(what: string, finding: Finding | undefined): string {
+  if (!finding) return `\nAn insider ${what}\n  NOT NOTICED\n`;
+  const { verdict, object, expected, found } = finding;
+  return `\nAn insider ${what}\n  ${verdict} ${object}\n    expected ${expected}\n    found    ${found}\n`;
 }
 
 function failed(what: string, result: Result): HotcellError {
@@ -105,6 +142,8 @@ What to try next:
   ./hotcell show ${result.run}
   ./hotcell verify ${result.run}
   ./hotcell report ${result.run} -o report.html
+  ./hotcell demo tamper     forges evidence in five ways, and shows what verification says
+  ./hotcell evidence export ${result.run} -o evidence.tar
   ./hotcell run -e "print(sum(range(10)))"
   ./hotcell run clients/cli/demo/transform.py --policy analytics --input sales=clients/cli/demo/sales.csv --out results
   ./hotcell ls

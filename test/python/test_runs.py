@@ -1,3 +1,5 @@
+import hashlib
+import json
 import uuid
 
 import pytest
@@ -12,6 +14,14 @@ def test_a_run_gives_outcome_exit_code_and_both_streams(hotcell: Hotcell) -> Non
     with pytest.raises(RunFailed, match="exit code 3") as failed:
         result.check()
     assert "err" in failed.value.log_tail
+
+
+def test_a_run_has_evidence_byte_for_byte_as_its_result_names_it(hotcell: Hotcell) -> None:
+    run = hotcell.submit("print(1)")
+    named = run.result().record.evidence
+    bundle = run.evidence()
+    assert named and named.sha256 == f"sha256:{hashlib.sha256(bundle).hexdigest()}"
+    assert json.loads(bundle)["dsseEnvelope"]["payloadType"] == "application/vnd.in-toto+json"
 
 
 def test_bytes_that_are_no_text_are_replaced_and_characters_are_put_together(hotcell: Hotcell) -> None:

@@ -1,4 +1,5 @@
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
+import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { openOffline } from '@hotcell/record/verify/opened-record.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 import { SeenObjects } from '@hotcell/record/verify/verification.ts';
@@ -6,13 +7,20 @@ import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
 import { VerifySummary } from '../verify-summary.ts';
 
 /** An export as its receiver verifies it: all of it, with nothing else at hand but the roots. */
-export async function verifyExport(path: string, roots: readonly VerifyingKey[]): Promise<VerifySummary> {
+export async function verifyExport(
+  path: string,
+  roots: readonly VerifyingKey[],
+  told: (verdict: RunVerdict) => void = () => undefined,
+): Promise<VerifySummary> {
   await using opened = await openOffline(path);
   const { reader } = opened;
   const trusted = await trustedKeys(reader, roots);
   const summary = new VerifySummary(trusted, await opened.judgeFrame(trusted), opened.lacks);
   const of = { reader, keys: trusted.keys, contents: true, now: new Date(), seen: new SeenObjects() };
-  const tell = summary.add.bind(summary);
+  const tell = (verdict: RunVerdict) => {
+    summary.add(verdict);
+    told(verdict);
+  };
   await verifyAll(of, opened.runs(), tell, async (some, at) => opened.verify(some, at));
   return summary;
 }

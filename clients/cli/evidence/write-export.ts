@@ -24,7 +24,7 @@ export interface Exporting {
 /** Run by run: memory holds one run, and the names of what is written. */
 export async function writeExport(
   of: Exporting,
-  runs: AsyncIterable<ExportedRun>,
+  runs: AsyncIterable<ExportedRun> | Iterable<ExportedRun>,
   tar: TarWriter,
 ): Promise<ListedExport[]> {
   const reader = new StoreReader(of.store);

@@ -130,6 +130,10 @@ class AsyncRun:
         """What it left in /outputs, once it is finished."""
         return (await self.result()).outputs
 
+    async def evidence(self) -> bytes:
+        """The signed statement about how it ended: a Sigstore bundle in JSON, as `record.evidence` names it by digest."""
+        return await steps.evidence(self._calls, self.id)
+
     async def logs(self, *, after: int = -1, follow: bool = True) -> AsyncGenerator[LogRow, None]:
         """Yields what it writes, until it is finished. A connection that breaks is resumed without a gap."""
         async with aclosing(log_rows(self._calls, self.id, after=after, follow=follow)) as rows:

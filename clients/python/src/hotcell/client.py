@@ -136,6 +136,10 @@ class Run:
         """What it left in /outputs, once it is finished."""
         return self.result().outputs
 
+    def evidence(self) -> bytes:
+        """The signed statement about how it ended: a Sigstore bundle in JSON, as `record.evidence` names it by digest."""
+        return drive(steps.evidence(self._calls, self.id))
+
     def logs(self, *, after: int = -1, follow: bool = True) -> Iterator[LogRow]:
         """Yields what it writes, until it is finished. A connection that breaks is resumed without a gap."""
         rows = log_rows(self._calls, self.id, after=after, follow=follow)
