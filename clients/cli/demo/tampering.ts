@@ -89,9 +89,9 @@ async function change(path: string, edit: (text: string) => string): Promise<voi
 const otherDigit = (digit: string) => String((Number(digit) + 1) % 10);
 
 /** A copy of an export in which one thing was changed. */
-export async function tampered(unpacked: string, run: string, { edit }: Tampering, into: string): Promise<void> {
+export async function tampered(unpacked: string, run: string, how: Tampering, into: string): Promise<void> {
   await cp(unpacked, into, { recursive: true });
-  await edit(join(into, 'runs', run));
+  await how.edit(join(into, 'runs', run));
 }
 
 /** The finding that names the change, if there is one. */
