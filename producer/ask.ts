@@ -25,6 +25,8 @@ export interface Asked {
   idempotencyKey?: string | undefined;
   /** Asked by a tick of a schedule or an item of a batch: the id of its run, and the policy that was pinned for it. */
   given?: { run: RunId; policy: Digest; untried?: boolean };
+  /** An earlier run that stands for this one: nothing is accepted then. */
+  reusable?: ((spec: Acceptable['spec']) => Promise<RunId | undefined>) | undefined;
 }
 
 export interface Answered {
@@ -74,6 +76,8 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   }
   const { queue, limits } = verdict.effective;
   const spec = specOf(request, caller, policy, verdict, inputs);
+  const earlierRun = await asked.reusable?.(spec);
+  if (earlierRun !== undefined) return { run: earlierRun, warnings: [], receipt: undefined };
   const accepted = await accept(producer, { spec, queue, cpus: limits.cpus, idempotency, run });
   producer.specs.remember(accepted.spec);
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');

@@ -9,6 +9,7 @@ import { type ProducerSettings, readProducerSettings } from './producer-config.t
 import { keepReadModel } from './readmodel/keep-read-model.ts';
 import { openProducer } from './producer.ts';
 import { Scheduler } from './schedules/scheduler.ts';
+import { WorkflowLeader } from './workflows/workflow-leader.ts';
 
 /** How long requests may still take when we are asked to end; accepted runs are in the bucket in any case. */
 const drainMs = 10_000;
@@ -31,6 +32,7 @@ async function main(settings: ProducerSettings, log: Logger, draining: AbortSign
   stack.use(keepReadModel(producer));
   stack.use(new Scheduler(producer));
   stack.use(new Batcher(producer));
+  stack.use(new WorkflowLeader(producer));
   producer.log.info({ address }, 'the producer answers');
   if (!draining.aborted) await once(draining, 'abort');
   producer.log.info('draining: waiting callers get what is known, and no new requests are taken');

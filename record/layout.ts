@@ -80,6 +80,14 @@ export const recordKeys = {
     `batches/${tenant}/manifests/${batch}/${round}.ndjson`,
   batchEvidence: (tenant: string, batch: RunId, round: number) =>
     `batches/${tenant}/evidence/${batch}/${round}.sigstore.json`,
+  workflows: (tenant: string) => `workflows/${tenant}/made/`,
+  /** The newest first. */
+  workflow: (tenant: string, id: RunId) => `workflows/${tenant}/made/${untilEndOfTime(id)}-${id}.json`,
+  workflowCancel: (tenant: string, id: RunId) => `workflows/${tenant}/cancels/${id}.json`,
+  workflowTask: (tenant: string, id: RunId, task: string) => `workflows/${tenant}/tasks/${id}/${task}.json`,
+  workflowProgress: (tenant: string, id: RunId) => `workflows/${tenant}/progress/${id}.json`,
+  workflowEnd: (tenant: string, id: RunId) => `workflows/${tenant}/ends/${id}.json`,
+  reusable: (tenant: string, computed: Digest) => `reuse/${tenant}/${hexOf(computed)}.json`,
   apiKeys: 'apikeys/',
   apiKey: (id: string) => `apikeys/${id}.json`,
 } as const;
@@ -110,6 +118,9 @@ export const workKeys = {
   openBatchesOf: (tenant: string) => `batches/${tenant}/`,
   /** Names the round: the mark of one that ended is never that of the next. */
   openBatch: (tenant: string, batch: RunId, round: number) => `batches/${tenant}/${batch}/${round}`,
+  openWorkflows: 'workflows/',
+  openWorkflowsOf: (tenant: string) => `workflows/${tenant}/`,
+  openWorkflow: (tenant: string, id: RunId) => `workflows/${tenant}/${id}`,
   sweeping: 'gc/sweeping',
 } as const;
 

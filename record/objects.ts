@@ -8,6 +8,7 @@ import { PostureForm } from '@hotcell/contract/posture.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { ScheduleHead, ScheduleVersion, TickRecord } from '@hotcell/contract/schedule.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
+import { TaskRecord, Workflow, WorkflowCancel, WorkflowEnd, WorkflowProgress } from '@hotcell/contract/workflow.ts';
 import { z } from 'zod';
 import { recordKeys, workKeys } from './layout.ts';
 import {
@@ -19,7 +20,9 @@ import {
   IdempotencyMark,
   OpenBatchMark,
   OpenMarker,
+  OpenWorkflowMark,
   QuotaRecord,
+  ReusableRun,
   SnapshotNameRecord,
   SnapshotRecord,
   SweepMark,
@@ -233,6 +236,47 @@ export const objects = {
     'forever',
   ),
   openBatch: work('batches/<tenant>/<batch>/<round>', workKeys.openBatch, OpenBatchMark, 'latest', producer, 'held'),
+  workflow: record(
+    'workflows/<tenant>/made/<order>-<workflow>.json',
+    recordKeys.workflow,
+    Workflow,
+    'first',
+    producer,
+    'forever',
+  ),
+  workflowCancel: record(
+    'workflows/<tenant>/cancels/<workflow>.json',
+    recordKeys.workflowCancel,
+    WorkflowCancel,
+    'first',
+    producer,
+    'forever',
+  ),
+  workflowTask: record(
+    'workflows/<tenant>/tasks/<workflow>/<task>.json',
+    recordKeys.workflowTask,
+    TaskRecord,
+    'first',
+    producer,
+    'forever',
+  ),
+  workflowProgress: record(
+    'workflows/<tenant>/progress/<workflow>.json',
+    recordKeys.workflowProgress,
+    WorkflowProgress,
+    'latest',
+    producer,
+    'forever',
+  ),
+  workflowEnd: record(
+    'workflows/<tenant>/ends/<workflow>.json',
+    recordKeys.workflowEnd,
+    WorkflowEnd,
+    'first',
+    producer,
+    'forever',
+  ),
+  reusable: record('reuse/<tenant>/<computed>.json', recordKeys.reusable, ReusableRun, 'latest', producer, 'forever'),
   open: work('open/<shard>/<tenant>/<run>', workKeys.open, OpenMarker, 'first', producer, 'sequenced'),
   claim: work('claims/<run>/<attempt>', workKeys.claim, Claim, 'first', worker, 'sequenced'),
   segment: work('logs/<run>/<attempt>/<index>', workKeys.logSegment, Bytes, 'latest', worker, 'sequenced'),
@@ -241,6 +285,14 @@ export const objects = {
   idempotency: work('idempotency/<tenant>/<key>', workKeys.idempotency, IdempotencyMark, 'first', producer, 'week'),
   upload: work('uploads/<tenant>/<run>-<attempt>-<id>', workKeys.outputUpload, Bytes, 'latest', worker, 'held'),
   freezing: work('freezing/<tenant>/<id>', workKeys.freezing, FreezeLease, 'latest', producer, 'held'),
+  openWorkflow: work(
+    'workflows/<tenant>/<workflow>',
+    workKeys.openWorkflow,
+    OpenWorkflowMark,
+    'latest',
+    producer,
+    'held',
+  ),
   sweeping: work('gc/sweeping', () => workKeys.sweeping, SweepMark, 'swap', ['operator'], 'held'),
   remembered: work('remembered/<tenant>/<place>.jsonl', workKeys.remembered, Bytes, 'latest', producer, 'forever'),
 } as const;

@@ -109,3 +109,14 @@ export type FreezeLease = z.infer<typeof FreezeLease>;
 /** The collector is at work, at the latest until then. */
 export const SweepMark = z.strictObject({ version: z.literal(1), at: z.iso.datetime(), until: z.iso.datetime() });
 export type SweepMark = z.infer<typeof SweepMark>;
+
+/** A workflow that goes on: there is one leader's work to do. */
+export const OpenWorkflowMark = z.strictObject({
+  version: z.literal(1),
+  tenant: TenantName,
+  workflow: RunId,
+  at: z.iso.datetime(),
+});
+
+/** A run that succeeded, whose outputs stand for those of any other run that computes the same. */
+export const ReusableRun = z.strictObject({ version: z.literal(1), run: RunId });

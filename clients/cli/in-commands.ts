@@ -15,6 +15,7 @@ const commands: readonly (readonly [call: RegExp, command: string])[] = [
   [/POST \/v1\/batches\/([0-9a-f-]{36})\/rerun\b/g, './hotcell batch rerun $1 --failed'],
   [/GET \/v1\/batches\b(?!\/)/g, './hotcell batch ls'],
   [/POST \/v1\/snapshots\b/g, './hotcell snapshot create'],
+  [/GET \/v1\/workflows\b(?!\/)/g, './hotcell workflow ls'],
   [/POST \/v1\/tenants\b/g, './hotcell tenant create'],
   [/GET \/v1\/tenants\b/g, './hotcell tenant ls'],
   [

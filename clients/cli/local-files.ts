@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 
 /** The error of a file that can't be read, in words of a person. */
@@ -25,9 +25,12 @@ export function unwritable(path: string, cause: unknown): HotcellError {
   return new HotcellError('invalid', known[String(code)] ?? `Failed to write ${path}: ${messageOf(cause)}`, { cause });
 }
 
-const remote = /^(?:sha256:|s3:\/\/)|:outputs$/;
+const remote = /^(?:sha256:|s3:\/\/|step:)|:outputs$/;
 
-/** Whether a source is a path of this machine. A word that is neither an address nor an existing path may be a name. */
-export function isLocal(source: string): boolean {
-  return !remote.test(source) && (/^[./~]/.test(source) || source.includes('/') || existsSync(source));
+/**
+ * Whether a source is a path of this machine, seen from a folder. A word that is neither an address nor an existing path
+ * may be a name.
+ */
+export function isLocal(source: string, folder = '.'): boolean {
+  return !remote.test(source) && (/^[./~]/.test(source) || source.includes('/') || existsSync(resolve(folder, source)));
 }

@@ -8,6 +8,7 @@ import type { Call } from '@hotcell/contract/api/call.ts';
 import { type ClientSettings, Http } from './http.ts';
 import { Run } from './run-handle.ts';
 import { Schedules } from './schedules-client.ts';
+import { Workflows } from './workflows-client.ts';
 import type { UploadOptions } from './upload.ts';
 
 export interface SubmitOptions {
@@ -31,6 +32,8 @@ export class Hotcell extends Http {
   readonly schedules: Schedules = new Schedules(this);
   /** One request over many items. */
   readonly batches: Batches = new Batches(this);
+  /** Runs that follow each other. */
+  readonly workflows: Workflows = new Workflows(this);
 
   /** Runs code and waits for its result. Aborting stops the waiting; the run continues. */
   async run(code: string, options: CodeOptions = {}): Promise<ShownResult> {

@@ -12,6 +12,7 @@ import { scheduleRoutes } from './schedules.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { tenantRoutes } from './tenants.ts';
 import { workerRoutes } from './workers.ts';
+import { workflowRoutes } from './workflows.ts';
 
 /** Every operation of the API by its operationId. */
 export const routes = {
@@ -22,6 +23,7 @@ export const routes = {
   ...snapshotRoutes,
   ...scheduleRoutes,
   ...batchRoutes,
+  ...workflowRoutes,
   ...policyRoutes,
   ...apiKeyRoutes,
   ...quotaRoutes,

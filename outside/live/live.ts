@@ -156,6 +156,11 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
     await this.send((pipe) => this.notify(pipe, { type: 'batch', tenant, batch }));
   }
 
+  /** The same for workflows. */
+  async workflowChanged(tenant: string, workflow: RunId): Promise<void> {
+    await this.send((pipe) => this.notify(pipe, { type: 'workflow', tenant, workflow }));
+  }
+
   onEvent(listener: (event: LiveEvent) => void): Promise<Disposable> {
     return this.#notifications.on(this.key('events'), (message) => {
       const event = ifValid(LiveEvent, message);

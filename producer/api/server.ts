@@ -24,6 +24,7 @@ import { dropSlowReaders } from './slow-readers.ts';
 import { takeBodies } from './take-bodies.ts';
 import { tenantHandlers } from './tenant-handlers.ts';
 import { workerHandlers } from './worker-handlers.ts';
+import { workflowHandlers } from './workflow-handlers.ts';
 
 const headers = {
   'x-content-type-options': 'nosniff',
@@ -74,6 +75,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...quotaHandlers(producer),
     ...scheduleHandlers(producer),
     ...batchHandlers(producer),
+    ...workflowHandlers(producer),
     ...tenantHandlers(producer),
     ...snapshotHandlers(producer),
     ...mcpHandlers(producer),

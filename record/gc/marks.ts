@@ -9,6 +9,7 @@ import { namesOf } from '../snapshot-name.ts';
 import { runsOf } from '../recorded-runs.ts';
 import { findSpec } from '../run-spec.ts';
 import { snapshotsOfSchedules } from '../schedule-records.ts';
+import { snapshotsOfWorkflows } from '../workflow-records.ts';
 import type { DigestFilter } from './digest-filter.ts';
 
 const readsAtOnce = 24;
@@ -18,7 +19,7 @@ interface Marked {
   has(digest: Digest): boolean;
 }
 
-/** What a name, a schedule, a batch or a run of a tenant still points to. */
+/** What a name, a schedule, a batch, a workflow or a run of a tenant still points to. */
 export interface Marks {
   snapshots: Marked;
   locations: Marked;
@@ -50,6 +51,7 @@ export async function markUsed(
   const refused: RunId[] = [];
   for await (const { snapshot } of namesOf(store, tenant)) marks.snapshots.add(snapshot);
   for await (const snapshot of snapshotsOfSchedules(store, tenant)) marks.snapshots.add(snapshot);
+  for await (const snapshot of snapshotsOfWorkflows(store, tenant)) marks.snapshots.add(snapshot);
   for await (const pinned of snapshotsOfBatches(store, tenant)) markInputs([pinned], marks);
   await inLanes(readsAtOnce, runsOf(store, tenant), async ({ run, ended }) => {
     await keep();

@@ -31,14 +31,26 @@ const rights: Readonly<Record<Account, Rights>> = {
         'quotas/*',
         'schedules/*',
         'batches/*',
+        'reuse/*',
         'tenants/*',
+        'workflows/*',
       ],
     },
     work: {
       get: everything,
       // A run that is refused, or cancelled before a worker takes it, is finished by the producer.
-      put: ['open/*', 'batches/*', 'done/*', 'idempotency/*', 'cancel/*', 'freezing/*', 'remembered/*', 'probe/*'],
-      delete: ['open/*', 'batches/*', 'idempotency/*', 'freezing/*', 'probe/*'],
+      put: [
+        'open/*',
+        'batches/*',
+        'done/*',
+        'idempotency/*',
+        'cancel/*',
+        'freezing/*',
+        'remembered/*',
+        'probe/*',
+        'workflows/*',
+      ],
+      delete: ['open/*', 'workflows/*', 'batches/*', 'idempotency/*', 'freezing/*', 'probe/*'],
     },
   },
   worker: {

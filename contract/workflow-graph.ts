@@ -1,0 +1,129 @@
+import type { Issue } from './errors.ts';
+import { nearest } from './nearest.ts';
+import type { Condition, WorkflowStep } from './workflow.ts';
+
+/** What of a step decides its order. */
+export type GraphStep = Pick<WorkflowStep, 'needs' | 'when' | 'over' | 'onFailedNeed' | 'reuse'> & {
+  /** The sources of its inputs. */
+  inputs: Readonly<Record<string, string>>;
+};
+export type Graph = Readonly<Record<string, GraphStep>>;
+
+const prefix = 'step:';
+
+/** The step whose outputs a source names. */
+export function stepOf(source: string): string | undefined {
+  return source.startsWith(prefix) ? source.slice(prefix.length) : undefined;
+}
+
+export function graphOf(steps: Readonly<Record<string, WorkflowStep>>): Graph {
+  return Object.fromEntries(
+    Object.entries(steps).map(([name, { run, needs, when, over, onFailedNeed, reuse }]) => [
+      name,
+      { needs, when, over, onFailedNeed, reuse, inputs: run.inputs ?? {} },
+    ]),
+  );
+}
+
+interface Named {
+  path: string;
+  step: string;
+}
+
+function namedBy({ needs = [], when = [], over, inputs }: GraphStep): Named[] {
+  const named = needs.map((step, i): Named => ({ path: `needs[${i}]`, step }));
+  when.forEach((one: Condition, i) => named.push({ path: `when[${i}].step`, step: one.step }));
+  for (const [input, source] of Object.entries(inputs)) {
+    const step = stepOf(source);
+    if (step !== undefined) named.push({ path: `run.inputs.${input}`, step });
+  }
+  const files = over && 'files' in over ? stepOf(over.files) : undefined;
+  if (files !== undefined) named.push({ path: 'over.files', step: files });
+  return named;
+}
+
+/** The steps that a step comes after: those it needs, and those that its conditions and inputs name. */
+export function needsOf(step: GraphStep): string[] {
+  return [...new Set(namedBy(step).map((one) => one.step))];
+}
+
+/** Only these decide whether it may begin at all: what a condition looks at may have failed. */
+export function mustSucceed(step: GraphStep): Set<string> {
+  const judged = new Set((step.when ?? []).map((one) => one.step));
+  const asked = new Set(step.needs ?? []);
+  const used = namedBy(step).filter(({ path }) => !path.startsWith('when'));
+  return new Set(used.map((one) => one.step).filter((name) => asked.has(name) || !judged.has(name)));
+}
+
+/** Every step after those that it comes after; undefined where they go in a circle. */
+export function orderOf(graph: Graph): string[] | undefined {
+  const before = new Map(Object.entries(graph).map(([name, step]) => [name, needsOf(step)]));
+  const left = new Map([...before].map(([name, needs]) => [name, needs.length]));
+  const after = new Map<string, string[]>();
+  for (const [name, needs] of before) for (const need of needs) after.set(need, [...(after.get(need) ?? []), name]);
+  const ready = [...left].filter(([, count]) => count === 0).map(([name]) => name);
+  const order: string[] = [];
+  for (let name = ready.shift(); name !== undefined; name = ready.shift()) {
+    order.push(name);
+    for (const next of after.get(name) ?? []) {
+      const count = (left.get(next) ?? 0) - 1;
+      left.set(next, count);
+      if (count === 0) ready.push(next);
+    }
+  }
+  return order.length === before.size ? order : undefined;
+}
+
+/** Each costs a comparison with all names. */
+const mostIssues = 100;
+
+/** What of the steps can't be: unknown names, and steps that wait for each other. */
+export function judgeGraph(graph: Graph): Issue[] {
+  const names = Object.keys(graph);
+  const unknown = Object.entries(graph).flatMap(([name, step]) =>
+    namedBy(step)
+      .filter((named) => !Object.hasOwn(graph, named.step))
+      .map((named) => ({ ...named, path: `steps.${name}.${named.path}` })),
+  );
+  const issues = unknown.slice(0, mostIssues).map(({ path, step }): Issue => {
+    const meant = nearest(step, names);
+    const hint = meant === undefined ? `The steps are ${names.slice(0, 20).join(', ')}.` : `Did you mean ${meant}?`;
+    return { path, message: `There is no step ${step}. ${hint}` };
+  });
+  if (issues.length > 0 || orderOf(graph)) return issues;
+  return [
+    { path: 'steps', message: `These steps wait for each other: ${circleIn(graph).join(' → ')}. Remove one need.` },
+  ];
+}
+
+/** One circle, for a person to see. Every step that is left has a need that is left, too. */
+function circleIn(graph: Graph): string[] {
+  const left = new Set(Object.keys(graph));
+  for (let found = true; found; ) {
+    found = false;
+    for (const name of left) {
+      const step = graph[name];
+      if (!step || needsOf(step).some((need) => left.has(need))) continue;
+      left.delete(name);
+      found = true;
+    }
+  }
+  const path: string[] = [];
+  let [at] = left;
+  while (at !== undefined && !path.includes(at)) {
+    path.push(at);
+    const step: GraphStep | undefined = graph[at];
+    at = step && needsOf(step).find((need) => left.has(need));
+  }
+  return at === undefined ? path : [...path.slice(path.indexOf(at)), at];
+}
+
+/** A step and all that come after it. */
+export function downstreamOf(graph: Graph, from: string): Set<string> {
+  const found = new Set([from]);
+  for (const name of orderOf(graph) ?? []) {
+    const step = graph[name];
+    if (step && needsOf(step).some((need) => found.has(need))) found.add(name);
+  }
+  return found;
+}

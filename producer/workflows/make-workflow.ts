@@ -1,0 +1,143 @@
+import { admit } from '@hotcell/contract/admission.ts';
+import type { WorkflowRequest } from '@hotcell/contract/api/workflows.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
+import { showIssues } from '@hotcell/contract/parse.ts';
+import { readRunRequest } from '@hotcell/contract/read-request.ts';
+import { exactBytes } from '@hotcell/contract/sizes.ts';
+import type { RunRequest } from '@hotcell/contract/spec.ts';
+import { graphOf, judgeGraph, stepOf } from '@hotcell/contract/workflow-graph.ts';
+import { type Workflow, workflowLimits, type WorkflowStep } from '@hotcell/contract/workflow.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { markWorkflowOpen, openWorkflows, putWorkflow } from '@hotcell/record/workflow-records.ts';
+import { pinned, policyOf } from '../ask.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { Producer } from '../producer.ts';
+import { reasonOf } from '../snapshots/resolve-inputs.ts';
+import { resolveInput } from '../snapshots/resolve.ts';
+import { judgeTaskRequest } from './task-request.ts';
+
+const usualParallel = 16;
+
+/** Judges all steps as far as that can be before they begin, pins what they name, and promises the workflow. */
+export async function makeWorkflow(producer: Producer, caller: Caller, asked: WorkflowRequest): Promise<Workflow> {
+  await requireRoom(producer, caller.tenant);
+  const steps = parsedSteps(asked);
+  const policies = await judgeSteps(producer, caller, steps);
+  const { name, parallel = usualParallel } = asked;
+  const workflow: Workflow = {
+    ...{ version: 1, tenant: caller.tenant, id: newRunId(), name, at: new Date().toISOString() },
+    author: { key: caller.key, role: caller.role },
+    ...{ parallel, steps: await withPinnedInputs(producer, caller.tenant, steps), policies, given: {} },
+  };
+  return await begin(producer, workflow);
+}
+
+/** The definition comes first, then the mark that promises that a leader goes on with it. */
+export async function begin(producer: Producer, workflow: Workflow): Promise<Workflow> {
+  const { store, live, log } = producer;
+  const bytes = Buffer.byteLength(JSON.stringify(workflow));
+  if (bytes > workflowLimits.bytes)
+    throw new HotcellError(
+      'too_large',
+      `The workflow takes ${exactBytes(bytes)}, and ${exactBytes(workflowLimits.bytes)} are the most. Pass data and large code as inputs.`,
+    );
+  await putWorkflow(store, workflow);
+  crashPoint('workflow.made');
+  await markWorkflowOpen(store, workflow);
+  crashPoint('workflow.marked');
+  await live.workflowChanged(workflow.tenant, workflow.id).catch((error: unknown) => {
+    log.info({ workflow: workflow.id, error }, 'failed to tell the leader of a workflow; it finds it by itself');
+  });
+  return workflow;
+}
+
+export async function requireRoom({ store }: Producer, tenant: string): Promise<void> {
+  let open = 0;
+  for await (const _ of openWorkflows(store, tenant)) open++;
+  if (open < workflowLimits.open) return;
+  throw new HotcellError(
+    'too_many',
+    `${open} workflows of the tenant ${tenant} go on, and ${workflowLimits.open} are the most. Try again when one has ended.`,
+    { extra: { limit: 'workflows', retryAfterSeconds: 60 } },
+  );
+}
+
+type Steps = Readonly<Record<string, WorkflowStep>>;
+
+function parsedSteps(asked: WorkflowRequest): Steps {
+  const issues: Issue[] = [];
+  const steps: Record<string, WorkflowStep> = {};
+  for (const [name, { run, ...rules }] of Object.entries(asked.steps)) {
+    const read = readRunRequest(run);
+    if ('issues' in read) issues.push(...inStep(name, read.issues));
+    else {
+      issues.push(...inStep(name, judgeTaskRequest(read.request, rules.over !== undefined)));
+      steps[name] = { ...rules, run: read.request };
+    }
+  }
+  if (issues.length === 0) issues.push(...judgeGraph(graphOf(steps)));
+  if (issues.length > 0) throw invalid(issues);
+  return steps;
+}
+
+const inStep = (name: string, issues: readonly Issue[]) =>
+  issues.map(({ path, message }) => ({
+    path: path.startsWith('(') ? `steps.${name}` : `steps.${name}.run.${path}`,
+    message,
+  }));
+
+function invalid(issues: readonly Issue[]): HotcellError {
+  return new HotcellError('invalid', `The workflow is invalid: ${showIssues(issues)}`, { issues });
+}
+
+/** Every reason of every step at once. */
+async function judgeSteps(producer: Producer, caller: Caller, steps: Steps): Promise<Record<string, Digest>> {
+  const reasons: Issue[] = [];
+  const policies: Record<string, Digest> = {};
+  for (const [name, { run }] of Object.entries(steps)) {
+    const { policy, issues } = policyOf(producer, run);
+    const verdict = policy && admit(run, policy.policy, caller, []);
+    if (verdict?.admitted === false) issues.push(...verdict.reasons);
+    if (policy && issues.length === 0) issues.push(...(await pinned(producer, policy)));
+    reasons.push(...inStep(name, issues));
+    if (policy) policies[name] = policy.digest;
+  }
+  if (reasons.length === 0) return policies;
+  const message = `This workflow could not run: ${showIssues(reasons)}`;
+  throw new HotcellError('policy_refused', message, { issues: reasons });
+}
+
+/** All steps see the same data, and a rerun sees it again. */
+async function withPinnedInputs(
+  producer: Producer,
+  tenant: string,
+  steps: Steps,
+): Promise<Record<string, WorkflowStep>> {
+  const issues: Issue[] = [];
+  const known = new Map<string, string>();
+  const pin = async (source: string, path: string): Promise<string> => {
+    if (stepOf(source) !== undefined) return source;
+    try {
+      const found = known.get(source) ?? (await resolveInput(producer, tenant, source)).snapshot;
+      known.set(source, found);
+      return found;
+    } catch (error) {
+      issues.push(reasonOf(error, path));
+      return source;
+    }
+  };
+  const pinnedSteps: Record<string, WorkflowStep> = {};
+  for (const [name, step] of Object.entries(steps)) {
+    const inputs: Record<string, string> = {};
+    for (const [input, source] of Object.entries(step.run.inputs ?? {}))
+      inputs[input] = await pin(source, `steps.${name}.run.inputs.${input}`);
+    const run: RunRequest = { ...step.run, ...(step.run.inputs && { inputs }) };
+    const { over } = step;
+    const files = over && 'files' in over ? await pin(over.files, `steps.${name}.over.files`) : undefined;
+    pinnedSteps[name] = { ...step, run, ...(files !== undefined && { over: { files } }) };
+  }
+  if (issues.length > 0) throw invalid(issues);
+  return pinnedSteps;
+}
