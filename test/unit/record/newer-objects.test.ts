@@ -55,6 +55,9 @@ const result = {
 
 const rules = { overlap: 'skip', missed: 'once', catchUp: 1, jitterSeconds: 0 };
 
+const counts = { succeeded: 0, failed: 1, cancelled: 0, skipped: 0 };
+const shownStep = { name: 'a', state: 'failed', reason: 'r', tasks: [{ name: 'a', state: 'failed', run }] };
+
 /** One of every object that is a JSON value. */
 const samples = {
   spec,
@@ -112,6 +115,31 @@ const samples = {
       failures: 0,
     },
   },
+  batch: {
+    ...{ version: 1, tenant, batch: run, createdAt: at, author: { key: 'k', role: 'submitter' } },
+    ...{ over: { csv: 'daily' }, rules: { parallel: 1, onFailure: 'stop' } },
+    request: { blocks: [{ argv: ['true'] }] },
+    ...{ policy: { name: 'p', digest }, image: { ref: 'i', digest } },
+    rounds: [{ at, by: 'k', key: 'k', carried: 0, ended: { at, counts } }],
+  },
+  batchProgress: { version: 1, round: 0, begun: 1, open: 1, counts, at, samples: [{ at, ended: 1 }] },
+  batchChunk: { version: 1, items: [{}] },
+  batchEnds: {
+    version: 1,
+    ends: [{ item: 0, round: 0, run, outcome: 'failed', exitCode: 1, reason: 'r', result: digest, outputs: null }],
+  },
+  batchEvidence: bundle,
+  openBatch: { version: 1, tenant, batch: run, at },
+  workflow: {
+    ...{ version: 1, tenant, id: run, name: 'w', at, author: { key: 'k', role: 'submitter' }, parallel: 1 },
+    ...{ steps: { a: { run: { blocks: [{ argv: ['true'] }] } } }, policies: { a: digest }, given: { b: run } },
+  },
+  workflowCancel: { version: 1, by: 'b', reason: 'r', at },
+  workflowTask: { version: 1, tenant, workflow: run, task: 'a.0', state: 'reused', run, reason: 'r', at },
+  workflowProgress: { version: 1, tenant, workflow: run, at, steps: [shownStep] },
+  workflowEnd: { version: 1, tenant, workflow: run, outcome: 'failed', reason: 'r', at, steps: [shownStep] },
+  reusable: { version: 1, run },
+  openWorkflow: { version: 1, tenant, workflow: run, at },
   open: { ...ofRun, spec: digest, queue: 'runc', priority: 5, acceptedAt: at },
   claim: { version: 1, run, ...attempt, nonce: claim },
   cancel: { ...ofRun, by: 'b', reason: 'r', at },
@@ -122,7 +150,7 @@ const samples = {
 };
 
 /** Maps whose keys a submitter or an operator chooses have no fields. */
-const maps = new Set(['labels', 'env', 'params', 'seccomp', 'inside', 'outside']);
+const maps = new Set(['labels', 'env', 'params', 'seccomp', 'inside', 'outside', 'policies', 'given', 'steps']);
 
 function withAdded(value: unknown, of = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => withAdded(one));
