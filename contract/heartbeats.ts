@@ -46,6 +46,8 @@ export const WorkerBeat = z.strictObject({
   cells: z.array(CellBeat),
   /** Since it began: the runs whose cell had waited (`warm`), and those whose cell was made for them, by the reason. */
   starts: z.record(z.string().max(32), z.int().min(0)).optional(),
+  /** What its cache of inputs takes of its disk. */
+  cacheBytes: z.number().min(0).optional(),
   startedAt: time,
   at: time,
 });

@@ -72,5 +72,6 @@ const steps: Steps = {
 const uploads = new HalfUploads(store, live);
 const house = keepHouse({ live, log, uploads, reap: (isAlive) => cells.reap(isAlive) }, ends);
 const scrubbing = scrub(inputs, log, ends);
-await serve({ settings, store, live, log, steps, signer, waiting, stuck: () => cells.stuck() }, ends);
+const figures = { stuck: () => cells.stuck(), cacheBytes: () => inputs.bytes };
+await serve({ settings, store, live, log, steps, signer, waiting, ...figures }, ends);
 await Promise.all([house, scrubbing]);

@@ -110,6 +110,7 @@ export const workKeys = {
   /** Names the attempt, so that others can tell whose it was. */
   outputUpload: (tenant: string, run: string, attempt: number, id: string) =>
     `uploads/${tenant}/${run}-${attempt}-${id}`,
+  disk: 'disk/samples.json',
   freezing: (tenant: string, id: string) => `freezing/${tenant}/${id}`,
   freezingOf: (tenant: string) => `freezing/${tenant}/`,
   /** What was frozen last from a place: by the digest of its address. */

@@ -1,3 +1,4 @@
+import { DiskSamples } from '@hotcell/contract/disk.ts';
 import { EvidenceBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { Envelope } from '@hotcell/contract/evidence/dsse.ts';
 import { SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';
@@ -294,5 +295,6 @@ export const objects = {
     'held',
   ),
   sweeping: work('gc/sweeping', () => workKeys.sweeping, SweepMark, 'swap', ['operator'], 'held'),
+  disk: work('disk/samples.json', () => workKeys.disk, DiskSamples, 'latest', producer, 'forever'),
   remembered: work('remembered/<tenant>/<place>.jsonl', workKeys.remembered, Bytes, 'latest', producer, 'forever'),
 } as const;

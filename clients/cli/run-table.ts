@@ -9,7 +9,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /** 42 s, 5 min, 3 h, 12 d. */
-function roughly(ms: number): string {
+export function roughly(ms: number): string {
   if (ms < minute) return `${Math.max(0, Math.floor(ms / 1000))} s`;
   if (ms < hour) return `${Math.floor(ms / minute)} min`;
   return ms < 2 * day ? `${Math.floor(ms / hour)} h` : `${Math.floor(ms / day)} d`;

@@ -1,11 +1,13 @@
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
+import type { Disk } from '@hotcell/contract/api/disk.ts';
 import type { Workers } from '@hotcell/contract/api/workers.ts';
 import { counted } from '@hotcell/contract/format.ts';
 import { type InstallationStatus, installationStatus } from '@hotcell/setup/status.ts';
 import type { Command } from 'commander';
 import { openClient } from './client.ts';
 import { columns } from './columns.ts';
+import { diskTable } from './disk-table.ts';
 import { say } from './voice.ts';
 import { examples, type Globals, globalsOf, printJson } from './globals.ts';
 
@@ -16,11 +18,22 @@ export function warnOfDrained({ workers }: Workers): void {
       say('warning', `Worker ${name} is ${state} and takes no runs. Run ./hotcell workers resume ${name}.`);
 }
 
-/** Asks the API for workers and cells. Without an answer, status still shows the services, and why the rest is missing. */
-export async function askApi(globals: Globals): Promise<{ known?: Workers; reason?: string }> {
+interface Asked {
+  known?: Workers;
+  disk?: Disk;
+  reason?: string;
+}
+
+/** Asks the API for workers, cells and disks. Without an answer, status still shows the services, and why the rest is missing. */
+export async function askApi(globals: Globals): Promise<Asked> {
   try {
     const client = await openClient(globals);
-    return { known: await client.call(routes.listWorkers, {}) };
+    const [known, disk] = await Promise.all([
+      client.call(routes.listWorkers, {}),
+      // A producer of an earlier version measures nothing.
+      client.call(routes.showDisk, {}).catch(() => undefined),
+    ]);
+    return { known, ...(disk && { disk }) };
   } catch (error) {
     return { reason: messageOf(error) };
   }
@@ -31,7 +44,7 @@ function cellsText(cells: Workers['workers'][number]['cells']): string {
   return waiting === 0 ? `${cells.length}` : `${cells.length} (${waiting} waiting)`;
 }
 
-function print({ installation, services }: InstallationStatus, known: Workers | undefined, reason: string | undefined) {
+function print({ installation, services }: InstallationStatus, { known, disk, reason }: Asked) {
   process.stdout.write(`installation ${installation.id} in ${installation.home}, ${installation.url}\n`);
   process.stdout.write(`The ${installation.cells} makes the cells, because ${installation.cellsBecause}.\n\n`);
   const rows = services.map(({ name, state, health, port }) => [name, state, health || '-', port ? String(port) : '-']);
@@ -45,6 +58,7 @@ function print({ installation, services }: InstallationStatus, known: Workers | 
     return [name, state, queues.join(','), `${used.runs}`, of, cellsText(cells)];
   });
   process.stdout.write(`\n${columns(['WORKER', 'STATE', 'QUEUES', 'RUNS', 'CPUS', 'CELLS'], workers)}`);
+  if (disk) process.stdout.write(`\n${diskTable(disk, known)}`);
   warnOfDrained(known);
   for (const { name, cells } of known.workers)
     for (const { container, problem } of cells)
@@ -62,8 +76,9 @@ export function define(command: Command): void {
     const globals = globalsOf(command);
     const status = await installationStatus(process.env);
     if (!status) throw new HotcellError('not_found', 'Nothing is set up here yet. Run ./hotcell up.');
-    const { known, reason } = await askApi(globals);
-    if (!globals.json) return print(status, known, reason);
+    const asked = await askApi(globals);
+    if (!globals.json) return print(status, asked);
+    const { known, disk, reason } = asked;
     const { id, home, url, cells: madeBy, cellsBecause } = status.installation;
     const workers = known?.workers ?? [];
     printJson({
@@ -74,7 +89,7 @@ export function define(command: Command): void {
       madeBy: { way: madeBy, why: cellsBecause },
       workers,
       cells: workers.flatMap((worker) => worker.cells),
-      ...(known ? { refusedTickets: known.refusedTickets } : { reason }),
+      ...(known ? { refusedTickets: known.refusedTickets, disk } : { reason }),
     });
   });
 }

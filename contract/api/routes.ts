@@ -1,5 +1,6 @@
 import { apiKeyRoutes } from './apikeys.ts';
 import { batchRoutes } from './batches.ts';
+import { diskRoutes } from './disk.ts';
 import { eventRoutes } from './events.ts';
 import { evidenceRoutes } from './evidence.ts';
 import { healthRoutes } from './health.ts';
@@ -30,6 +31,7 @@ export const routes = {
   ...tenantRoutes,
   ...workerRoutes,
   ...mcpRoutes,
+  ...diskRoutes,
   ...healthRoutes,
 };
 export type Routes = typeof routes;

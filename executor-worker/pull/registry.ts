@@ -15,6 +15,7 @@ export function register(
     /** Those that no run has: they wait, or could not be removed. */
     cells: () => CellBeat[];
     starts: () => Record<string, number>;
+    cacheBytes: (() => number) | undefined;
   },
 ) {
   const startedAt = new Date().toISOString();
@@ -31,6 +32,7 @@ export function register(
       // A stuck cell's own entry comes last, and replaces the other one.
       cells: [...new Map([...worker.cells.values(), ...about.cells()].map((cell) => [cell.id, cell])).values()],
       starts: about.starts(),
+      ...(about.cacheBytes && { cacheBytes: about.cacheBytes() }),
       startedAt,
       at: new Date().toISOString(),
     };

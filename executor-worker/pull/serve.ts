@@ -37,11 +37,13 @@ export interface ServeOptions {
   /** Cells that could not be removed yet. */
   stuck?: () => CellBeat[];
   waiting?: Pick<WaitingCells, 'fill' | 'empty' | 'beats' | 'starts'>;
+  /** What the cache of inputs takes of the disk. */
+  cacheBytes?: () => number;
 }
 
 /** Takes tickets and runs them until `ends` is aborted; then drains, and returns when nothing is left here. */
 export async function serve(
-  { settings, store, live, log, steps, signer, waiting, stuck = () => [] }: ServeOptions,
+  { settings, store, live, log, steps, signer, waiting, stuck = () => [], cacheBytes }: ServeOptions,
   ends: AbortSignal,
 ): Promise<void> {
   const pulls: Pull[] = [];
@@ -110,6 +112,7 @@ export async function serve(
     ordered,
     cells: () => [...(waiting?.beats ?? []), ...stuck()],
     starts: () => waiting?.starts ?? {},
+    cacheBytes,
   });
   using _events = await live.onEvent((event) => {
     if (event.type === 'cancel') void worker.runs.get(event.run)?.look();

@@ -76,6 +76,18 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
     });
   }
 
+  /** What it takes of the host's memory, and its file of the disk; null if it keeps none. */
+  async size(): Promise<{ memoryBytes: number; appendOnlyFileBytes: number | null }> {
+    return this.ask(async (redis) => {
+      const [memory, persistence] = await Promise.all([redis.info('memory'), redis.info('persistence')]);
+      const file = /^aof_current_size:(\d+)/m.exec(persistence)?.[1];
+      return {
+        memoryBytes: Number(/^used_memory:(\d+)/m.exec(memory)?.[1] ?? 0),
+        appendOnlyFileBytes: file === undefined ? null : Number(file),
+      };
+    });
+  }
+
   /** True once after Valkey started empty: the caller has to fill it again. */
   async wasEmptied(): Promise<boolean> {
     return this.ask(async (redis) => (await redis.set(this.key('epoch'), new Date().toISOString(), 'NX')) === 'OK');

@@ -6,6 +6,7 @@ import { answerProblems, refuseUnreadable, sendProblem } from './answer-problems
 import { apiKeyHandlers } from './apikey-handlers.ts';
 import { authenticate } from './authenticate.ts';
 import { batchHandlers } from './batch-handlers.ts';
+import { diskHandlers } from './disk-handlers.ts';
 import { evidenceHandlers } from './evidence-handlers.ts';
 import { healthHandlers } from './health-handlers.ts';
 import { boundAnswers } from './large-answers.ts';
@@ -70,6 +71,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...outputHandlers(producer),
     ...evidenceHandlers(producer),
     ...workerHandlers(producer),
+    ...diskHandlers(producer),
     ...apiKeyHandlers(producer),
     ...policyHandlers(producer),
     ...quotaHandlers(producer),

@@ -47,6 +47,7 @@ const rights: Readonly<Record<Account, Rights>> = {
         'cancel/*',
         'freezing/*',
         'remembered/*',
+        'disk/*',
         'probe/*',
         'workflows/*',
       ],

@@ -56,6 +56,7 @@ const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[nam
   upload: ['tenant', run, 1, 'id'],
   freezing: ['tenant', 'id'],
   sweeping: [],
+  disk: [],
   remembered: ['tenant', digest],
 };
 const keyOf = (name: keyof typeof objects) => Reflect.apply(objects[name].key, undefined, samples[name]);
