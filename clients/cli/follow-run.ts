@@ -5,7 +5,7 @@ import { type Interrupts, secondWithinMs } from './interrupt.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { LogPrinter } from './log-printer.ts';
 import type { Reporter } from './reporter.ts';
-import { saveOutputs } from './save.ts';
+import { savedIn, saveOutputs } from './save.ts';
 
 /** From here on, the first Ctrl-C detaches from the run, and a second one cancels it. */
 export function detachable(run: Run, { reporter, interrupts }: Omit<Following, 'globals'>): void {
@@ -40,8 +40,10 @@ export async function seeThrough(
   const result = await followRun(run, following);
   process.exitCode = result ? exitCodeOf(result) : interrupts.exitCode;
   if (!result) return;
-  reporter.ended(result, files);
-  if (out !== undefined) await saveOutputs(run, result.outputs.files, out, { signal: interrupts.signal });
+  reporter.ended(result, { files, saves: out !== undefined });
+  if (out === undefined) return;
+  await saveOutputs(run, result.outputs.files, out, { signal: interrupts.signal });
+  if (!globals.json) reporter.note(savedIn(out, result.outputs.files.length));
 }
 
 /** Shows a run until its end. Undefined if the user left it running. */

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { counted } from '@hotcell/contract/format.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
 import type { Command } from 'commander';
 import type { Run } from '@hotcell/client/index.ts';
@@ -9,7 +8,7 @@ import { asksApi } from './client.ts';
 import { printRows } from './columns.ts';
 import { examples, printJson } from './globals.ts';
 import { aRun, runNamed } from './run-ref.ts';
-import { checked, saveOutputs } from './save.ts';
+import { checked, savedIn, saveOutputs } from './save.ts';
 
 export function define(command: Command): void {
   command
@@ -27,11 +26,6 @@ export function define(command: Command): void {
     } else if (paths.length > 0) for (const file of files) await print(run, file);
     else printRows(globals, files, ['PATH', 'BYTES', 'SHA256'], (f) => [f.path, String(f.size), f.sha256]);
   });
-}
-
-function savedIn(folder: string, files: number): string {
-  if (files === 0) return `${folder} stays as it is: the run has 0 output files.`;
-  return `Saved ${counted(files, 'file')} in ${folder}. Every byte matches the result.`;
 }
 
 async function outputsOf(run: Run): Promise<OutputFile[]> {

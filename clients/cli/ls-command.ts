@@ -6,6 +6,7 @@ import { asksApi } from './client.ts';
 import { examples, printJson } from './globals.ts';
 import { aNumber, type Pair, pairOption } from './run-options.ts';
 import { aTime } from './time-option.ts';
+import { say } from './voice.ts';
 import { runTable } from './run-table.ts';
 
 interface Options {
@@ -41,7 +42,7 @@ export function define(command: Command): void {
       cursor = page.next;
       incomplete = page.incomplete;
     }
-    if (incomplete !== undefined) process.stderr.write(`${incomplete}\n`);
+    if (incomplete !== undefined) say('warning', incomplete);
     const width = process.stdout.isTTY ? process.stdout.columns : undefined;
     if (!globals.json) process.stdout.write(runTable(rows, Date.now(), width));
   });

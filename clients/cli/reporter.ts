@@ -13,8 +13,8 @@ export interface Reporter {
   status: (status: string, reason?: string) => void;
   /** Each warning is shown once. */
   warnings: (warnings: readonly string[]) => void;
-  /** `files`: those that the run executed, if this command knows them. */
-  ended: (result: Result, files?: readonly string[]) => void;
+  /** `files`: those that the run executed, if this command knows them. `saves`: this command saves the outputs itself. */
+  ended: (result: Result, about?: { files?: readonly string[] | undefined; saves?: boolean }) => void;
   failed: (error: unknown) => void;
 }
 
@@ -33,7 +33,7 @@ export function reporterFor(globals: Globals): Reporter {
     // `ended` reports a finished run.
     status: (status, reason) =>
       status !== 'finished' && !globals.json && note(reason ? `${status}: ${inCommands(reason)}` : status),
-    ended: (result, files = []) => {
+    ended: (result, { files = [], saves = false } = {}) => {
       if (globals.json) return;
       for (const issue of result.errors ?? []) say('error', showIssue(issue));
       const took = result.timings.ranMs > 0 ? ` after ${formatSeconds(result.timings.ranMs)}` : '';
@@ -43,7 +43,7 @@ export function reporterFor(globals: Globals): Reporter {
       if (help !== undefined) note(help);
       const { files: kept, refused } = result.outputs;
       if (!globals.quiet) for (const file of refused) say('warning', `refused output ${file.path}: ${file.reason}`);
-      const save = kept.length > 0 ? `. Save with ./hotcell get ${result.run} -o DIR` : '';
+      const save = kept.length > 0 && !saves ? `. Save with ./hotcell get ${result.run} -o DIR` : '';
       if (result.attempts.length > 0) note(`${counted(kept.length, 'output file')}${save}`);
     },
     failed: (error) => process.stderr.write(failureOf(error).text),

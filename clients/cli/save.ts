@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { counted } from '@hotcell/contract/format.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
 import { checkedBytes } from '@hotcell/record/checked-bytes.ts';
@@ -23,6 +24,12 @@ export async function saveOutputs(
     await saveOne(run, file, root, options.signal);
     options.saved?.(file);
   });
+}
+
+/** What a person is told of it. */
+export function savedIn(folder: string, files: number): string {
+  if (files === 0) return `${folder} stays as it is: the run has 0 output files.`;
+  return `Saved ${counted(files, 'file')} in ${folder}. Every byte matches the result.`;
 }
 
 async function saveOne(

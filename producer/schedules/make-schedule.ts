@@ -121,6 +121,6 @@ async function requireRoom({ store }: Producer, tenant: string): Promise<void> {
 function existsAlready(name: string): HotcellError {
   return new HotcellError(
     'conflict',
-    `There is a schedule ${name} already. PUT /v1/schedules/${name} changes it, and DELETE removes it.`,
+    `There is a schedule ${name} already. PUT /v1/schedules/${name} changes it, and DELETE /v1/schedules/${name} removes it.`,
   );
 }
