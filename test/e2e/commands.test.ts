@@ -252,6 +252,24 @@ test('a missing run or an invalid argument is one line on stderr and nothing on 
   }
 });
 
+test('a run that prints leaves at most 20 KB in the record, evidence included', async () => {
+  const sizes = async () => {
+    const found = new Map<string, number>();
+    for await (const { key, size } of house.store.list(house.store.record, '')) found.set(key, size);
+    return found;
+  };
+  // What runs share, such as the policy and the form of the posture, is there after the first.
+  await cli.run(['run', '--quiet', '-e', 'print(1)']);
+  const before = await sizes();
+  const { code } = await cli.run(['run', '--quiet', '-e', 'print(1)']);
+  assert.equal(code, 0);
+  const left = [...(await sizes())].filter(([key]) => !before.has(key));
+  const files = left.map(([key]) => key.slice(key.lastIndexOf('/') + 1)).toSorted();
+  assert.deepEqual(files, ['evidence.sigstore.json', 'log.ndjson.zst', 'result.json', 'spec.json']);
+  const bytes = left.reduce((sum, [, size]) => sum + size, 0);
+  assert.ok(bytes <= 20_000, `${bytes} bytes: ${JSON.stringify(left)}`);
+});
+
 test('rebuild restores the lists from the buckets', async () => {
   const run = await submitted('print(1)', '--label', 'rebuilt=yes');
   assert.equal((await cli.run(['wait', run])).code, 0);
