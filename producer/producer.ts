@@ -18,7 +18,7 @@ import { Metrics } from './metrics.ts';
 import { News } from './news.ts';
 import { PolicyPins } from './policies/pin.ts';
 import { PolicyShelf } from './policies/shelf.ts';
-import { DiskMeasures } from './disk/measure-disk.ts';
+import { DiskMeasures } from './measure-disk.ts';
 import { StoredMeasures } from './quotas/measure-stored.ts';
 import { OpenStreams } from './quotas/open-streams.ts';
 import { Quotas } from './quotas/quota-book.ts';

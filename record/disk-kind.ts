@@ -1,4 +1,4 @@
-import type { DiskKind } from '@hotcell/contract/disk.ts';
+import type { DiskKind } from '@hotcell/contract/disk-growth.ts';
 
 const ofRun: Readonly<Record<string, DiskKind>> = {
   'spec.json': 'specs',

@@ -1,4 +1,4 @@
-import { DiskSamples } from '@hotcell/contract/disk.ts';
+import { DiskSamples } from '@hotcell/contract/disk-growth.ts';
 import { EvidenceBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { Envelope } from '@hotcell/contract/evidence/dsse.ts';
 import { SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';

@@ -1,6 +1,6 @@
-import { diskUse } from '@hotcell/contract/disk.ts';
+import { diskUse } from '@hotcell/contract/disk-growth.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { keptSamples } from '../disk/disk-samples.ts';
+import { keptSamples } from '@hotcell/record/disk-samples.ts';
 import type { Producer } from '../producer.ts';
 import type { Handlers } from './register-routes.ts';
 

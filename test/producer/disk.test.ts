@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { newRunId } from '@hotcell/contract/names.ts';
-import { keepSample, measureBuckets } from '@hotcell/producer/disk/disk-samples.ts';
+import { keepSample, measureBuckets } from '@hotcell/record/disk-samples.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { z } from 'zod';
 import { openBed } from '../support/bed.ts';

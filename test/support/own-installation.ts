@@ -12,7 +12,7 @@ export interface OwnInstallation extends AsyncDisposable {
   home: string;
   portBase: number;
   env: Readonly<Record<string, string>>;
-  hotcell(...words: string[]): Promise<Ended>;
+  hotcell: (...words: string[]) => Promise<Ended>;
 }
 
 export async function ownInstallation(): Promise<OwnInstallation> {

@@ -4,8 +4,8 @@ import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import type { Live } from '@hotcell/outside/live/live.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { Lead } from '../lead.ts';
-import { keepSample, measureBuckets } from './disk-samples.ts';
+import { Lead } from './lead.ts';
+import { keepSample, measureBuckets } from '@hotcell/record/disk-samples.ts';
 
 interface Deps {
   store: Buckets;

@@ -1,8 +1,8 @@
-import { type DiskKind, diskKinds, type DiskSample, DiskSamples, withSample } from '@hotcell/contract/disk.ts';
+import { type DiskKind, diskKinds, type DiskSample, DiskSamples, withSample } from '@hotcell/contract/disk-growth.ts';
 import { parseOurs } from '@hotcell/contract/parse.ts';
-import type { Buckets } from '@hotcell/record/buckets.ts';
-import { diskKindOf } from '@hotcell/record/disk-kind.ts';
-import { workKeys } from '@hotcell/record/layout.ts';
+import type { Buckets } from './buckets.ts';
+import { diskKindOf } from './disk-kind.ts';
+import { workKeys } from './layout.ts';
 
 /** A page has so many keys, so that its parsing holds up no caller. */
 const pageSize = 200;

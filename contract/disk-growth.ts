@@ -20,7 +20,7 @@ const KindUse = z.strictObject({
   objects: z.number().int().min(0),
   bytes: z.number().int().min(0),
 });
-export type KindUse = z.infer<typeof KindUse>;
+type KindUse = z.infer<typeof KindUse>;
 
 /** What was in the buckets at one time. */
 export const DiskSample = z.strictObject({ at: z.iso.datetime(), kinds: z.array(KindUse) });

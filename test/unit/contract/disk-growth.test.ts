@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type DiskSample, diskUse, withSample } from '@hotcell/contract/disk.ts';
+import { type DiskSample, diskUse, withSample } from '@hotcell/contract/disk-growth.ts';
 import { diskKindOf } from '@hotcell/record/disk-kind.ts';
 import { diskTable } from '@hotcell/cli/disk-table.ts';
 
