@@ -57,21 +57,32 @@ export function mustSucceed(step: GraphStep): Set<string> {
 
 /** Every step after those that it comes after; undefined where they go in a circle. */
 export function orderOf(graph: Graph): string[] | undefined {
-  const before = new Map(Object.entries(graph).map(([name, step]) => [name, needsOf(step)]));
-  const left = new Map([...before].map(([name, needs]) => [name, needs.length]));
+  const order = sorted(graph);
+  return order.length === Object.keys(graph).length ? order : undefined;
+}
+
+/** As far as that goes: steps that wait for each other are left out, with all that come after them. */
+function sorted(graph: Graph): string[] {
+  const left = new Map<string, number>();
   const after = new Map<string, string[]>();
-  for (const [name, needs] of before) for (const need of needs) after.set(need, [...(after.get(need) ?? []), name]);
-  const ready = [...left].filter(([, count]) => count === 0).map(([name]) => name);
-  const order: string[] = [];
-  for (let name = ready.shift(); name !== undefined; name = ready.shift()) {
-    order.push(name);
+  for (const [name, step] of Object.entries(graph)) {
+    const needs = needsOf(step);
+    left.set(name, needs.length);
+    for (const need of needs) {
+      const others = after.get(need);
+      if (others) others.push(name);
+      else after.set(need, [name]);
+    }
+  }
+  const order = [...left].flatMap(([name, count]) => (count === 0 ? [name] : []));
+  // It grows while it is read: each step follows the last of those that it comes after.
+  for (const name of order)
     for (const next of after.get(name) ?? []) {
       const count = (left.get(next) ?? 0) - 1;
       left.set(next, count);
-      if (count === 0) ready.push(next);
+      if (count === 0) order.push(next);
     }
-  }
-  return order.length === before.size ? order : undefined;
+  return order;
 }
 
 /** Each costs a comparison with all names. */
@@ -96,26 +107,18 @@ export function judgeGraph(graph: Graph): Issue[] {
   ];
 }
 
-/** One circle, for a person to see. Every step that is left has a need that is left, too. */
+/** One circle, for a person to see. Every step that is left out of the order has a need that is, too. */
 function circleIn(graph: Graph): string[] {
-  const left = new Set(Object.keys(graph));
-  for (let found = true; found; ) {
-    found = false;
-    for (const name of left) {
-      const step = graph[name];
-      if (!step || needsOf(step).some((need) => left.has(need))) continue;
-      left.delete(name);
-      found = true;
-    }
-  }
-  const path: string[] = [];
-  let [at] = left;
-  while (at !== undefined && !path.includes(at)) {
-    path.push(at);
+  const placed = new Set(sorted(graph));
+  const seen = new Map<string, number>();
+  let at = Object.keys(graph).find((name) => !placed.has(name));
+  while (at !== undefined && !seen.has(at)) {
+    seen.set(at, seen.size);
     const step: GraphStep | undefined = graph[at];
-    at = step && needsOf(step).find((need) => left.has(need));
+    at = step && needsOf(step).find((need) => !placed.has(need));
   }
-  return at === undefined ? path : [...path.slice(path.indexOf(at)), at];
+  const path = [...seen.keys()];
+  return at === undefined ? path : [...path.slice(seen.get(at)), at];
 }
 
 /** A step and all that come after it. */

@@ -10,6 +10,7 @@ import type { TakenPosture } from '@hotcell/contract/posture.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { manifestOf, readManifest } from '@hotcell/contract/snapshot.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
+import { judgeGraph } from '@hotcell/contract/workflow-graph.ts';
 import { FrameParser } from '@hotcell/executor-worker/cell/frames/stream.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { LogWindow } from '@hotcell/executor-worker/logs/window.ts';
@@ -123,6 +124,21 @@ const hostile: Readonly<Record<string, Hostile>> = {
     make: pieces,
     read: async (bytes: Buffer) => await drained(demux(inPieces(bytes, 1_000))),
   },
+  'a workflow of steps that wait for each other': {
+    size: 2_000,
+    make: (size) => Object.fromEntries(of(size).map((i) => [`s${i}`, { needs: [`s${(i + 1) % size}`], inputs: {} }])),
+    read: judgeGraph,
+  },
+  'a workflow of steps that all need one': {
+    size: 2_000,
+    make: (size) => Object.fromEntries(of(size).map((i) => [`s${i}`, { needs: i > 0 ? ['s0'] : [], inputs: {} }])),
+    read: judgeGraph,
+  },
+  'a workflow of needs that are no steps': {
+    size: 500,
+    make: (size) => Object.fromEntries(of(size).map((i) => [`s${i}`, { needs: [`none${i}`], inputs: {} }])),
+    read: judgeGraph,
+  },
   'an answer of one long line': {
     size: 200_000,
     make: (size) => Buffer.alloc(size, 0x61),
@@ -140,6 +156,10 @@ const without: Readonly<Record<string, string>> = {
   parseAs: 'by readSources',
   parseJsonAs: 'by readSources',
   parseOurs: 'by parseKept',
+  judgeItemRequest: 'it looks at a few fields',
+  parseRow: 'by parseKept',
+  readAnswer: 'by parseKept',
+  parseExplained: 'by readRunRequest',
   parseWithout: 'by parseKept',
   parseRunRequest: 'by readRunRequest',
   readBundle: 'by tryBundle',
