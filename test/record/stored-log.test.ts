@@ -87,3 +87,11 @@ for (const [what, bytes] of [
     });
     assert.deepEqual(rows, []);
   });
+
+test('a log that unpacks to a row without an end is an error, before the row is in memory', async () => {
+  const bomb = zstdCompressSync(Buffer.alloc(64 * 2 ** 20, 'x'));
+  const result = resultWith(sha256(bomb), randomUUID());
+  const { tenant, run, attempts } = result;
+  await putLog(store, { tenant, run, attempt: 1, claim: attempts[0]?.claim }, chunksOf(bomb));
+  await assert.rejects(read(result), { code: 'record_damaged', message: /a row that is longer than any/ });
+});

@@ -1,7 +1,6 @@
 import type { ShownRow } from '@hotcell/contract/api/events.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import { messageOf } from '@hotcell/contract/errors.ts';
-import { bytesOf, type LogRow } from '@hotcell/contract/log-rows.ts';
 import type { PostureForm } from '@hotcell/contract/posture.ts';
 import type { OutputFile, Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
@@ -11,6 +10,7 @@ import { heldContent } from '@hotcell/record/held-content.ts';
 import { wholePosture } from '@hotcell/record/posture-store.ts';
 import { storedRows } from '@hotcell/record/run-logs.ts';
 import type { ShownOutput, ShownRun } from '../report/reported-run.ts';
+import { boundedLog } from './bounded-log.ts';
 import { readOutput } from '../report/shown-output.ts';
 
 /** There is a page for each run of an export, which may have thousands. */
@@ -28,7 +28,8 @@ export async function gatherRecorded(store: Buckets, result: Result, spec: Spec 
   const log: ShownRow[] = [];
   let logProblem: string | undefined;
   try {
-    for await (const row of headAndTail(bounded(storedRows(store, result), result), most.logBytes)) log.push(row);
+    for await (const row of headAndTail(boundedLog(storedRows(store, result), result.logs.bytes), most.logBytes))
+      log.push(row);
   } catch (error) {
     logProblem = messageOf(error);
   }
@@ -36,16 +37,6 @@ export async function gatherRecorded(store: Buckets, result: Result, spec: Spec 
     ? await wholePosture(store, result.tenant, result.posture).catch(() => undefined)
     : undefined;
   return { result, spec, posture, log, logProblem, outputs: await outputsOf(store, result) };
-}
-
-/** A log that unpacks to more than its result counts is not that run's log: reading it might never end. */
-async function* bounded(rows: AsyncIterable<LogRow>, { logs }: Result): AsyncGenerator<LogRow> {
-  let bytes = 0;
-  for await (const row of rows) {
-    bytes += bytesOf(row).length;
-    if (bytes > logs.bytes) throw new Error(`It unpacks to more than the ${formatBytes(logs.bytes)} of its result.`);
-    yield row;
-  }
 }
 
 async function outputsOf(store: Buckets, { tenant, outputs }: Result): Promise<Map<string, ShownOutput>> {

@@ -14,7 +14,7 @@ svg.bar{width:100%;height:18px;border-radius:4px}.q{fill:var(--a)}.s{fill:var(--
 ol{background:var(--soft);border-radius:6px;padding:.7rem .7rem .7rem 4rem;max-height:32rem;overflow:auto;margin:.3rem 0}li{white-space:pre-wrap;overflow-wrap:anywhere}li::marker{color:var(--dim)}.stderr{color:var(--bad)}.gap{color:var(--dim);font-style:italic}
 input{font:inherit;width:100%;padding:.35rem .6rem;border:1px solid var(--line);border-radius:6px;background:var(--bg);color:inherit}meter{width:9rem}
 .comment{color:var(--dim);font-style:italic}.keyword{color:var(--c)}.string{color:var(--ok)}.number{color:var(--b)}
-[hidden]{display:none}@media print{pre,ol{max-height:none}input{display:none}}
+[hidden]{display:none}@media print{:root{--fg:#000;--bg:#fff;--soft:#f4f5f7;--line:#d9dce1;--dim:#5b6470;--ok:#1a7f37;--bad:#b42318}body{max-width:none;padding:0;font-size:11px}pre,ol{max-height:none;white-space:pre-wrap;overflow:visible}h2,h3{break-after:avoid}tr,img{break-inside:avoid}img{max-height:14rem;width:auto}input{display:none}}
 `;
 
 /** Ours, and the only script that the page's policy lets run: it hides the lines of the log that lack the words. */
