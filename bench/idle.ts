@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { openBed } from '../test/support/bed.ts';
+import { cgroupFile } from '../test/support/cell-cgroup.ts';
 import { openKeptCells } from '../test/support/cells.ts';
 import { openLate } from '../test/support/waited-cells.ts';
 import { mib, runtimes } from './support/cells.ts';
@@ -24,11 +25,6 @@ export async function bench({ row }: Bench): Promise<void> {
 }
 
 function memoryOf(installation: string, cell: string): number {
-  const files = [
-    `/sys/fs/cgroup/memory/hotcell/${installation}/${cell}/memory.usage_in_bytes`,
-    `/sys/fs/cgroup/hotcell/${installation}/${cell}/memory.current`,
-  ];
-  const file = files.find((one) => existsSync(one));
-  if (file === undefined) throw new Error(`the cell ${cell} has no cgroup`);
+  const file = cgroupFile(installation, cell, 'memory', ['memory.usage_in_bytes', 'memory.current']);
   return Number(readFileSync(file, 'utf8'));
 }

@@ -2,6 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { jobVariables } from '@hotcell/contract/job-variables.ts';
 import type { FormedPosture } from '@hotcell/contract/posture-form.ts';
+import { within } from '@hotcell/contract/waits.ts';
 import { askAgain } from './ask-posture.ts';
 import { Cell } from './cell.ts';
 import type { CellPlan } from './cell-plan.ts';
@@ -9,6 +10,11 @@ import type { CellDeps } from './deps.ts';
 import { destroyCell, type Left } from './destroy.ts';
 import { openProven, type ProvenCell, prove } from './seal.ts';
 import type { SealedCell } from './sealed-cell.ts';
+
+/** A cell that is silent for longer is not worth waiting for: a new one is there sooner. */
+const handOverMs = 15_000;
+const tooLate = () =>
+  new HotcellError('cell_failed', `The waiting cell did not report its posture again within ${handOverMs / 1000} s.`);
 
 /** Makes a cell of a class, proves it, and lets it wait. It has nothing of a run; its folder goes with it. */
 export async function openWaiting(plan: CellPlan, deps: CellDeps, folder: AsyncDisposable): Promise<WaitingCell> {
@@ -55,7 +61,8 @@ export class WaitingCell {
     this.#used = true;
     const { made, talk, proof, init } = this.#proven;
     const ask = (nonce: Buffer) => askAgain(talk, this.#first, nonce);
-    const again = await prove(talk, made, { init, started: Promise.resolve(), ask }, this.#deps);
+    const question = { init, started: Promise.resolve(), ask };
+    const again = await within(handOverMs, tooLate, () => prove(talk, made, question, this.#deps));
     if (again.formed.digest !== proof.formed.digest)
       throw new HotcellError('posture_differs', 'The posture of the cell changed while it waited, so it got no code.');
     const env = jobVariables(plan.env);

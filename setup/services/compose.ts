@@ -44,7 +44,6 @@ function workerShare(
     HOTCELL_CPUS: String(cpus),
     HOTCELL_MEMORY_BYTES: String(memory),
     HOTCELL_RUNS: '64',
-    HOTCELL_WAITING_CELLS: '0',
     HOTCELL_PINNED_CELLS: '',
     HOTCELL_UIDS: '10000-49999',
   };
@@ -81,6 +80,8 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     HOTCELL_LOG_LEVEL: installation.logLevel,
     HOTCELL_WORKER_NAME: workerNameHere(),
     ...workerShare(engine, expectedServices(installation)),
+    // Through the engine, each would cost a container's start for little.
+    HOTCELL_WAITING_CELLS: installation.cells === 'keeper' ? '4' : '0',
     ...worker,
     COMPOSE_PROFILES: '',
     COMPOSE_ANSI: 'never',

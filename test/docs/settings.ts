@@ -59,7 +59,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
   HOTCELL_MEMORY_BYTES: ['what the services and the engine leave, at least half', 'Memory for all cells together.'],
   HOTCELL_RUNS: ['`64`', 'Maximum number of runs at once.'],
   HOTCELL_WAITING_CELLS: [
-    '`0`',
+    '`4` where the keeper makes the cells, otherwise `0`',
     'How many cells may wait for runs to come, sealed and proven. `0`: every run’s cell is made for it.',
   ],
   HOTCELL_PINNED_CELLS: [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
@@ -12,6 +13,7 @@ import { PinnedClasses } from '@hotcell/executor-worker/waiting/pinned-classes.t
 import { WaitingCells } from '@hotcell/executor-worker/waiting/pool.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type Bed, openBed } from '../support/bed.ts';
+import { cgroupFile } from '../support/cell-cgroup.ts';
 import { ends, follow, openKeptCells } from '../support/cells.ts';
 import { until } from '../support/until.ts';
 
@@ -39,7 +41,6 @@ const python = (...codes: string[]) =>
 /** A pool over the cache's folder of this worker. */
 async function openPool(most = 4) {
   const runs = join(made.stateDir, 'cache', 'runs');
-  const { mkdir } = await import('node:fs/promises');
   await mkdir(runs, { recursive: true, mode: 0o700 });
   const log = openLog('waiting', 'warn');
   pool = new WaitingCells({
@@ -177,6 +178,29 @@ suite('the pool', () => {
     const long = await seal({ ...plan, limits: { ...plan.limits, timeoutSeconds: plan.limits.timeoutSeconds + 600 } });
     assert.equal(long.cold, 'times');
     await long.destroy();
+  });
+
+  test('has no cell for inputs of so many files that laying them out takes longer', async () => {
+    const never = () => Promise.reject(new Error('nothing is copied'));
+    const trees = [{ name: 'many', tree: { files: 501, copyTo: never } }];
+    const cell = await seal(made.plan('runc'), { parts: { params: '{}', trees } });
+    assert.equal(cell.cold, 'inputs');
+    await cell.destroy();
+  });
+
+  test('gives a run no cell that was changed while it waited', async () => {
+    const plan = made.plan('runc');
+    await until('a cell of this class waits', async () => {
+      const cell = await seal(plan);
+      await cell.destroy();
+      return cell.warm;
+    });
+    await someWait(2);
+    for (const { id } of pool.beats)
+      await writeFile(cgroupFile(made.installation, id, 'pids', ['pids.max']), String(plan.limits.pids + 1000));
+    const cell = await seal(plan);
+    assert.equal(cell.cold, 'failed');
+    await cell.destroy();
   });
 
   test('forgets the cells of a policy that was changed', async () => {

@@ -9,9 +9,10 @@ import { fullFloods } from './floods.ts';
 import { fuzzInit } from './fuzz.ts';
 import { manyHostileRuns } from './hostile.ts';
 import { hostileTenants } from './hostile-tenants.ts';
+import { manyWaitedPairs } from './waited.ts';
 
 /**
- * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|floods|crowds|tenants|drill] [--cells echoed|real]`: what
+ * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|waited|floods|crowds|tenants|drill] [--cells echoed|real]`: what
  * takes too long for every change. `--scale S` makes the crowds smaller. Each part runs once, then mixed loads with faults,
  * one seed after the other, with echo and real cells by turns, until the time is over.
  */
@@ -56,6 +57,7 @@ const parts: Readonly<Record<string, () => Promise<string>>> = {
   },
   fuzz: () => fuzzInit(fuzzSeconds),
   hostile: () => manyHostileRuns(say),
+  waited: () => manyWaitedPairs(),
   floods: () => fullFloods(say),
   crowds: () => fullCrowds(say, Number(values.scale)),
   tenants: () => hostileTenants(say, Number(values.minutes)),
