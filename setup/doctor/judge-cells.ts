@@ -26,8 +26,8 @@ function* runtimeChecks({ runtimes }: About): Generator<Check> {
     yield fail('cells', 'the keeper has neither crun nor runc', '`./hotcell image build`, then `./hotcell up`');
   if (runtimes.gvisor === undefined) {
     const message = "the keeper has no runsc: runs under a policy with the runtime 'gvisor' will wait";
-    yield warn('cells', message, "install gVisor's runsc, then `./hotcell up`");
-  } else yield { ...runscFixes(runtimes.gvisor), name: 'gVisor of the keeper' };
+    yield warn('cells', message, '`./hotcell image build`, then `./hotcell up`');
+  } else yield runscFixes(runtimes.gvisor);
 }
 
 function* kernelChecks({ cgroups, userNamespaces, boundsDisks }: About): Generator<Check> {

@@ -33,8 +33,10 @@ export function judgeMachine(facts: MachineFacts): Check[] {
 
 /** From facts to checks. It is pure, so that tests can try every case without such a machine. */
 export function judgeFacts(facts: Facts): Check[] {
+  // A keeper brings a gVisor of its own: that of the engine serves nothing then.
+  const isOfEngine = ({ name }: Check) => name === 'gVisor' && facts.cells?.way === 'keeper';
   return [
-    ...judgeMachine(facts),
+    ...judgeMachine(facts).filter((check) => !isOfEngine(check)),
     judgePorts(facts),
     ...judgeImages(facts),
     judgeServices(facts),

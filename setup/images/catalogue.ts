@@ -5,6 +5,7 @@ export const imageNames = [
   'tools',
   'valkey',
   'store',
+  'gvisor',
   'cell-init',
   'minimal',
   'node',
@@ -52,6 +53,7 @@ export const catalogue: Readonly<Record<ShippedImage, ShippedRecipe>> = {
   tools: { kind: 'part', parents: onBase, context: ownFolder('tools') },
   valkey: { kind: 'service', parents: onBase, context: ownFolder('valkey') },
   store: { kind: 'service', parents: onBase, context: ownFolder('store') },
+  gvisor: { kind: 'part', parents: onBase, context: ownFolder('gvisor') },
   'cell-init': {
     kind: 'part',
     parents: onBase,
@@ -63,7 +65,11 @@ export const catalogue: Readonly<Record<ShippedImage, ShippedRecipe>> = {
   minimal: { kind: 'cell', parents: onBase, context: ownFolder('minimal') },
   node: { kind: 'cell', parents: onBase, context: ownFolder('node') },
   service: { kind: 'service', parents: { BASE: 'base', NODE: 'node' }, context: { root: '.', paths: servicePaths } },
-  keeper: { kind: 'service', parents: { BASE: 'base', SERVICE: 'service' }, context: ownFolder('keeper') },
+  keeper: {
+    kind: 'service',
+    parents: { BASE: 'base', SERVICE: 'service', GVISOR: 'gvisor' },
+    context: ownFolder('keeper'),
+  },
   python: { kind: 'cell', parents: { TOOLS: 'tools' }, context: ownFolder('python') },
 };
 
@@ -71,9 +77,14 @@ export function isShipped(name: string): name is ShippedImage {
   return (imageNames as readonly string[]).includes(name);
 }
 
-/** Python takes as long as all others together, so it has a lane of its own. The services come first in the other. */
+/**
+ * Python takes as long as most others together, and compiling gVisor as long as the rest: each has a lane of its own. The
+ * services come first in the third, and the keeper, which has gVisor, last.
+ */
 export function lanesOf(names: readonly ShippedImage[]): ShippedImage[][] {
+  const lanes = [['tools', 'python'], ['gvisor']] as const;
+  const alone = new Set<ShippedImage>(lanes.flat());
+  const rest = imageNames.filter((name) => !alone.has(name) && name !== 'keeper');
   const wanted = new Set(names);
-  const lane = (all: readonly ShippedImage[]) => all.filter((name) => wanted.has(name));
-  return [lane(['tools', 'python']), lane(imageNames.filter((name) => name !== 'tools' && name !== 'python'))];
+  return [...lanes, [...rest, 'keeper' as const]].map((lane) => lane.filter((name) => wanted.has(name)));
 }

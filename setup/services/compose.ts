@@ -40,7 +40,8 @@ function workerShare(
 ): Record<string, string> {
   const memory = memoryForCells(memoryBytes, services);
   return {
-    HOTCELL_QUEUES: runtimes.includes('runsc') ? 'runc,gvisor' : 'runc',
+    // A keeper brings a gVisor of its own.
+    HOTCELL_QUEUES: services.includes('keeper') || runtimes.includes('runsc') ? 'runc,gvisor' : 'runc',
     HOTCELL_CPUS: String(cpus),
     HOTCELL_MEMORY_BYTES: String(memory),
     HOTCELL_RUNS: '64',
@@ -68,7 +69,6 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     HOTCELL_IMAGE_SERVICE: images.service ?? noImage,
     HOTCELL_IMAGE_KEEPER: images.keeper ?? noImage,
     HOTCELL_CELLS: installation.cells,
-    HOTCELL_RUNSC: await runscHere(),
     HOTCELL_FILES_DIGEST: sha256(lock + sources),
     HOTCELL_PORT_API: String(ports.api),
     HOTCELL_PORT_S3: String(ports.s3),
@@ -86,12 +86,6 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     COMPOSE_PROFILES: '',
     COMPOSE_ANSI: 'never',
   };
-}
-
-/** The runsc of this machine, which the engine uses as well; an empty file's place if there is none. */
-async function runscHere(): Promise<string> {
-  const { code, stdout } = await command(['sh', '-c', 'readlink -f "$(command -v runsc)"']);
-  return code === 0 && stdout.trim() !== '' ? stdout.trim() : '/dev/null';
 }
 
 const composeArgv = (installation: Installation, ...words: string[]): Argv => [

@@ -46,7 +46,7 @@ describe('what makes cells', () => {
     'no runsc': { change: { runtimes: { runc: 'crun 1.21' } as typeof about.runtimes }, name: 'cells', status: 'warn' },
     'an old runsc': {
       change: { runtimes: { ...about.runtimes, gvisor: 'runsc 0.0~20240729.0' } },
-      name: 'gVisor of the keeper',
+      name: 'gVisor',
       status: 'warn',
     },
     'no user namespaces': { change: { userNamespaces: false }, name: 'user namespaces', status: 'warn' },

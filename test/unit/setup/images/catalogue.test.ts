@@ -15,11 +15,12 @@ describe('the images that ship', () => {
     for (const name of imageNames) assert.ok(existsSync(join(checkout, 'images', name, 'Dockerfile')), name);
   });
 
-  test('are built in two lanes: python in one; all others, services first, in the other', () => {
-    const [python, others] = lanesOf(imageNames);
+  test('are built in three lanes: python, gVisor, and all others, services first and the keeper last', () => {
+    const [python, gvisor, others] = lanesOf(imageNames);
     assert.deepEqual(python, ['tools', 'python']);
     assert.deepEqual(others?.slice(0, 3), ['base', 'valkey', 'store']);
-    assert.equal((python?.length ?? 0) + (others?.length ?? 0), imageNames.length);
-    assert.deepEqual(lanesOf(['node']), [[], ['node']]);
+    assert.deepEqual([gvisor, others?.at(-1)], [['gvisor'], 'keeper']);
+    assert.deepEqual(lanesOf(imageNames).flat().toSorted(), imageNames.toSorted());
+    assert.deepEqual(lanesOf(['node']), [[], [], ['node']]);
   });
 });
