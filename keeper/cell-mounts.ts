@@ -1,65 +1,65 @@
-import { closeSync, mkdirSync, rmdirSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { HotcellError } from '@hotcell/contract/errors.ts';
 import { openBelow } from './below.ts';
 import { runProgram } from './run-program.ts';
 
 const inputPlace = (folder: string, index: number) => join(folder, `input-${index}`);
 const rootPlace = (folder: string) => join(folder, 'root');
 
-async function mount(what: string, words: readonly string[], ...fds: number[]): Promise<void> {
-  const { code, said } = await runProgram(
-    ['mount', '--no-canonicalize', ...words],
-    ['ignore', 'ignore', 'pipe', ...fds],
-  );
-  if (code !== 0) throw new HotcellError('cell_failed', `${what} could not be mounted: ${said || `exit ${code}`}.`);
+/**
+ * What a runtime finds mounted in the cell's own folder, and nobody else: the program `cell-mounts` makes it in a mount
+ * namespace of its own and then becomes the runtime.
+ */
+export interface CellMounts {
+  root: string;
+  /** Where each input is, in the order in which they were asked for. */
+  inputs: readonly string[];
+  /** Open folders and a device. A path could lead elsewhere by the time it is used. */
+  open: readonly number[];
+  /** What stands before the runtime's own words, once what is open are its descriptors from 3 upwards. */
+  words: readonly string[];
 }
 
 /**
- * The image's root as a mount of the cell's own: a lock or a watch on a file of it is then on this mount's file, and not
- * on one that all cells of the image share.
+ * The image's root gets an overlay of the cell's own: a lock or a watch on a file of it is then on this mount's file, and
+ * not on one that all cells of the image share. Inputs are opened step by step below the staging folder.
  */
-export async function mountRoot(root: string, folder: string): Promise<string> {
-  const [place, nothing] = [rootPlace(folder), join(folder, 'inputs')];
-  mkdirSync(place, { mode: 0o755 });
-  // Two layers, because one alone can't be mounted without a writable one.
-  const options = `ro,nosuid,nodev,lowerdir=${nothing}:${root}`;
-  await mount('The root', ['-t', 'overlay', '-o', options, 'overlay', place]);
-  return place;
-}
-
-/**
- * Mounts the folders at these steps below the staging folder into the cell's own folder, by their open descriptors. A
- * runtime can't be given a descriptor of another mount namespace, and a path could lead elsewhere by the time it is used.
- */
-export async function mountInputs(
-  staging: string,
-  folder: string,
+export function planMounts(
+  { root, folder, staging, devices }: { root: string; folder: string; staging: string; devices: string | undefined },
   inputs: readonly (readonly string[])[],
-): Promise<string[]> {
-  const opened: number[] = [];
+): CellMounts {
+  const own = rootPlace(folder);
+  const places = inputs.map((_, index) => inputPlace(folder, index));
+  for (const place of [own, ...places]) mkdirSync(place, { mode: 0o755 });
+  const open: { fd: number; place: string }[] = [];
   try {
-    for (const steps of inputs) opened.push(openBelow(staging, steps));
-    const mounting = opened.map(async (fd, index) => {
-      const place = inputPlace(folder, index);
-      mkdirSync(place, { mode: 0o755 });
-      await mount('An input', ['--bind', '/proc/self/fd/3', place], fd);
-      return place;
-    });
-    // One that fails must not leave others at work.
-    await Promise.allSettled(mounting);
-    return await Promise.all(mounting);
-  } finally {
-    for (const fd of opened) closeSync(fd);
+    // crun covers masked files with the /dev/null that it finds. One that cells share would carry bits by its locks.
+    if (devices !== undefined)
+      open.push({ fd: openSync(join(devices, 'null'), constants.O_RDONLY), place: '/dev/null' });
+    for (const [index, steps] of inputs.entries())
+      open.push({ fd: openBelow(staging, steps), place: inputPlace(folder, index) });
+  } catch (error) {
+    for (const { fd } of open) closeSync(fd);
+    throw error;
   }
+  const bound = open.flatMap(({ place }, index) => [String(firstFree + index), place]);
+  // Two layers, because one alone can't be mounted without a writable one.
+  const words = ['cell-mounts', `lowerdir=${join(folder, 'inputs')}:${root}`, own, ...bound, '--'];
+  return { root: own, inputs: places, open: open.map(({ fd }) => fd), words };
 }
 
-/** False if something is still mounted: then the folder must not be removed, because a removal would reach through it. */
-export async function unmountAll(folder: string, inputs: number): Promise<boolean> {
+/** Behind stdin, stdout and stderr. */
+const firstFree = 3;
+
+/**
+ * False if something is mounted where a cell's mounts were: then its folder must not be removed, because a removal would
+ * reach through it. Only cells of a keeper before this version have mounts that others see.
+ */
+export async function freePlaces(folder: string, inputs: number): Promise<boolean> {
   const places = [rootPlace(folder), ...Array.from({ length: inputs }, (_, index) => inputPlace(folder, index))];
-  // Its answer says little: of a cell that could not be made, not everything was mounted.
+  if (places.map(removePlace).every(Boolean)) return true;
   await runProgram(['umount', '--no-canonicalize', '--lazy', ...places], 'ignore');
-  return places.every(removePlace);
+  return places.map(removePlace).every(Boolean);
 }
 
 /** The kernel removes no folder on which something is mounted, and no folder that has entries. */

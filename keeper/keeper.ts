@@ -12,7 +12,7 @@ import type { DeviceFolders } from './device-folders.ts';
 import type { IdLease, Ids } from './ids.ts';
 import type { DiskBounds } from './disks.ts';
 import { type InitProgram, makeCellFolder } from './cell-folder.ts';
-import { mountInputs, mountRoot } from './cell-mounts.ts';
+import { type CellMounts, planMounts } from './cell-mounts.ts';
 import type { Installed } from './installed.ts';
 import { KeptCell } from './kept-cell.ts';
 import { type Runtime, runtimeFor } from './runtimes.ts';
@@ -89,8 +89,8 @@ export class Keeper {
     try {
       const prepared = this.#prepare(order, cell, { root: root.path, seccomp });
       cell.preparing = prepared.catch(() => undefined);
-      await prepared;
-      cell.start(go(lease.uid));
+      const mounts = await prepared;
+      cell.start(go(lease.uid), mounts);
     } catch (error) {
       await this.remove(order.cell);
       throw error;
@@ -109,7 +109,7 @@ export class Keeper {
     { runtime, limits, inputs }: MakeCell,
     cell: KeptCell,
     { root, seccomp }: { root: string; seccomp: unknown },
-  ): Promise<void> {
+  ): Promise<CellMounts> {
     const { staging, init, cgroups, devices, disks } = this.parts;
     const { folder, note, cgroup } = cell;
     if (runtime === 'runc') cell.devices = await devices.lease();
@@ -117,8 +117,9 @@ export class Keeper {
     writeFileSync(join(folder, 'note.new'), JSON.stringify(note));
     renameSync(join(folder, 'note.new'), join(folder, 'note.json'));
     const steps = inputs.map(({ from }) => from);
-    const [own, places] = await bothOf(mountRoot(root, folder), mountInputs(staging, folder, steps));
-    const mounts = inputs.map(({ target }, index) => ({ source: places[index] ?? '', target }));
+    const own = planMounts({ root, folder, staging, devices: cell.devices }, steps);
+    cell.mounts = own;
+    const mounts = inputs.map(({ target }, index) => ({ source: own.inputs[index] ?? '', target }));
     // The folder of all inputs before those in it.
     mounts.sort((a, b) => (a.target < b.target ? -1 : 1));
     if (!mounts.some(({ target }) => target === '/inputs'))
@@ -128,7 +129,7 @@ export class Keeper {
     const bundle = bundleOf({
       runtime,
       limits,
-      root: own,
+      root: own.root,
       files,
       inputs: mounts,
       seccomp,
@@ -138,8 +139,9 @@ export class Keeper {
       devices: cell.devices,
       disks,
     });
-    writeFileSync(join(folder, 'config.json'), JSON.stringify(bundle));
+    cell.tell(bundle);
     if (runtime === 'gvisor') cgroups.makeForMemory(cgroup, bundle.linux.resources.memory.limit);
+    return own;
   }
 
   list(): KeeperAnswer<'list'> {
@@ -193,10 +195,4 @@ function noteIn(file: string): CellNote | undefined {
     );
     return undefined;
   }
-}
-
-/** Fails only when neither goes on any more: a mount that came after the removal would stay. */
-async function bothOf<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([a, b]);
-  return [await a, await b];
 }

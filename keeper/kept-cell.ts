@@ -1,18 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { KeeperAnswer } from '@hotcell/contract/keeper-protocol.ts';
+import type { bundleOf } from './bundle.ts';
 import type { CellNote } from './cell-note.ts';
-import { unmountAll } from './cell-mounts.ts';
+import { type CellMounts, freePlaces } from './cell-mounts.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { DeviceFolders } from './device-folders.ts';
 import type { Ids } from './ids.ts';
 import type { Runtime } from './runtimes.ts';
+import { readBundle, type ToldBundle, writeBundle } from './told-bundle.ts';
 
 const heldSaid = 2048;
 const killMs = 10_000;
@@ -37,9 +38,12 @@ export class KeptCell {
   #said = '';
   #over: Promise<unknown> | undefined;
   #endedAt: number | undefined;
+  #bundle: ToldBundle | undefined;
   #removal: Promise<boolean> | undefined;
-  /** Its mounts are being made: they must not come after its removal. */
+  /** Its folder is being filled: nothing may come into it after its removal. */
   preparing: Promise<unknown> = Promise.resolve();
+  /** What its runtime finds mounted, until it has been started. */
+  mounts: CellMounts | undefined;
   /** Its devices, if this process leased them. */
   devices: string | undefined;
   readonly #isFound: boolean;
@@ -69,16 +73,17 @@ export class KeptCell {
   }
 
   /** The runtime gets the connection as the cell's stdin and stdout, and this process lets go of it. */
-  start(socket: Socket): void {
-    const [program, ...before] = this.#runtime.argv;
+  start(socket: Socket, { open, words: around }: CellMounts): void {
+    const [program, ...before] = [...around, ...this.#runtime.argv] as [string, ...string[]];
     const words = ['--bundle', this.folder, '--pid-file', this.#file('pid'), this.note.cell];
     // Kept after its end, because its cgroup has the kernel's account.
     const keep = this.#runtime.name === 'runsc' ? [] : ['--keep'];
     const child = spawn(program, [...before, 'run', ...keep, ...words], {
       cwd: this.folder,
       env: { PATH: process.env['PATH'] ?? '' },
-      stdio: [socket, socket, 'pipe'],
+      stdio: [socket, socket, 'pipe', ...open],
     });
+    this.#closeMounts();
     socket.destroy();
     this.#child = child;
     child.stderr?.on('data', (bytes: Buffer) => {
@@ -127,8 +132,13 @@ export class KeptCell {
     throw new HotcellError('cell_failed', `The runtime did not name the first process of the cell ${this.note.cell}.`);
   }
 
-  bundleDigest(): Digest {
-    return sha256(readFileSync(this.#file('config.json')));
+  /** Nobody changes it once it is written. */
+  get bundle(): ToldBundle {
+    return (this.#bundle ??= readBundle(this.#file('config.json')));
+  }
+
+  tell(bundle: ReturnType<typeof bundleOf>): void {
+    this.#bundle = writeBundle(this.#file('config.json'), bundle);
   }
 
   async kill(): Promise<void> {
@@ -157,7 +167,8 @@ export class KeptCell {
       this.#child?.kill('SIGKILL');
     }
     await this.#forget();
-    if (!(await unmountAll(this.folder, this.note.inputs))) return false;
+    this.#closeMounts();
+    if (!(await freePlaces(this.folder, this.note.inputs))) return false;
     if (!cgroups.remove(this.cgroup)) return false;
     rmSync(this.folder, { recursive: true, force: true });
     // Last: a lease that is given back while anything of the cell is left could be another cell's by the next try.
@@ -165,6 +176,12 @@ export class KeptCell {
     if (this.devices !== undefined) devices.giveBack(this.devices);
     this.devices = undefined;
     return true;
+  }
+
+  /** The runtime has its own copies, or there will be none. */
+  #closeMounts(): void {
+    for (const fd of this.mounts?.open ?? []) closeSync(fd);
+    this.mounts = undefined;
   }
 
   /** What the runtime keeps about it. runsc forgets a cell that ended by itself; it alone knows what else it left. */

@@ -1,23 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { KeeperAnswer } from '@hotcell/contract/keeper-protocol.ts';
-import { join } from 'node:path';
-import { z } from 'zod';
 import type { Cgroups } from './cgroups.ts';
 import type { DiskBounds } from './disks.ts';
 import type { KeptCell } from './kept-cell.ts';
 import { type HostView, hostDifferences } from './outside-differences.ts';
-
-const Bundle = z.looseObject({
-  linux: z.looseObject({
-    resources: z.looseObject({
-      memory: z.object({ limit: z.number() }),
-      cpu: z.object({ quota: z.number(), period: z.number() }),
-      pids: z.object({ limit: z.number() }),
-    }),
-  }),
-  mounts: z.array(z.looseObject({ destination: z.string(), options: z.array(z.string()) })),
-});
 
 const namespaces = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user', 'uts'] as const;
 
@@ -48,7 +34,6 @@ export async function lookFromOutside(
     said.map((name) => [name, (lines.get(name) ?? 'untold').trim().replaceAll('\t', ' ')]),
   );
   const ownNamespaces = namespaces.filter((kind) => namespaceOf(pid, kind) !== namespaceOf(1, kind));
-  const bundle = parseJsonAs(Bundle, readFileSync(join(cell.folder, 'config.json'), 'utf8'), 'a bundle', 'internal');
   const view: HostView = {
     runtime: cell.note.runtime,
     base: cell.note.base,
@@ -58,14 +43,14 @@ export async function lookFromOutside(
     cgroup: cgroups.values(cell.cgroup),
     mounts: mountsOf(pid),
     disks,
-    asked: { ...bundle.linux.resources, mounts: bundle.mounts },
+    asked: cell.bundle.asked,
   };
   return {
     facts: {
       maker: 'keeper',
       runtime: `${cell.runtime.name} ${cell.runtime.version}`,
       image: cell.note.image,
-      bundle: cell.bundleDigest(),
+      bundle: cell.bundle.digest,
       ...status,
       ownNamespaces: [...ownNamespaces],
       userNamespace: cell.note.base !== null,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -48,16 +48,12 @@ const request = (more: Partial<MakeCell> = {}): MakeCell => ({
 });
 const unknown = `sha256:${'0'.repeat(64)}`;
 
-/** The ids that are leased on this host for cells of keepers. */
-const leases = () => {
+/** Whether ids of this host are leased for this cell; other keepers of the host lease theirs meanwhile. */
+function isLeased(cell: string): boolean {
   for (const place of ['/sys/fs/cgroup/pids/hotcell-ids', '/sys/fs/cgroup/hotcell-ids'])
-    try {
-      return readdirSync(place, { withFileTypes: true }).filter((one) => one.isDirectory()).length;
-    } catch {
-      // The other version of cgroups.
-    }
+    if (existsSync(place)) return readdirSync(place).some((number) => existsSync(join(place, number, cell)));
   throw new Error('no ids are leased anywhere');
-};
+}
 
 async function nothingIsLeft(): Promise<void> {
   assert.deepEqual(await made.keptBy.door.ask({ ask: 'list' }), []);
@@ -145,20 +141,22 @@ test('no limit may be above its ceiling or below its floor, whatever a policy sa
 
 for (const [what, { more, code }] of Object.entries(refused))
   test(`${what} makes no cell, and leaves nothing`, async () => {
-    const before = leases();
-    await assert.rejects(made.keptBy.door.make(request(more())), (error: Error & { code?: string }) => {
+    const order = request(more());
+    await assert.rejects(made.keptBy.door.make(order), (error: Error & { code?: string }) => {
       assert.equal(error.code, code, error.message);
       return true;
     });
     await nothingIsLeft();
-    assert.equal(leases(), before);
+    assert.equal(isLeased(order.cell), false);
   });
 
 test('the same request without the forbidden part makes a cell', async () => {
   const order = request({ inputs: [{ from: ['trees', 'one'], target: '/inputs' }] });
   const { socket } = await made.keptBy.door.make(order);
+  assert.equal(isLeased(order.cell), true);
   socket.destroy();
   assert.deepEqual(await made.keptBy.door.ask({ ask: 'remove', cell: order.cell }), { isGone: true });
+  assert.equal(isLeased(order.cell), false);
   await nothingIsLeft();
 });
 

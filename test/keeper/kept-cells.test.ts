@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { maskedPaths } from '@hotcell/contract/cell-shape.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -114,6 +115,32 @@ for (const [way, { env, users }] of Object.entries(ways))
         )) {
           if (event.type !== 'log') continue;
           assert.deepEqual(ends(await follow(second, python(lock))), [0]);
+          break;
+        }
+      } finally {
+        await Promise.all([first.destroy(), second.destroy()]);
+      }
+    });
+
+    test('share no mask: what one cell locks of all that is covered in /proc and /sys is free in another', async () => {
+      const lockAll = `
+import fcntl, os
+held, taken = [], []
+for path in ${JSON.stringify(maskedPaths)}:
+    try: held.append(os.open(path, os.O_RDONLY))
+    except OSError: continue
+    try: fcntl.flock(held[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError: taken.append(path)
+print(f"{len(held) > 5} {taken}", flush=True)
+`;
+      const [first, second] = [await made.cells.open(made.plan('runc')), await made.cells.open(made.plan('runc'))];
+      try {
+        for await (const event of first.run(python(`${lockAll}\nimport time; time.sleep(600)`))) {
+          if (event.type !== 'log') continue;
+          const [own, others] = [Buffer.from(event.bytes).toString(), (await follow(second, python(lockAll))).logs[0]];
+          // Its own files are one device, so that all but the first are taken already in the cell itself.
+          assert.match(own, /^True \[.+\]/);
+          assert.equal(others, own);
           break;
         }
       } finally {
