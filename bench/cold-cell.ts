@@ -1,6 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Digest, hexOf } from '@hotcell/contract/digest.ts';
+import { z } from 'zod';
 import { engineSocket, openBed } from '../test/support/bed.ts';
 import { openKeptCells, openTestCells, runIn, type TestCells } from '../test/support/cells.ts';
+import type { OwnKeeper } from '../test/support/own-keeper.ts';
 import { jobOf, type Runtime, runtimes, took } from './support/cells.ts';
+import { cpuOf } from './support/process-account.ts';
 import { type Bench, median } from './support/row.ts';
 import { sameOptions } from './support/same-options.ts';
 
@@ -37,6 +43,33 @@ async function life({ cells, plan }: TestCells, runtime: Runtime): Promise<void>
   if (told.logs[0] !== 'hello\n') throw new Error(`the cell said ${JSON.stringify(told.logs)}`);
 }
 
+const Bare = z.object({ times: z.array(z.number()), cpu: z.number() });
+
+/** The same beside nothing but `crun run` of a cell's own bundle: in milliseconds, and in processor time. */
+async function besideBare(
+  made: TestCells & { keptBy: OwnKeeper },
+  { target, rounds, parallel }: { target: Bench['target']; rounds: number; parallel: number },
+): Promise<void> {
+  const plan = made.plan('runc');
+  const cell = await made.cells.open(plan);
+  const bundle = `/keeper/cells/${cell.id}`;
+  const words = [bundle, `/keeper/roots/${hexOf(Digest.parse(plan.image.digest))}/root`, `/${made.keptBy.cgroup()}`];
+  const code = readFileSync(join(import.meta.dirname, 'support/bare-runtime.process.ts'), 'utf8');
+  const said = await made.keptBy.evaluate(code, ...words, String(rounds), String(parallel), ...command);
+  const bare = Bare.parse(JSON.parse(said));
+  await cell.destroy();
+  const pids = [process.pid, await made.keptBy.pid()];
+  const spent = () => pids.reduce((sum, pid) => sum + cpuOf(pid), 0);
+  const before = spent();
+  const times: number[] = [];
+  for (let n = 0; n < rounds; n++)
+    times.push((await took(() => Promise.all(Array.from({ length: parallel }, () => life(made, 'runc'))))) / parallel);
+  const cpu = (spent() - before) / (rounds * parallel);
+  const figure = { unit: 'ms', target: 2.5 };
+  target({ name: `cold-cell/beside-crun-${parallel}`, value: median(times), baseline: median(bare.times), ...figure });
+  target({ name: `cold-cell/beside-crun-${parallel}-cpu`, value: cpu, baseline: bare.cpu, ...figure });
+}
+
 /**
  * The whole life of a cell, from the engine and from the keeper. Baseline: engine calls alone, for a container with the
  * same options except the network.
@@ -71,6 +104,7 @@ export async function bench({ target, quick }: Bench): Promise<void> {
           baseline: median(figures.bare),
           target: targets[way][runtime],
         });
+      if (runtime === 'runc') await besideBare(keeper, { target, rounds: quick ? 5 : 20, parallel });
     }
   }
 }

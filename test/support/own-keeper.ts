@@ -16,6 +16,10 @@ import { until } from './until.ts';
 export interface OwnKeeper extends AsyncDisposable {
   socket: string;
   door: KeeperDoor;
+  /** Its process on the host. */
+  pid(): Promise<number>;
+  /** Runs a program in its container, with its rights and mounts. */
+  evaluate(code: string, ...words: string[]): Promise<string>;
   /** Its own folder on the host. */
   folder: string;
   /** Its place above all its cells, below the mount of a hierarchy. */
@@ -48,7 +52,6 @@ export async function openOwnKeeper(
     HOTCELL_KEEPER_MEMORY_BYTES: String(8 * 1024 ** 3),
     ...env,
   };
-  const runsc = (await must(['sh', '-c', 'readlink -f "$(command -v runsc)"'])).trim();
   const place = [
     ...keeperRights(bed.installation.id),
     ...Object.entries(settings).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
@@ -58,7 +61,6 @@ export async function openOwnKeeper(
       `${run}:/run/hotcell`,
       `${staging}:/staging:ro`,
       '/sys/fs/cgroup:/sys/fs/cgroup',
-      `${runsc}:/usr/local/bin/runsc:ro`,
       // This checkout's, so that a change to them is tested without a new image.
       ...['contract', 'keeper'].map((room) => `${join(checkout, room)}:/app/${room}:ro`),
     ].flatMap((volume) => ['--volume', volume]),
@@ -83,6 +85,9 @@ export async function openOwnKeeper(
   return {
     socket,
     door,
+    pid: async () => Number(await must(['docker', 'inspect', '--format', '{{.State.Pid}}', name])),
+    evaluate: (code, ...words) =>
+      must(['docker', 'exec', name, 'node', '--input-type=module-typescript', '--eval', code, '--', ...words]),
     folder,
     cgroup: () => join('hotcell', installation, readFileSync(join(folder, 'name'), 'utf8')),
     kill: async () => void (await must(['docker', 'kill', name])),

@@ -29,6 +29,9 @@ const python = (code: string) => ({
   spec: { ...real.spec, blocks: [{ language: 'python', code }] },
   queue: real.queue,
 });
+/** Both workers see the cells of one engine; a keeper is its worker's own. */
+const byEngine = { HOTCELL_CELLS: 'engine' };
+
 /** What is left in the engine. A keeper's cells are looked for at the end of all tests, by their cgroups. */
 const cells = async () => {
   const filters = ['--filter', `label=hotcell.installation=${house.id}`, '--filter', 'label=hotcell.role=cell'];
@@ -54,12 +57,12 @@ test('a worker process runs code in a sealed cell and commits the result', async
 });
 
 test('a killed worker’s cell ends, and another worker takes its run', async () => {
-  await using killed = await spawnWorker(bed, house, 'killed');
+  await using killed = await spawnWorker(bed, house, 'killed', byEngine);
   const { run } = await house.submit('', python('import time; print("begun", flush=True); time.sleep(600)'));
   assert.equal(await running(house, run), 'killed');
   killed.kill('SIGKILL');
   await killed.ended;
-  await using rescuer = await spawnWorker(bed, house, 'rescuer');
+  await using rescuer = await spawnWorker(bed, house, 'rescuer', byEngine);
   assert.equal(await running(house, run, 2), 'rescuer');
   await cancelRun(house.producer, { tenant: house.tenant, run, by: 'anna', reason: 'enough' });
   const result = await resultOf(house, run, 120_000);
