@@ -1,9 +1,11 @@
-import { formatBytes } from '@hotcell/contract/format.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { counted, formatBytes } from '@hotcell/contract/format.ts';
 import { imageNames } from '@hotcell/setup/images/catalogue.ts';
-import { type OwnImageRequest, deriveImage, remarks } from '@hotcell/setup/images/derive.ts';
+import { type OwnImageRequest, deriveImage, newName, remarks } from '@hotcell/setup/images/derive.ts';
 import { ensureImages } from '@hotcell/setup/images/ensure-images.ts';
 import { earlierRoots, listImages, type ListedImage } from '@hotcell/setup/images/list-images.ts';
 import type { InstalledRoot } from '@hotcell/setup/images/installed-roots.ts';
+import { importImage } from '@hotcell/setup/keeper/import-image.ts';
 import { ensureRoots } from '@hotcell/setup/keeper/roots.ts';
 import { lockedImages } from '@hotcell/setup/images/images-lock-file.ts';
 import { holdImage } from '@hotcell/setup/services/images.ts';
@@ -35,6 +37,17 @@ export function define(command: Command): void {
   build.action(async (name: string | undefined, options: BuildOptions) => {
     interruptible(['./hotcell', ...process.argv.slice(2)].join(' '));
     await (name === undefined ? buildShipped(build, options) : buildOwn(build, askedFor(build, name, options)));
+  });
+
+  const load = subcommand(command, 'import', 'import an image from an archive, without the engine', [
+    'image import geo.tar --name geo',
+    'docker save geo:1 -o geo.tar && ./hotcell image import geo.tar --name geo',
+  ])
+    .argument('<file>', 'what `docker save` writes, or an OCI layout as a tar archive (skopeo, buildah)')
+    .requiredOption('--name <name>', 'the name that policies give it');
+  load.action(async (file: string, { name }: { name: string }) => {
+    interruptible(['./hotcell', ...process.argv.slice(2)].join(' '));
+    await importOne(load, file, newName(name));
   });
 
   const ls = subcommand(command, 'ls', 'list the images of this installation; --json lists every package', [
@@ -74,6 +87,21 @@ async function buildShipped(command: Command, options: BuildOptions): Promise<vo
   }
 }
 
+async function importOne(command: Command, file: string, name: string): Promise<void> {
+  const globals = globalsOf(command);
+  const installation = await findInstallation(process.env);
+  if (installation?.cells !== 'keeper')
+    throw new HotcellError(
+      'invalid',
+      'An imported image is for the cells of a keeper, and the engine makes the cells here. Use `docker load`, and `./hotcell image build NAME --dockerfile FILE`.',
+    );
+  const { entries, ...image } = await importImage(installation.home, { file, name }, progressFor(globals));
+  const policy = `images: [python, ${name}]`;
+  if (globals.json) return printJson({ name, ...image, entries, policy });
+  process.stdout.write(`${name}  ${image.digest}  ${counted(entries, 'file')}\n`);
+  process.stdout.write(`To let runs use it, name it in a policy, for example:\n  ${policy}\n`);
+}
+
 async function buildOwn(command: Command, asked: OwnImageRequest): Promise<void> {
   const globals = globalsOf(command);
   const installation = await findInstallation(process.env);
@@ -95,6 +123,7 @@ const earlierLine = ({ image, usedAt }: InstalledRoot) => `  ${image}  last used
 function row({ name, kind, digest, from, present, report, root }: ListedImage): string[] {
   const packages = report ? String(report.packages.length) : '?';
   const size = report ? formatBytes(report.bytes) : '?';
-  const state = `${present ? 'built' : 'missing: run ./hotcell image build'}${root ? ', unpacked' : ''}`;
+  const there = present ? 'built' : report || !root ? 'missing: run ./hotcell image build' : 'imported';
+  const state = `${there}${root ? ', unpacked' : ''}`;
   return [name, kind, packages, size, from?.name ?? '', digest.slice(0, 19), state];
 }

@@ -70,7 +70,7 @@ export async function deriveImage(
   });
 }
 
-function newName(asked: string): string {
+export function newName(asked: string): string {
   const name = parseAs(ImageName, asked, `the image name ${JSON.stringify(asked)}`);
   if (!isShipped(name)) return name;
   throw new HotcellError('invalid', `Hotcell ships an image named ${name}. Choose another name for yours.`);

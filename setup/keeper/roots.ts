@@ -7,7 +7,7 @@ import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
-import { must } from '../command.ts';
+import { command, must } from '../command.ts';
 import { volumesOf } from '../images/image-engine.ts';
 import type { SetupProgress } from '../progress.ts';
 import { placesIn } from '../settings/installation.ts';
@@ -15,7 +15,7 @@ import { placesIn } from '../settings/installation.ts';
 const Env = z.array(z.string()).nullable();
 
 /** What may not be in the container that unpacks: it writes as root into the folder of roots, and does nothing else. */
-const sealed = [
+export const sealedUnpacking = [
   '--rm',
   '--interactive',
   '--network=none',
@@ -57,15 +57,13 @@ export async function collectRoots(
   const told = { folder: '/roots', cells: '/cells', locked: Object.values(images).map(({ digest }) => digest) };
   const volumes = ['--volume', `${keeperRoots}:/roots`, '--volume', `${cells}:/cells:ro`];
   const program = ['keeper/collect-roots-main.ts', JSON.stringify(told)];
-  await must(['docker', 'run', ...sealed, ...volumes, keeperImage, ...program]);
+  await must(['docker', 'run', ...sealedUnpacking, ...volumes, keeperImage, ...program]);
 }
 
 async function unpack(folder: string, keeperImage: string, image: Digest): Promise<void> {
-  const env = parseJsonAs(
-    Env,
-    await must(['docker', 'image', 'inspect', '--format', '{{json .Config.Env}}', image]),
-    'its variables',
-  );
+  const inspected = await command(['docker', 'image', 'inspect', '--format', '{{json .Config.Env}}', image]);
+  if (inspected.code !== 0) throw notThere(image);
+  const env = parseJsonAs(Env, inspected.stdout, 'its variables');
   const told = JSON.stringify({ folder: '/roots', image, env, volumes: await volumesOf(image) });
   const labels = ['--label', 'hotcell.managed=1', '--label', 'hotcell.role=build'] as const;
   // The image need not have this program: the container never starts.
@@ -74,12 +72,18 @@ async function unpack(folder: string, keeperImage: string, image: Digest): Promi
     const program = ['keeper/install-root-main.ts', told];
     await piped(
       ['docker', 'export', container],
-      ['docker', 'run', ...sealed, '--volume', `${folder}:/roots`, keeperImage, ...program],
+      ['docker', 'run', ...sealedUnpacking, '--volume', `${folder}:/roots`, keeperImage, ...program],
     );
   } finally {
     await must(['docker', 'rm', '--force', container]);
   }
 }
+
+const notThere = (image: Digest) =>
+  new HotcellError(
+    'image_missing',
+    `The image ${image} is in the lock, but neither unpacked nor in the engine. Build it again, or import it with \`./hotcell image import\`.`,
+  );
 
 /** One program's output as the other's input. */
 async function piped(from: readonly [string, ...string[]], to: readonly [string, ...string[]]): Promise<void> {
