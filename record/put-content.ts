@@ -1,6 +1,6 @@
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { checkedBytes } from './checked-bytes.ts';
+import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
 import { recordKeys } from './layout.ts';
 import type { Contents } from './contents.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';

@@ -8,7 +8,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import { committedAttempt, type Result } from '@hotcell/contract/result.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from './buckets.ts';
-import { checkedBytes } from './checked-bytes.ts';
+import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
 import { type AttemptPlace, recordKeys, workKeys } from './layout.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
 import { objects } from './objects.ts';

@@ -23,5 +23,5 @@ export function asksApi<A extends unknown[]>(command: Command, act: (at: AtHand,
 
 /** A client needs only an address and a key: no credentials of the store, the queue or the engine. */
 export async function openClient(globals: Globals, env: NodeJS.ProcessEnv = process.env): Promise<Hotcell> {
-  return new Hotcell({ ...(await addressAndKey(globals.url, env)), tenant: globals.tenant });
+  return new Hotcell({ ...(await addressAndKey(globals.url, env)), tenant: globals.tenant, patient: false });
 }

@@ -13,7 +13,7 @@ import { tamperWith } from './demo/demo-tamper.ts';
 import { examples, globalsOf, printJson, subcommand } from './globals.ts';
 import { LogPrinter } from './log-printer.ts';
 import { writeReport } from './report/write-report.ts';
-import { saveOutputs } from './save.ts';
+import { saveOutputs } from '@hotcell/client/save-outputs.ts';
 import { reporterFor } from './reporter.ts';
 import { verifyHere } from './verify-here.ts';
 import { interruptible, progressFor } from './working.ts';

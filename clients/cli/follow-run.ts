@@ -5,7 +5,8 @@ import { type Interrupts, secondWithinMs } from './interrupt.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { LogPrinter } from './log-printer.ts';
 import type { Reporter } from './reporter.ts';
-import { savedIn, saveOutputs } from './save.ts';
+import { savedIn } from './saved-in.ts';
+import { saveOutputs } from '@hotcell/client/save-outputs.ts';
 
 /** From here on, the first Ctrl-C detaches from the run, and a second one cancels it. */
 export function detachable(run: Run, { reporter, interrupts }: Omit<Following, 'globals'>): void {

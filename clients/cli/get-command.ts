@@ -8,7 +8,8 @@ import { asksApi } from './client.ts';
 import { printRows } from './columns.ts';
 import { examples, printJson } from './globals.ts';
 import { aRun, runNamed } from './run-ref.ts';
-import { checked, savedIn, saveOutputs } from './save.ts';
+import { savedIn } from './saved-in.ts';
+import { checked, saveOutputs } from '@hotcell/client/save-outputs.ts';
 
 export function define(command: Command): void {
   command

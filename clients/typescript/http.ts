@@ -9,6 +9,8 @@ export interface ClientSettings {
   apiKey?: string | undefined;
   /** Acts for another tenant than the key's. Only the operator may. */
   tenant?: string | undefined;
+  /** Sends a submission again for up to two minutes when no answer comes. Default: true. */
+  patient?: boolean | undefined;
 }
 
 /** Sends requests with a key. */

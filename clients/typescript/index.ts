@@ -1,4 +1,6 @@
 import { Batches } from './batches-client.ts';
+import type { PolicyView } from '@hotcell/contract/api/policies.ts';
+import type { JsonAnswer } from '@hotcell/contract/api/route.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import type { RunView, ShownResult } from '@hotcell/contract/api/runs.ts';
 import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
@@ -7,17 +9,19 @@ import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Call } from '@hotcell/contract/api/call.ts';
 import { type ClientSettings, Http } from './http.ts';
 import { Run } from './run-handle.ts';
+import { check, RunFailed } from './run-failed.ts';
 import { Schedules } from './schedules-client.ts';
 import { Workflows } from './workflows-client.ts';
+import { type Input, type JobRequest, submitJob } from './submission.ts';
 import type { UploadOptions } from './upload.ts';
 
 export interface SubmitOptions {
-  /** The same key and the same request again give the same run. */
+  /** The same key and the same request again give the same run. Default: a new one. */
   idempotencyKey?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-export interface CodeOptions extends Omit<RunRequest, 'blocks'>, SubmitOptions {
+export interface CodeOptions extends Omit<JobRequest, 'blocks'>, SubmitOptions {
   /** Default: python. */
   language?: string | undefined;
 }
@@ -28,6 +32,13 @@ export interface CodeOptions extends Omit<RunRequest, 'blocks'>, SubmitOptions {
  * console.log(result.outcome, result.stdout);
  */
 export class Hotcell extends Http {
+  readonly #patient: boolean;
+
+  constructor(settings: ClientSettings = {}) {
+    super(settings);
+    this.#patient = settings.patient ?? true;
+  }
+
   /** Runs that repeat. */
   readonly schedules: Schedules = new Schedules(this);
   /** One request over many items. */
@@ -43,9 +54,8 @@ export class Hotcell extends Http {
   }
 
   /** Returns as soon as the run is accepted: from then on it ends in exactly one result. */
-  async submit(request: RunRequest, { idempotencyKey, signal }: SubmitOptions = {}): Promise<Run> {
-    const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    const { run, ...told } = await this.call(routes.submitRun, { json: request, headers, signal });
+  async submit(request: JobRequest, options: SubmitOptions = {}): Promise<Run> {
+    const { run, ...told } = await submitJob(this, request, { ...options, patient: this.#patient });
     return new Run(this, run, { warnings: told.warnings, receipt: 'receipt' in told ? told.receipt : undefined });
   }
 
@@ -63,8 +73,23 @@ export class Hotcell extends Http {
     return await this.call(routes.listRuns, { query });
   }
 
-  /** Freezes a local folder or file. Its id or name can then be an input of runs. */
+  /** The policies that a run can name. */
+  async policies(): Promise<JsonAnswer<typeof routes.listPolicies>> {
+    return await this.call(routes.listPolicies, {});
+  }
+
+  /** One policy, merged and resolved. */
+  async policy(name: string): Promise<PolicyView> {
+    return await this.call(routes.getPolicy, { params: { policy: name } });
+  }
+
+  /** Freezes a local folder or file, `s3://bucket/prefix` or `RUN:outputs`. Its id or name is then an input of runs. */
   async snapshot(source: string, options: UploadOptions = {}): Promise<CreatedSnapshot> {
+    const { name, signal } = options;
+    if (/^s3:\/\/|^[0-9a-f-]{36}:outputs$/.test(source)) {
+      const json = { source, ...(name !== undefined && { name }) };
+      return await this.call(routes.createSnapshot, { json, signal });
+    }
     // Most programs upload nothing and start faster without this module.
     const { uploadSnapshot } = await import('./upload.ts');
     return await uploadSnapshot(this, source, options);
@@ -72,4 +97,14 @@ export class Hotcell extends Http {
 }
 
 /** @public What users of the SDK name. */
-export { type ClientSettings, HotcellError, type ShownResult as Result, routes, type Run, type RunRequest };
+export {
+  check,
+  type ClientSettings,
+  HotcellError,
+  type Input,
+  type ShownResult as Result,
+  routes,
+  type Run,
+  RunFailed,
+  type RunRequest,
+};

@@ -40,6 +40,15 @@ export class Run {
     this.receipt = receipt;
   }
 
+  /** Names its outputs, as an input of other runs. */
+  get asInput(): string {
+    return `${this.id}:outputs`;
+  }
+
+  async isFinished(): Promise<boolean> {
+    return isFinished(await this.show());
+  }
+
   async show(): Promise<RunView> {
     return await this.#http.call(routes.getRun, { params: { run: this.id } });
   }
@@ -108,6 +117,26 @@ export class Run {
   /** Opens one output. A caller that keeps the bytes compares them with the file's `sha256`. */
   async output(path: string, signal?: AbortSignal): Promise<Response> {
     return await this.#http.open(routes.getOutput, { params: { run: this.id, path }, signal });
+  }
+
+  /** The bytes of one output; an error if they are not those of the result. */
+  async bytes(path: string, signal?: AbortSignal): Promise<Buffer> {
+    const { files } = await this.outputs();
+    const file = files.find((one) => one.path === path);
+    if (!file) throw new HotcellError('not_found', `Run ${this.id} has no output ${path}.`);
+    const { checked } = await import('./save-outputs.ts');
+    return Buffer.concat(await Array.fromAsync(checked(this, file, signal)));
+  }
+
+  /** Saves its outputs at their own paths under a folder, every byte checked. Writes nothing outside it. */
+  async save(
+    folder: string,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<Result['outputs']['files']> {
+    const { files } = await this.outputs();
+    const { saveOutputs } = await import('./save-outputs.ts');
+    await saveOutputs(this, files, folder, { signal });
+    return files;
   }
 
   /** Resumes a broken stream behind the last row that arrived: nothing comes twice, nothing is missing. */

@@ -4,7 +4,7 @@ import { octets } from '@hotcell/contract/api/route.ts';
 import { hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { OutputFile, Result } from '@hotcell/contract/result.ts';
-import { checkedBytes } from '@hotcell/record/checked-bytes.ts';
+import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
 import { openContent } from '@hotcell/record/put-content.ts';
 import type { Producer } from '../producer.ts';
 import { runIdOf, viewOf } from '../view-run.ts';

@@ -27,7 +27,8 @@ after(async () => {
 });
 
 const program = `
-import { Hotcell, HotcellError, type Result, routes } from '@hotcell/client';
+import { pathToFileURL } from 'node:url';
+import { check, Hotcell, HotcellError, type Result, routes, RunFailed } from '@hotcell/client';
 
 const hotcell = new Hotcell();
 const { id } = await hotcell.snapshot('data', { name: 'words' });
@@ -38,6 +39,13 @@ await run.result({ signal: AbortSignal.timeout(60_000) });
 let log = '';
 for await (const row of run.logs()) log += row.text ?? '';
 const { files } = await run.outputs();
+const bytes = (await run.bytes('out.txt')).toString();
+const saved = await run.save('saved');
+const inputs = { before: run, local: pathToFileURL('data'), named: 'words' };
+const later = check(await hotcell.run('print hello', { language: 'sh', inputs }));
+const failure: unknown = await hotcell.run('exit 3', { language: 'sh' }).then(check, String).catch((thrown) => thrown);
+const { policies } = await hotcell.policies();
+const frozen = await hotcell.snapshot(run.asInput);
 
 const waiting = await hotcell.submit({ blocks: [{ language: 'sh', code: 'hold' }] });
 await waiting.cancel('not needed');
@@ -56,6 +64,13 @@ process.stdout.write(
     name: names[0]?.name,
     log,
     outputs: files.length,
+    bytes,
+    saved: saved.map(({ path }) => path),
+    inputs: later.inputs.length,
+    failed: failure instanceof RunFailed && failure.result.exitCode,
+    policy: (await hotcell.policy(policies[0]?.name ?? '')).name === policies[0]?.name,
+    frozen: frozen.files,
+    finished: await run.isFinished(),
     cancelled,
     listed: runs.some((row) => row.run === waiting.id),
     refusal: { code, retryable, named: requestId !== undefined, reasons: issues.length },
@@ -83,6 +98,13 @@ test('the packed SDK installs into an empty project, where a strict program comp
     name: 'words',
     log: 'hello\n',
     outputs: 1,
+    bytes: 'hello',
+    saved: ['out.txt'],
+    inputs: 3,
+    failed: 3,
+    policy: true,
+    frozen: 1,
+    finished: true,
     cancelled: 'cancelled',
     listed: true,
     refusal: { code: 'policy_refused', retryable: false, named: true, reasons: 1 },

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
-import { saveOutputs } from '@hotcell/cli/save.ts';
+import { saveOutputs } from '@hotcell/client/save-outputs.ts';
 import type { Run } from '@hotcell/client/index.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';

@@ -7,7 +7,7 @@ import type { Result } from '@hotcell/contract/result.ts';
 import type { Hotcell, Run } from '@hotcell/client/index.ts';
 import { z } from 'zod';
 import { helperLabel } from '../run-ref.ts';
-import { checked } from '../save.ts';
+import { checked } from '@hotcell/client/save-outputs.ts';
 
 const Table = z.strictObject({
   rows: z.number().int().min(0),

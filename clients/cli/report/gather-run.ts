@@ -4,7 +4,7 @@ import { formatBytes } from '@hotcell/contract/format.ts';
 import type { OutputFile, Result } from '@hotcell/contract/result.ts';
 import type { Hotcell, Run } from '@hotcell/client/index.ts';
 import project from '../../../package.json' with { type: 'json' };
-import { checked } from '../save.ts';
+import { checked } from '@hotcell/client/save-outputs.ts';
 import type { ReportedRun, ShownOutput } from './reported-run.ts';
 import { readOutput } from './shown-output.ts';
 

@@ -3,11 +3,10 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { counted } from '@hotcell/contract/format.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
-import { checkedBytes } from '@hotcell/record/checked-bytes.ts';
-import type { Run } from '@hotcell/client/index.ts';
+import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
+import type { Run } from './run-handle.ts';
 
 const atOnce = 4;
 
@@ -24,12 +23,6 @@ export async function saveOutputs(
     await saveOne(run, file, root, options.signal);
     options.saved?.(file);
   });
-}
-
-/** What a person is told of it. */
-export function savedIn(folder: string, files: number): string {
-  if (files === 0) return `${folder} stays as it is: the run has 0 output files.`;
-  return `Saved ${counted(files, 'file')} in ${folder}. Every byte matches the result.`;
 }
 
 async function saveOne(
@@ -76,7 +69,7 @@ async function placeOf(path: string, root: string): Promise<{ folder: string; ta
     if (!(await lstat(folder)).isDirectory())
       throw new HotcellError(
         'conflict',
-        `${folder} is a link or a file, not a folder. Remove it, or choose another folder with -o.`,
+        `${folder} is a link or a file, not a folder. Remove it, or choose another folder.`,
       );
   }
   return { folder, target: join(folder, last) };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Digest } from '@hotcell/contract/digest.ts';
+import type { Digest } from './digest.ts';
 
 /**
  * Passes on what comes, but for the last chunk until the digest of all is known: wrong bytes never arrive whole. `differs`

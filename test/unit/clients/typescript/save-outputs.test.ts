@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { saveOutputs } from '@hotcell/cli/save.ts';
+import { saveOutputs } from '@hotcell/client/save-outputs.ts';
 
 let folder: string;
 let out: string;
