@@ -9,7 +9,7 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import { batchesOf, readBatch } from '@hotcell/record/batch-records.ts';
-import { checkedBytes } from '@hotcell/record/checked-bytes.ts';
+import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
 import { cancelledRound, changeBatch, lastRound, nextRound, requireBatch } from '../batches/change-batch.ts';
 import { makeBatch } from '../batches/make-batch.ts';
 import { itemsOfPage, showBatch } from '../batches/show-batch.ts';

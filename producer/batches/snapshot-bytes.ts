@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { once } from 'node:events';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { checkedBytes } from '@hotcell/record/checked-bytes.ts';
+import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
 import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import type { Producer } from '../producer.ts';
 

@@ -2,7 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { fieldAt } from '@hotcell/contract/json-field.ts';
 import { taskName } from '@hotcell/contract/workflow-decide.ts';
 import { type Condition, workflowLimits } from '@hotcell/contract/workflow.ts';
-import { checkedBytes } from '@hotcell/record/checked-bytes.ts';
+import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
 import { openContent } from '@hotcell/record/put-content.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
 import type { Producer } from '../producer.ts';

@@ -17,8 +17,13 @@ test('runs, logs, waits and refusals are what the Python client says they are', 
 test('outputs, snapshots and DataFrames pass through the Python client unchanged', () =>
   house.passes('test_outputs.py'));
 
+test('schedules are made, shown, changed and removed from Python', () => house.passes('test_schedules.py'));
+
 test('what fails between a Python program and its result is repeated where that is safe, or named', () =>
   house.passes('test_failures.py'));
+
+test('a worker that is killed in the middle of a run costs the Python caller nothing but time', () =>
+  house.passesAndKills('test_killed_worker.py'));
 
 test('what a job leaves can’t redirect the caller’s key or flood the caller’s host', () =>
   house.passes('test_staying.py'));

@@ -13,3 +13,8 @@ test('a deep agent of LangChain works in a sealed sandbox', () => house.passes('
 
 test('an agent of the OpenAI Agents SDK runs its shell in sealed cells', () =>
   house.passes('integrations/test_openai_agents.py'));
+
+test('an AG2 agent runs its code in sealed cells', () => house.passes('integrations/test_ag2.py'));
+
+test('an agent of agent-framework runs its code in sealed cells', () =>
+  house.passes('integrations/test_agent_framework.py'));

@@ -17,6 +17,7 @@ interface JsonSchema {
 /** The answers that the Python client reads, by the file that has their models. */
 export const pythonAnswers: Readonly<Record<string, readonly string[]>> = {
   run_answers: ['AcceptedRun', 'RunPage', 'LogRow', 'Result', 'RunEvent', 'UnfinishedRun'],
+  schedule_answers: ['Schedule', 'SchedulePage', 'TickPage', 'AskedTick', 'Backfilling'],
   policy_answers: ['PolicyPage', 'PolicyView'],
   snapshot_answers: ['CreatedSnapshot', 'SnapshotDetail', 'Upload', 'Problem'],
 };
@@ -34,7 +35,10 @@ function header(body: string): string {
   return `${[title, imports.join('\n'), 'from hotcell.answer import Answer'].filter(Boolean).join('\n\n')}\n`;
 }
 
-const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const keywords = new Set(['from']);
+/** `Answer` finds the field of a word of Python's own without its underscore. */
+const snake = (name: string) =>
+  keywords.has(name) ? `${name}_` : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const pascal = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 const one = (name: string) => (name.endsWith('ies') ? `${name.slice(0, -3)}y` : name.replace(/s$/, ''));
 

@@ -15,6 +15,7 @@ const pinned = {
   autogen: join(tests, 'requirements.txt'),
   integrations: join(tests, 'integrations/requirements.txt'),
   evidence: join(tests, 'evidence/requirements.txt'),
+  airflow: join(tests, 'airflow/requirements.txt'),
 } as const;
 export type Pinned = keyof typeof pinned;
 
@@ -105,6 +106,6 @@ export async function pytest(
       `--basetemp=${join(cwd, 'tmp')}`,
       ...['-c', join(tests, 'pytest.ini'), ...files.map((file) => join(tests, file))],
     ],
-    { cwd, env: { PYTHONDONTWRITEBYTECODE: '1', TMPDIR: cwd, HOTCELL_HOME: undefined, ...env } },
+    { cwd, env: { PYTHONDONTWRITEBYTECODE: '1', TMPDIR: cwd, HOTCELL_HOME: undefined, AIRFLOW_HOME: cwd, ...env } },
   );
 }

@@ -17,6 +17,8 @@ export interface PythonHouse extends AsyncDisposable {
   env(): Promise<Record<string, string>>;
   /** Runs these files of test/python. */
   passes(...files: string[]): Promise<void>;
+  /** The same, where the test kills the worker: another one then takes its place. */
+  passesAndKills(...files: string[]): Promise<void>;
 }
 
 export async function openPythonHouse(set?: Pinned): Promise<PythonHouse> {
@@ -24,10 +26,11 @@ export async function openPythonHouse(set?: Pinned): Promise<PythonHouse> {
   const python = await pythonWithClient(bed, set);
   const house = await openHouse(bed);
   const producer = await startProducer(bed, house);
-  const worker = await spawnWorker(bed, house, 'one', { HOTCELL_QUEUES: 'runc' });
+  let worker = await spawnWorker(bed, house, 'one', { HOTCELL_QUEUES: 'runc' });
   const env = async () => ({
     HOTCELL_URL: producer.url,
     HOTCELL_API_KEY: await producer.key(),
+    TEST_WORKER: String(worker.process.pid),
     TEST_ADMIN_KEY: await producer.key('admin'),
     TEST_URL: producer.url,
     TEST_README: join(checkout, 'clients/python/README.md'),
@@ -40,13 +43,21 @@ export async function openPythonHouse(set?: Pinned): Promise<PythonHouse> {
     await house.store.put(house.store.record, recordKeys.cas(house.tenant, sha256(text)), text.toUpperCase());
     return snapshot;
   };
+  const passes = async (...files: string[]) => {
+    const { code, stdout, stderr } = await pytest(bed, python, files, await env());
+    assert.equal(code, 0, `${stdout.slice(-100_000)}\n${stderr}`);
+  };
   return {
     bed,
     python,
     env,
-    async passes(...files) {
-      const { code, stdout, stderr } = await pytest(bed, python, files, await env());
-      assert.equal(code, 0, `${stdout.slice(-100_000)}\n${stderr}`);
+    passes,
+    async passesAndKills(...files) {
+      const passing = passes(...files);
+      // A test that fails before it kills ends this wait, too.
+      await Promise.race([worker.ended, passing]);
+      worker = await spawnWorker(bed, house, 'two', { HOTCELL_QUEUES: 'runc' });
+      await passing;
     },
     async [Symbol.asyncDispose]() {
       await settle(house, producer);

@@ -48,7 +48,7 @@ def request_of(blocks: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) 
         if name == "files":
             request["files"] = [_bundled(path, content) for path, content in value.items()]
         elif name == "limits":
-            request["limits"] = {_camel(limit): amount for limit, amount in value.items()}
+            request["limits"] = {camel(limit): amount for limit, amount in value.items()}
         else:
             request[_renamed.get(name, name)] = value
     return request
@@ -66,6 +66,6 @@ def _bundled(path: str, content: FileContent) -> dict[str, str]:
     return {"path": path, "base64": base64.b64encode(data).decode()}
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)

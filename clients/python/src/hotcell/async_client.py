@@ -19,6 +19,7 @@ from hotcell.run_outputs import AsyncOutputs
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from hotcell.async_schedules import AsyncSchedules
     from hotcell.policy_answers import PolicyPage, PolicyView
     from hotcell.run_answers import LogRow, RunPage
     from hotcell.snapshot_answers import CreatedSnapshot
@@ -85,6 +86,13 @@ class AsyncHotcell:
     def run_by_id(self, run: str) -> AsyncRun:
         """A handle of a run that was submitted earlier, also by another client."""
         return AsyncRun(self.calls, run, [])
+
+    @property
+    def schedules(self) -> AsyncSchedules:
+        """Runs that repeat."""
+        from hotcell.async_schedules import AsyncSchedules
+
+        return AsyncSchedules(self.calls)
 
     async def runs(self, **query: Any) -> RunPage:
         """A page of runs, newest first: status, label (a list of "NAME=VALUE"), since, limit, cursor."""

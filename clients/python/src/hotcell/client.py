@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from hotcell.policy_answers import PolicyPage, PolicyView
     from hotcell.run_answers import LogRow, RunPage
+    from hotcell.schedules_client import Schedules
     from hotcell.snapshot_answers import CreatedSnapshot
 
 
@@ -86,6 +87,13 @@ class Hotcell:
     def run_by_id(self, run: str) -> Run:
         """A handle of a run that was submitted earlier, also by another client."""
         return Run(self.calls, run, [])
+
+    @property
+    def schedules(self) -> Schedules:
+        """Runs that repeat."""
+        from hotcell.schedules_client import Schedules
+
+        return Schedules(self.calls)
 
     def runs(self, **query: Any) -> RunPage:
         """A page of runs, newest first: status, label (a list of "NAME=VALUE"), since, limit, cursor."""

@@ -53,8 +53,18 @@ async def finish(
             elif kind == "status":
                 on_status(str(event.get("status")), str(event.get("reason") or ""))
             elif kind == "result":
-                return parsed(Result, json.dumps(event["result"]).encode()), log
+                record = parsed(Result, json.dumps(event["result"]).encode())
+                # What an attempt wrote that did not end the run is not in its log.
+                return record, log if len(record.attempts) <= 1 else await _committed_log(calls, run)
     raise AssertionError("a followed run ends in a result or an exception")
+
+
+async def _committed_log(calls: Calls, run: str) -> LogText:
+    log = LogText()
+    async with aclosing(log_rows(calls, run, follow=False)) as rows:
+        async for row in rows:
+            log.add(row)
+    return log
 
 
 async def log_rows(calls: Calls, run: str, *, after: int = -1, follow: bool = True) -> AsyncGenerator[LogRow, None]:

@@ -20,12 +20,18 @@ if TYPE_CHECKING:
 async def submit(calls: Calls, blocks: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> AcceptedRun:
     from hotcell.run_answers import AcceptedRun
 
-    request = request_of(blocks, options)
-    inputs = {name: await _input(calls, source) for name, source in (options.get("inputs") or {}).items()}
-    if inputs:
-        request["inputs"] = inputs
+    request = await request_with_inputs(calls, blocks, options)
     key = options.get("idempotency_key") or new_key()
     return await calls.read(AcceptedRun, posted("/v1/runs", request, {"idempotency-key": key}))
+
+
+async def request_with_inputs(
+    calls: Calls, blocks: Sequence[Mapping[str, Any]], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is local is frozen first."""
+    request = request_of(blocks, options)
+    inputs = {name: await _input(calls, source) for name, source in (options.get("inputs") or {}).items()}
+    return {**request, "inputs": inputs} if inputs else request
 
 
 async def _input(calls: Calls, source: Any) -> str:
