@@ -50,7 +50,7 @@ export const tamperings: readonly Tampering[] = [
     },
   },
   {
-    what: 'loosens the policy under which the run was judged',
+    what: 'changes the policy under which the run was judged',
     verdict: 'MODIFIED',
     file: 'policy.json',
     edit: async (folder) =>
