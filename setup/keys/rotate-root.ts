@@ -1,4 +1,4 @@
-import { readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -16,7 +16,7 @@ export async function rotateRoot(
   installation: Pick<Installation, 'home'>,
   sign: (root: SigningKey) => Promise<KeyList>,
 ): Promise<{ before: Digest; after: Digest; list: KeyList }> {
-  const { rootKey, trust } = placesIn(installation.home);
+  const { rootKey, trust, retiredRoots } = placesIn(installation.home);
   const before = await ownRoot(installation);
   if (!before)
     throw new HotcellError(
@@ -25,12 +25,17 @@ export async function rotateRoot(
     );
   const next = `${rootKey}.next`;
   const root = new SigningKey(await keptFile(next, 0o600, () => SigningKey.generate()), next);
-  await keptFile(join(trust, `root-${hexOf(root.fingerprint).slice(0, 16)}.pem`), 0o444, () => root.public.pem);
+  await keptFile(join(trust, pemName(root.fingerprint)), 0o444, () => root.public.pem);
   const list = await sign(root);
   await rename(next, rootKey);
+  // Kept, but not trusted: exports that were made before are verified by it.
+  await mkdir(retiredRoots, { recursive: true });
   for (const name of await readdir(trust)) {
     const path = join(trust, name);
-    if (name.endsWith('.pem') && (await rootIn(path)).fingerprint === before.fingerprint) await rm(path);
+    if (name.endsWith('.pem') && (await rootIn(path)).fingerprint === before.fingerprint)
+      await rename(path, join(retiredRoots, pemName(before.fingerprint)));
   }
   return { before: before.fingerprint, after: root.fingerprint, list };
 }
+
+const pemName = (fingerprint: Digest) => `root-${hexOf(fingerprint).slice(0, 16)}.pem`;

@@ -52,6 +52,8 @@ export const placesIn = (home: string) => ({
   imagesLock: join(home, 'images.lock'),
   keys: join(home, 'keys'),
   trust: join(home, 'keys', 'trust'),
+  /** Public keys of roots that another one replaced. */
+  retiredRoots: join(home, 'keys', 'retired'),
   /** Signs the list of signing keys. It may be kept on another machine. */
   rootKey: join(home, 'keys', 'root.pem'),
   trustedRoot: join(home, 'keys', 'trust', 'root.pem'),

@@ -21,7 +21,7 @@ import { placesIn } from '@hotcell/setup/settings/installation.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'hotcell-root-'));
 after(() => rmSync(home, { recursive: true, force: true }));
-const { trust, rootKey, trustedRoot } = placesIn(home);
+const { trust, rootKey, trustedRoot, retiredRoots } = placesIn(home);
 const old = new SigningKey(SigningKey.generate());
 const oldPem = SigningKey.generate();
 
@@ -45,6 +45,8 @@ test('another root takes the place of the old one, after it has signed the list;
   assert.equal(said.before, new SigningKey(oldPem).fingerprint);
   const trusted = (await trustedRoots({ home })).map(({ fingerprint }) => fingerprint);
   assert.deepEqual(trusted.toSorted(), [old.fingerprint, said.after].toSorted());
+  const kept = readdirSync(retiredRoots).map((name) => readFileSync(join(retiredRoots, name), 'utf8'));
+  assert.deepEqual(kept, [new SigningKey(oldPem).public.pem], 'exports of before are verified by it');
   assert.equal(statSync(rootKey).mode & 0o777, 0o600);
   assert.deepEqual(
     readdirSync(join(home, 'keys')).filter((name) => name.includes('next')),
