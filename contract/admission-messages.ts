@@ -29,6 +29,9 @@ export const messages = {
     `Policy ${name} doesn't allow the language ${quote(asked)}. It allows: ${namesOf(languages)}. Use one of these, ${addTo('languages')}.`,
   argv: ({ name, languages }: Policy) =>
     `Policy ${name} doesn't allow programs by argv. Write a block { language, code } in one of: ${namesOf(languages)}.`,
+  noSessions: ({ name }: Policy) =>
+    `Policy ${name} allows no sessions. Submit runs, use a policy with a section "sessions", or ask the operator to add one.`,
+  specMode: 'The spec is half a session: its mode, its terms and its blocks do not fit each other. Submit it again.',
   nul: 'The value contains a NUL character, which no program can receive. Remove it.',
   envNever: (name: string) =>
     `No policy lets a job set ${quote(name)}: it would change which code runs, or Hotcell sets it. Pass the value in params (/inputs/params.json).`,

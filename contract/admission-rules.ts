@@ -6,10 +6,12 @@ import { findLanguage } from './languages.ts';
 import { forEachLimit, type Limits } from './limits.ts';
 import { ceilings } from './request-ceilings.ts';
 import { matches, type Policy } from './policy.ts';
+import { type AskedTerms, limitsOfSession } from './session/session-terms.ts';
 import type { Spec } from './spec.ts';
 
 /** A run that is judged, from a request or from a spec. An undefined field was not asked for. */
 export type Candidate = Pick<Spec, 'blocks' | 'files' | 'limits' | 'env' | 'labels' | 'publish' | 'retry'> & {
+  session?: AskedTerms | undefined;
   priority?: number | undefined;
   inputs: readonly string[];
 };
@@ -56,8 +58,10 @@ export function judgeBlocks(candidate: Candidate, policy: Policy, refuse: Refuse
 
 /** The effective limits: each as asked, or the policy's default. A value out of range is refused, never clamped. */
 export function judgeLimits(candidate: Candidate, policy: Policy, refuse: Refuse): Limits {
+  const { sessions } = policy;
+  const rules = candidate.session && sessions ? limitsOfSession(policy.limits, sessions) : policy.limits;
   const limits: Limits = forEachLimit((name) => {
-    const rule = policy.limits[name];
+    const rule = rules[name];
     const asked = candidate.limits[name];
     if (asked !== undefined && !(asked <= rule.max))
       refuse(`limits.${name}.max`, `limits.${name}`, messages.above(policy, name, asked, rule.max));
@@ -68,7 +72,7 @@ export function judgeLimits(candidate: Candidate, policy: Policy, refuse: Refuse
   const whole = limits.timeoutSeconds;
   const block = candidate.limits.blockTimeoutSeconds;
   if (block === undefined) limits.blockTimeoutSeconds = Math.min(limits.blockTimeoutSeconds, whole);
-  else if (block > whole && block <= policy.limits.blockTimeoutSeconds.max)
+  else if (block > whole && block <= rules.blockTimeoutSeconds.max)
     refuse('limits.blockTimeoutSeconds.run', 'limits.blockTimeoutSeconds', messages.blockAboveRun(block, whole));
   return limits;
 }

@@ -18,7 +18,8 @@ import type { Limits } from './limits.ts';
 import { type Policy, queueOf } from './policy.ts';
 import type { Role } from './apikey.ts';
 import { screen } from './screening.ts';
-import type { RunRequest, Spec } from './spec.ts';
+import { type AskedTerms, judgeTerms, type SessionTerms } from './session/session-terms.ts';
+import type { AskedRun, Spec } from './spec.ts';
 
 /** What the policy grants one run. Container options are made from this and from nothing else that was submitted. */
 export interface Effective extends Pick<Policy, 'runtime' | 'logs' | 'seccomp'> {
@@ -33,6 +34,8 @@ export interface Effective extends Pick<Policy, 'runtime' | 'logs' | 'seccomp'> 
   inputs: { verifyEachUse: boolean };
   queue: string;
   priority: number;
+  /** Of a session. */
+  session?: SessionTerms & { argv: boolean };
   /** The list of what is in the image. */
   packages?: Digest;
 }
@@ -65,6 +68,7 @@ function imageOfSpec(spec: Spec, policy: Policy, refuse: Refuse): Image | undefi
 function decide(candidate: Candidate, image: Image | undefined, policy: Policy, refusals: Refusals): Admission {
   const { refuse, rules } = refusals;
   if (policy.approval) refuse('approval', 'policy', messages.approval(policy));
+  const session = candidate.session && judgeSession(candidate.session, policy, refuse);
   judgeBlocks(candidate, policy, refuse);
   const limits = judgeLimits(candidate, policy, refuse);
   judgeEnv(candidate, policy, refuse);
@@ -83,14 +87,22 @@ function decide(candidate: Candidate, image: Image | undefined, policy: Policy, 
     inputs: { verifyEachUse: policy.inputs.verifyEachUse },
     queue: queueOf(policy),
     priority: candidate.priority ?? policy.priority.default,
+    ...(session && { session: { ...session, argv: policy.argv } }),
     ...(image.packages && { packages: image.packages }),
   };
   return { admitted: true, effective, warnings: policy.screening ? screen(candidate.blocks, policy.languages) : [] };
 }
 
+function judgeSession(asked: AskedTerms, policy: Policy, refuse: Refuse): SessionTerms {
+  const { terms, issues } = judgeTerms(asked, policy);
+  if (!policy.sessions) refuse('sessions', 'session', messages.noSessions(policy));
+  else for (const { path, message } of issues) refuse('sessions.terms', path, message);
+  return terms;
+}
+
 /** Decides whether a request may become a run. Pure and total: the same four values always give the same answer. */
 export function admit(
-  request: RunRequest,
+  request: AskedRun,
   policy: Policy,
   caller: { role: Role },
   inputs: readonly InputFacts[],
@@ -116,6 +128,12 @@ export function judgeSpec(spec: Spec, policy: Policy): Admission {
   if (spec.retention?.mode !== policy.retention?.mode || spec.retention?.days !== policy.retention?.days)
     refuse('spec.retention', 'retention', messages.specRetention(policy));
   if (spec.requester.role === 'reader') refuse('caller', '(caller)', messages.reader);
+  // One without its terms would be judged as a run, and a run has blocks.
+  if (
+    (spec.mode === 'session') !== (spec.session !== undefined) ||
+    (spec.blocks.length === 0) !== (spec.mode === 'session')
+  )
+    refuse('spec.mode', 'mode', messages.specMode);
   const candidate = { ...spec, inputs: spec.inputs.map((input) => input.name) };
   return decide(candidate, imageOfSpec(spec, policy, refuse), policy, refusals);
 }

@@ -16,6 +16,10 @@ export const hostFrameTypes = {
   blockData: 0x08,
   start: 0x09,
   kill: 0x0a,
+  session: 0x0b,
+  step: 0x0c,
+  interrupt: 0x0d,
+  finish: 0x0e,
 } as const;
 
 /** Init to host. */
@@ -35,6 +39,8 @@ export const cellFrameTypes = {
   end: 0x8d,
   error: 0x8e,
   workLeft: 0x8f,
+  said: 0x90,
+  stepOver: 0x91,
 } as const;
 
 export const frameLimits = {
@@ -67,6 +73,10 @@ export const frameLimits = {
   refusals: 1_000,
   /** How many files that a job left at the top of /work are named. */
   workLeft: 10,
+  /** The steps of one session, the paths that one of them collects, one message of its interpreter. */
+  steps: 10_000,
+  collected: 64,
+  saidBytes: 65_536,
   postureRecords: 4_096,
   postureFields: 16,
   postureFieldBytes: 4_096,
@@ -100,7 +110,7 @@ export const killReasons = { cancelled: 1, outputLimit: 2, draining: 3, claimLos
 export type KillReason = keyof typeof killReasons;
 
 /** What ended a block or the run from outside the program. The first cause counts. */
-export const stopCauses = { none: 0, blockTime: 1, runTime: 2, killed: 3, logLimit: 4 } as const;
+export const stopCauses = { none: 0, blockTime: 1, runTime: 2, killed: 3, logLimit: 4, interrupted: 5 } as const;
 
 /** The step at which starting a block failed: writing its file, forking, setting up the child, or exec. */
 export const startStages = { file: 1, fork: 2, setup: 3, exec: 4 } as const;
@@ -160,7 +170,10 @@ export interface JobLimits {
   outputPathBytes: number;
 }
 
-/** In this order: hello env* seal+ job (env|file fileData*|block blockData*)* start kill?. Stdin's end kills the cell. */
+/**
+ * In this order: hello env* seal+ job (env|file fileData*|block blockData*)* start kill?. In a session no block precedes
+ * the start, and then come (file fileData*|block blockData*|step)*, interrupt and finish. Stdin's end kills the cell.
+ */
 export type HostFrame =
   /** `lifetimeMs`: how long the cell may wait for START before it ends itself. */
   | {
@@ -194,5 +207,12 @@ export type HostFrame =
     }
   | { type: 'blockData'; bytes: Uint8Array }
   | { type: 'start' }
+  /** The cell stays open for steps. `saidBytes`: how much its interpreter may tell the host in all. */
+  | { type: 'session'; saidBytes: number }
+  /** Starts the block that came before it; its index is the number of the step. */
+  | { type: 'step'; inInterpreter: boolean; collect: readonly string[] }
+  | { type: 'interrupt' }
+  /** No further step comes: the interpreter ends by itself, and the outputs are collected. */
+  | { type: 'finish' }
   /** TERM to all, the grace period, KILL to all, then outputs as usual. A second one ends the cell at once. */
   | { type: 'kill'; reason: KillReason };

@@ -64,6 +64,13 @@ export const LiveEvent = z.discriminatedUnion('type', [
     at: time,
   }),
   z.strictObject({ type: z.literal('cancel'), run: RunId }),
+  /** Of a session: a step was recorded, is to be interrupted, or is over. */
+  z.strictObject({
+    type: z.literal('step'),
+    run: RunId,
+    step: z.number().int().min(0),
+    what: z.enum(['recorded', 'interrupt', 'over']),
+  }),
   z.strictObject({ type: z.literal('drain'), worker: WorkerName }),
   z.strictObject({ type: z.literal('schedule'), tenant: TenantName, name: z.string().max(63) }),
   z.strictObject({ type: z.literal('batch'), tenant: TenantName, batch: RunId }),

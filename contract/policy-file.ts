@@ -7,6 +7,7 @@ import { forEachLimit, isBytes, type LimitName, limitNames, type LimitRow } from
 import { PolicyName } from './names.ts';
 import { Approval, inputsRule, Policy, WorkerLabel } from './policy.ts';
 import { Retention } from './retention.ts';
+import { SessionRule } from './session/session-terms.ts';
 import { parseBytes } from './sizes.ts';
 
 const size = z
@@ -86,6 +87,11 @@ export const PolicyFile = z.strictObject({
   retries: z.number().int().optional(),
   screening: z.boolean().optional(),
   approval: Approval.optional(),
+  sessions: z
+    .union([z.literal('none'), SessionRule.omit({ memoryBytes: true }).extend({ memoryBytes: size }).partial()], {
+      error: 'must be none, or { steps, idleSeconds, stepSeconds, lifetimeSeconds, memoryBytes }',
+    })
+    .optional(),
   retention: z
     .strictObject({
       mode: z

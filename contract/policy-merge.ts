@@ -170,12 +170,13 @@ export function resolvePolicy(
   file: PolicyFile,
   here: PolicyContext,
 ): { policy: Policy } | { issues: Issue[] } {
-  const { extends: _base, retention: asked, ...merged } = mergePolicies(ground, file);
+  const { extends: _base, retention: asked, sessions, ...merged } = mergePolicies(ground, file);
   const issues: Issue[] = [];
   const retention = resolveRetention(asked ?? {}, issues);
   const whole = {
     ...merged,
     ...(retention && { retention }),
+    ...(sessions !== undefined && sessions !== 'none' && { sessions }),
     version: 1,
     name,
     images: resolveImages(merged.images ?? [], here.images, issues),

@@ -7,6 +7,7 @@ import { forEachLimit, type LimitName, type LimitRow, showLimit } from './limits
 import { PolicyName } from './names.ts';
 import { ceilings } from './request-ceilings.ts';
 import { Retention } from './retention.ts';
+import { SessionRule } from './session/session-terms.ts';
 
 /** A name, or the beginning of one with a star after it. */
 const EnvPattern = z
@@ -89,6 +90,8 @@ export const Policy = z.strictObject({
   retries: z.number().int().min(0).max(5),
   screening: z.boolean(),
   approval: Approval.optional(),
+  /** Without it no session is allowed. */
+  sessions: SessionRule.optional(),
   worker: z.strictObject({ labels: z.array(WorkerLabel).max(3) }),
   /** Without it nothing is locked. */
   retention: Retention.optional(),

@@ -2,7 +2,7 @@ import { HotcellError, type Issue } from './errors.ts';
 import { explainIssues, type Vocabulary } from './explain-issues.ts';
 import { foreignFields } from './foreign-fields.ts';
 import { showIssues } from './parse.ts';
-import { RunRequest } from './spec.ts';
+import { type AskedRun, RunRequest, SessionRequest } from './spec.ts';
 
 const vocabulary: Vocabulary = {
   schema: RunRequest,
@@ -12,6 +12,8 @@ const vocabulary: Vocabulary = {
   },
   foreign: foreignFields,
 };
+
+const sessionVocabulary: Vocabulary = { ...vocabulary, schema: SessionRequest };
 
 const deepest = 64;
 
@@ -25,12 +27,13 @@ function tooDeep(value: unknown): boolean {
   return false;
 }
 
+const tooDeepIssues = [
+  { path: '(whole)', message: `The request is nested deeper than ${deepest} levels. Make it flatter.` },
+];
+
 /** Reads the body of a request, or lists everything that is wrong with it. Never throws. */
 export function readRunRequest(body: unknown): { request: RunRequest } | { issues: Issue[] } {
-  if (tooDeep(body))
-    return {
-      issues: [{ path: '(whole)', message: `The request is nested deeper than ${deepest} levels. Make it flatter.` }],
-    };
+  if (tooDeep(body)) return { issues: tooDeepIssues };
   const parsed = RunRequest.safeParse(body);
   if (parsed.success) return { request: parsed.data };
   return { issues: explainIssues(parsed.error, body, vocabulary).map(({ path, message }) => ({ path, message })) };
@@ -39,5 +42,16 @@ export function readRunRequest(body: unknown): { request: RunRequest } | { issue
 export function parseRunRequest(body: unknown): RunRequest {
   const read = readRunRequest(body);
   if ('request' in read) return read.request;
-  throw new HotcellError('invalid', `The request is invalid: ${showIssues(read.issues)}`, { issues: read.issues });
+  throw invalid(read.issues);
 }
+
+/** The same of a session, as admission judges it: a run without blocks yet. */
+export function parseSessionRequest(body: unknown): AskedRun {
+  if (tooDeep(body)) throw invalid(tooDeepIssues);
+  const parsed = SessionRequest.safeParse(body);
+  if (parsed.success) return { ...parsed.data, blocks: [], session: parsed.data.session ?? {} };
+  throw invalid(explainIssues(parsed.error, body, sessionVocabulary).map(({ path, message }) => ({ path, message })));
+}
+
+const invalid = (issues: readonly Issue[]) =>
+  new HotcellError('invalid', `The request is invalid: ${showIssues(issues)}`, { issues });

@@ -5,6 +5,7 @@ import { PolicyName, RunId, TenantName } from './names.ts';
 import { Outcome } from './outcomes.ts';
 import { Posture } from './posture.ts';
 import { Receipt } from './evidence/receipt.ts';
+import { ChainedStep } from './session/step.ts';
 import { Labels, Requester } from './spec.ts';
 
 export const RunStatus = z.enum(['awaiting_approval', 'queued', 'staging', 'running', 'publishing', 'finished']);
@@ -104,6 +105,8 @@ export const Result = z.strictObject({
       .optional(),
   }),
   warnings: z.array(z.string()),
+  /** Of a session: the chain of its steps. */
+  steps: z.array(ChainedStep).optional(),
   /** Every reason of a refusal. */
   errors: Issues.optional(),
   /** Where its signed statement stands in the record, and the sha256 of that object. */

@@ -5,6 +5,7 @@ import { InputName, PolicyName, RunId, SnapshotName, TenantName } from './names.
 import { RetryableOutcome } from './outcomes.ts';
 import { ceilings, showCeiling } from './request-ceilings.ts';
 import { Retention } from './retention.ts';
+import { AskedTerms, SessionTerms } from './session/session-terms.ts';
 import { exactBytes } from './sizes.ts';
 
 /** The path of a block or bundled file inside /work: relative, plain, at most 16 folders deep. */
@@ -98,6 +99,15 @@ export const RunRequest = z.strictObject({
 });
 export type RunRequest = z.infer<typeof RunRequest>;
 
+/** The body of POST /v1/sessions: a run whose blocks come as steps, while its cell stays open. */
+export const SessionRequest = RunRequest.omit({ blocks: true, retry: true, notBefore: true }).extend({
+  session: AskedTerms.optional(),
+});
+export type SessionRequest = z.infer<typeof SessionRequest>;
+
+/** What admission judges: of a session the blocks come later, and are judged one by one. */
+export type AskedRun = RunRequest & { session?: AskedTerms | undefined };
+
 export const Requester = z.strictObject({ key: z.string(), role: z.enum(['admin', 'submitter', 'reader']) });
 
 /** A request resolved to digests of policy, image and inputs. The sha256 of its canonical JSON names it. */
@@ -129,6 +139,8 @@ export const Spec = z.strictObject({
   publish: SnapshotName.optional(),
   retry: Retry.optional(),
   notBefore: z.iso.datetime().optional(),
+  mode: z.literal('session').optional(),
+  session: SessionTerms.optional(),
   /** The policy's, so that every process that writes something of this run locks it, whatever became of the policy. */
   retention: Retention.optional(),
   warnings: z.array(z.string()),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Pulled, Served } from '@hotcell/outside/queue/queue.ts';
 import { cellPlanOf } from './cell/cell-plan.ts';
@@ -7,7 +8,7 @@ import { execute } from './execute/execute.ts';
 import { prepareJob } from './execute/job.ts';
 import { noHistory } from '@hotcell/record/attempt-history.ts';
 import { Holdings } from './holdings.ts';
-import { failedTooOften, fallBack, giveUp } from './publish/fall-back.ts';
+import { failedTooOften, fallBack, giveUp, loseSession } from './publish/fall-back.ts';
 import { publish, tryAgain, unlessCancelled } from './publish/publish.ts';
 import { believe, look } from './pull/believe.ts';
 import { begin, claim } from './pull/claim-attempt.ts';
@@ -16,6 +17,9 @@ import { isForAnother } from './pull/other-workers.ts';
 import { takeRoom } from './pull/room.ts';
 import { RunControl } from './pull/run-control.ts';
 import type { Claimed, Executed, Sealed, Stage, Staged, Ticketed } from './stages.ts';
+import { hasBegunSteps } from './session/begun-session.ts';
+import { executeSession } from './session/execute-session.ts';
+import { sessionOf } from './session/session-of.ts';
 import type { Worker } from './worker.ts';
 
 const soonMs = 1_000;
@@ -45,6 +49,7 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
     await begin(worker, stage, control);
     crashPoint('worker.claimed');
     if (failedTooOften(stage)) return await giveUp(worker, stage);
+    if (await hasBegunSteps(worker, stage)) return await loseSession(worker, stage, diedWith(stage));
     stage = await stageInputs(worker, stage, control, holdings);
     crashPoint('worker.staged');
     stage = await seal(worker, stage, control, holdings);
@@ -59,6 +64,11 @@ export async function run(worker: Worker, queue: string, pulled: Pulled): Promis
       return await leaveToAnother(control, `Waiting for a newer worker than ${worker.name}: ${error.message}`);
     return await fallBack(worker, stage, control, error);
   }
+}
+
+/** A session that another attempt had. */
+function diedWith({ history }: Claimed): { code: string; message: string } {
+  return history.attempts.at(-1)?.error ?? { code: 'worker_gone', message: 'the worker that had the session died' };
 }
 
 function openControl(worker: Worker, { ticket: { run, tenant } }: Ticketed): RunControl {
@@ -98,7 +108,7 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
   control.goOn();
   const job = prepareJob(spec, effective.languages);
   await control.tell('running');
-  const execution = await execute(cell, job, {
+  const context = {
     run,
     tenant,
     attempt: claim.attempt,
@@ -111,9 +121,13 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
     store: worker.store,
     room: worker.outputRoom,
     stored: worker.live.stored,
-    publishLog: (rows) => worker.live.logs.append(run, claim.attempt, rows),
+    publishLog: (rows: readonly LogRow[]) => worker.live.logs.append(run, claim.attempt, rows),
     stop: control.stop,
     log: worker.log,
-  });
+  };
+  const session = sessionOf(worker, sealed, control);
+  const execution = session
+    ? await executeSession(cell, { ...context, ...session, files: job.files })
+    : await execute(cell, job, context);
   return { ...sealed, at: 'executed', execution };
 }

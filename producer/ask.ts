@@ -1,8 +1,9 @@
 import { type Admission, admit } from '@hotcell/contract/admission.ts';
 import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
-import { parseRunRequest } from '@hotcell/contract/read-request.ts';
+import { parseRunRequest, parseSessionRequest } from '@hotcell/contract/read-request.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
-import type { RunRequest } from '@hotcell/contract/spec.ts';
+import type { SessionTerms } from '@hotcell/contract/session/session-terms.ts';
+import type { AskedRun } from '@hotcell/contract/spec.ts';
 import { type Acceptable, accept, earlier, hasBegun } from './accept.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { Caller } from './auth/caller.ts';
@@ -23,6 +24,8 @@ export interface Asked {
   body: unknown;
   caller: Caller;
   idempotencyKey?: string | undefined;
+  /** Its blocks come later, as steps. */
+  session?: boolean;
   /** Asked by a tick of a schedule or an item of a batch: the id of its run, and the policy that was pinned for it. */
   given?: { run: RunId; policy: Digest; untried?: boolean };
   /** An earlier run that stands for this one: nothing is accepted then. */
@@ -42,7 +45,7 @@ export interface Answered {
  * known caller is recorded under an id too, and names every reason at once.
  */
 export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
-  const request = parseRunRequest(asked.body);
+  const request = asked.session ? parseSessionRequest(asked.body) : parseRunRequest(asked.body);
   const idempotency =
     asked.idempotencyKey === undefined
       ? undefined
@@ -88,7 +91,7 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
 const mostDelayDays = 30;
 
 /** A run that waits is kept, counted and looked at all that time. */
-function tooLate({ notBefore }: RunRequest): Issue[] {
+function tooLate({ notBefore }: AskedRun): Issue[] {
   if (notBefore === undefined || Date.parse(notBefore) - Date.now() <= mostDelayDays * 86_400_000) return [];
   const message = `A run can be delayed by at most ${mostDelayDays} days. Choose an earlier time, or submit it later.`;
   return [{ path: 'notBefore', message }];
@@ -114,7 +117,7 @@ async function pinnedBefore({ pins }: Producer, digest: Digest): Promise<{ polic
 
 export function policyOf(
   producer: Pick<Producer, 'policies'>,
-  request: RunRequest,
+  request: AskedRun,
 ): { policy?: LoadedPolicy; issues: Issue[] } {
   try {
     return { policy: producer.policies.get(request.policy ?? defaultPolicy), issues: [] };
@@ -139,7 +142,7 @@ async function refusal(
   asked: {
     run: RunId | undefined;
     caller: Caller;
-    request: RunRequest;
+    request: AskedRun;
     policy: JudgedBy | undefined;
     reasons: readonly Issue[];
   },
@@ -162,9 +165,11 @@ async function refusal(
   return new HotcellError('policy_refused', result.reason, { issues: reasons, extra: { run: result.run } });
 }
 
+const termsOf = ({ steps, idleSeconds }: SessionTerms): SessionTerms => ({ steps, idleSeconds });
+
 /** What the record will say was asked: everything that could be pinned is a digest now. */
 function specOf(
-  request: RunRequest,
+  request: AskedRun,
   { tenant, key, role }: Caller,
   { policy, digest }: JudgedBy,
   { effective, warnings }: Admission & { admitted: true },
@@ -190,6 +195,7 @@ function specOf(
     publish,
     retry,
     notBefore,
+    ...(effective.session && { mode: 'session', session: termsOf(effective.session) }),
     ...(policy.retention && { retention: policy.retention }),
     warnings,
   };

@@ -8,6 +8,9 @@ import { SharedReads } from './follow/shared-reads.ts';
 import type { ReadModel } from './readmodel/read-model.ts';
 
 type StatusEvent = Extract<LiveEvent, { type: 'status' }>;
+type StepEvent = Extract<LiveEvent, { type: 'step' }>;
+
+const stepsOf = (run: RunId) => `${run}/steps`;
 
 /** If a message is lost, a waiting caller learns of the event within this time. */
 const lookEveryMs = 2_000;
@@ -69,7 +72,11 @@ export class News implements Disposable {
   static async open(deps: NewsDeps): Promise<News> {
     const news = new News(deps);
     const { live } = deps;
-    news.#subscriptions.use(await live.onEvent((event) => event.type === 'status' && news.#heard(event)));
+    const hear = (event: LiveEvent) => {
+      if (event.type === 'status') news.#heard(event);
+      if (event.type === 'step') news.#heardOfStep(event);
+    };
+    news.#subscriptions.use(await live.onEvent(hear));
     news.#subscriptions.use(live.onReconnected(() => news.#wakeAll()));
     const timer = setInterval(() => news.#wakeSome(), lookEveryMs);
     news.#subscriptions.defer(() => clearInterval(timer));
@@ -101,6 +108,10 @@ export class News implements Disposable {
   }
 
   listen(run: RunId): Listener {
+    return this.#listen(run);
+  }
+
+  #listen(run: string): Listener {
     const all = this.#listeners.get(run) ?? new Set();
     const listener: Listener = new Listener(() => {
       all.delete(listener);
@@ -110,12 +121,22 @@ export class News implements Disposable {
     return listener;
   }
 
+  /** To what becomes of a session's steps: woken without an event, as by all that may have ended. */
+  listenToSteps(run: RunId): Listener {
+    return this.#listen(stepsOf(run));
+  }
+
+  #heardOfStep({ run, what }: StepEvent): void {
+    if (what === 'over') for (const listener of this.#listeners.get(stepsOf(run)) ?? []) listener.wake();
+  }
+
   #heard(event: StatusEvent): void {
     const { model } = this.#deps;
     const { tenant, run, status, outcome, at } = event;
     if (status !== 'finished') model.note({ kind: 'progressed', tenant, run, status });
     else if (outcome) model.note({ kind: 'ended', tenant, run, outcome, at });
     for (const listener of this.#listeners.get(event.run) ?? []) listener.wake(event);
+    if (status === 'finished') for (const listener of this.#listeners.get(stepsOf(run)) ?? []) listener.wake();
   }
 
   #wakeAll(): void {

@@ -27,6 +27,7 @@ import { ReadModel } from './readmodel/read-model.ts';
 import { RecordFollower } from './readmodel/record-follower.ts';
 import { Reconciler } from './reconcile.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
+import { OpenSessions } from './sessions/open-session.ts';
 import { Specs } from './specs.ts';
 import type { RunProgress } from './view-run.ts';
 import type { ProducerSettings } from './producer-config.ts';
@@ -74,6 +75,7 @@ export async function openProducer(
     doors,
     streams: new OpenStreams(doors.streams, quotas),
     patienceMs,
+    sessions: new OpenSessions(),
     specs: new Specs({ bulk, doors, patienceMs }),
     bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),
     quotas,

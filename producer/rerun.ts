@@ -18,12 +18,14 @@ export async function rerun(
   const { spec } = found;
   const { policy } = await producer.pins.get(spec.policy.digest);
   // It is to run now, whenever the first one was to.
-  const { notBefore: _, ...request } = requestOf(spec, policy);
+  const { notBefore: _, retry, blocks, ...request } = requestOf(spec, policy);
+  const runs = spec.session ? {} : { retry, blocks };
   const inputs = { ...(asked.latestInputs ? latestOf(spec, asked.inputs) : request.inputs), ...asked.inputs };
   const params = asked.params ? replaced(spec.params, asked.params) : request.params;
   return await ask(producer, {
-    body: { ...request, inputs, params, labels: { ...spec.labels, 'rerun-of': run } },
+    body: { ...request, ...runs, inputs, params, labels: { ...spec.labels, 'rerun-of': run } },
     caller,
+    session: spec.session !== undefined,
   });
 }
 

@@ -39,6 +39,15 @@ export const recordKeys = {
     `${recordKeys.attempt(tenant, run, place)}attempt.sigstore.json`,
   attemptRecord: (tenant: string, run: RunId, place: AttemptPlace) =>
     `${recordKeys.attempt(tenant, run, place)}attempt.json`,
+  /** Of a session: the links of its chain, in the order of their numbers. */
+  step: (tenant: string, run: RunId, index: number) => `${recordKeys.run(tenant, run)}steps/${index}.json`,
+  steps: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}steps/`,
+  session: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}session.json`,
+  stepResult: (tenant: string, run: RunId, place: AttemptPlace, index: number) =>
+    `${recordKeys.attempt(tenant, run, place)}results/${index}.json`,
+  /** Its log, or one of its outputs. */
+  stepPart: (tenant: string, run: RunId, place: AttemptPlace, index: number, part: number | 'log') =>
+    `${recordKeys.attempt(tenant, run, place)}results/${index}/${part}`,
   posture: (tenant: string, digest: Digest) => `postures/${tenant}/${hexOf(digest)}.json`,
   cas: (tenant: string, digest: Digest) => `cas/${tenant}/sha256/${hexOf(digest).slice(0, 2)}/${hexOf(digest)}`,
   casPrefix: (tenant: string) => `cas/${tenant}/sha256/`,

@@ -1,6 +1,6 @@
 import type { Retention } from '@hotcell/contract/retention.ts';
 import type { ObjectLock } from '@hotcell/outside/store/store-put.ts';
-import type { Kind } from './objects.ts';
+import type { Kind } from './object-kind.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 

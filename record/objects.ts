@@ -8,10 +8,11 @@ import { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { PostureForm } from '@hotcell/contract/posture.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { ScheduleHead, ScheduleVersion, TickRecord } from '@hotcell/contract/schedule.ts';
+import { SessionRecord, StepRecord, StepResult } from '@hotcell/contract/session/step.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import { TaskRecord, Workflow, WorkflowCancel, WorkflowEnd, WorkflowProgress } from '@hotcell/contract/workflow.ts';
-import { z } from 'zod';
 import { recordKeys, workKeys } from './layout.ts';
+import { Bytes, record, work } from './object-kind.ts';
 import {
   ApiKeyRecord,
   AttemptRecord,
@@ -30,57 +31,6 @@ import {
   TenantRecord,
 } from './schemas.ts';
 
-/** The operator is the command line and the set-up, with the store's own administrator keys. */
-type Writer = 'producer' | 'worker' | 'operator';
-
-/**
- * Under which condition an object is put. `first`: if absent, so that the first one stays. `swap`: over exactly the
- * version that was read. `digest`: its name is the digest of its bytes, so that every writer puts the same. `latest`:
- * the last one stays.
- */
-export type Condition = 'first' | 'swap' | 'digest' | 'latest';
-
-/**
- * How long an object is kept. `referenced`: until the collector finds that nothing points to it. `sequenced`: until the
- * notary has its run. `held`: until its writer, or the collector in its place, lets go of it. `refusals90`: forever, but
- * for 90 days if the run was refused before it was accepted.
- */
-type Kept = 'forever' | 'refusals90' | 'referenced' | 'sequenced' | 'week' | 'held';
-
-export interface Kind<
-  At extends readonly unknown[] = readonly never[],
-  S extends z.ZodType = z.ZodType,
-  C extends Condition = Condition,
-> {
-  bucket: 'record' | 'work';
-  put: C;
-  writers: readonly Writer[];
-  kept: Kept;
-  /** Whether the retention of a run's policy locks it, in the put that writes it: what a run was, did and made. */
-  locks: boolean;
-  /** The key, with names in the place of what varies. */
-  at: string;
-  key: (...at: At) => string;
-  schema: S;
-}
-
-/** Bytes that are not one JSON value. */
-const Bytes = z.never();
-
-const kindIn =
-  (bucket: Kind['bucket']) =>
-  <At extends readonly unknown[], S extends z.ZodType, C extends Condition>(
-    at: string,
-    key: (...at: At) => string,
-    schema: S,
-    put: C,
-    writers: readonly Writer[],
-    kept: Kept,
-    locks = false,
-  ): Kind<At, S, C> => ({ bucket, at, key, schema, put, writers, kept, locks });
-
-const record = kindIn('record');
-const work = kindIn('work');
 const producer = ['producer'] as const;
 const worker = ['worker'] as const;
 const both = ['producer', 'worker'] as const;
@@ -114,6 +64,26 @@ export const objects = {
     `${run}/<attempt>-<claim>/attempt.sigstore.json`,
     recordKeys.attemptEvidence,
     EvidenceBundle,
+    'first',
+    worker,
+    'forever',
+    true,
+  ),
+  step: record(`${run}/steps/<n>.json`, recordKeys.step, StepRecord, 'first', producer, 'forever', true),
+  session: record(`${run}/session.json`, recordKeys.session, SessionRecord, 'first', worker, 'forever', true),
+  stepResult: record(
+    `${run}/<attempt>-<claim>/results/<n>.json`,
+    recordKeys.stepResult,
+    StepResult,
+    'first',
+    worker,
+    'forever',
+    true,
+  ),
+  stepPart: record(
+    `${run}/<attempt>-<claim>/results/<n>/<part>`,
+    recordKeys.stepPart,
+    Bytes,
     'first',
     worker,
     'forever',

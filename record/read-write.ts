@@ -7,7 +7,8 @@ import type { Buckets } from './buckets.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
 import { lockFor } from './lock-for.ts';
 import { hashedForm, longWork } from './long-work.ts';
-import { type Kind, objects } from './objects.ts';
+import type { Kind } from './object-kind.ts';
+import { objects } from './objects.ts';
 
 /** An object as it was read, with what a later write over exactly this version needs. */
 export interface Stored<T> extends Pick<FoundObject, 'etag' | 'modified' | 'metadata'> {

@@ -25,13 +25,17 @@ export async function buildRequest(
   freeze: FreezePath,
   note: Note = () => undefined,
 ): Promise<RunRequest> {
-  const { file = [], param = [], input = [], env = [], label = [] } = options;
   const blocks = await blocksOf(files, options, note);
+  return { blocks, ...(await buildTerms(options, freeze)) };
+}
+
+/** All of a request but its blocks: what a session is started with. */
+export async function buildTerms(options: RunOptions, freeze: FreezePath): Promise<Omit<RunRequest, 'blocks'>> {
+  const { file = [], param = [], input = [], env = [], label = [] } = options;
   const bundled = await Promise.all(file.map(bundle));
   const limits = limitsOf(options);
   const labels = options.name === undefined ? label : [...label, ['name', options.name] as const];
   return {
-    blocks,
     ...(bundled.length > 0 && { files: bundled }),
     ...(param.length > 0 && { params: paramsOf(param) }),
     ...(options.policy !== undefined && { policy: options.policy }),
@@ -49,7 +53,7 @@ function wrong(message: string, cause?: unknown): HotcellError {
   return new HotcellError('invalid', message, { cause });
 }
 
-async function blocksOf(files: readonly string[], options: RunOptions, note: Note): Promise<Block[]> {
+export async function blocksOf(files: readonly string[], options: RunOptions, note: Note): Promise<Block[]> {
   if (options.eval !== undefined && files.length > 0) throw wrong('-e and FILE exclude each other. Omit one of them.');
   if (options.eval !== undefined) return [{ language: options.lang ?? defaultLanguage, code: options.eval }];
   if (files.length === 0) throw wrong('Nothing to run. Name a FILE, - for stdin, or -e CODE.');

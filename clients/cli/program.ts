@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, Entry>> = {
   get: ['list or download output files, every byte checked', () => import('./get-command.ts')],
   cancel: ['cancel a run at any stage', () => import('./cancel-command.ts')],
   rerun: ['submit a run again', () => import('./rerun-command.ts')],
+  session: ['run step after step in one sealed cell; alone: a prompt', () => import('./session-command.ts')],
   schedule: ['run again and again: make, show, pause and trigger schedules', () => import('./schedule-command.ts')],
   batch: ['run the same over many items: make, show, cancel and rerun batches', () => import('./batch-command.ts')],
   workflow: ['run steps that follow each other, from a file', () => import('./workflow-command.ts')],

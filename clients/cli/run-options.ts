@@ -64,10 +64,20 @@ export const paramOption = () =>
 
 /** The arguments and options of `run` and `submit` that describe a run. */
 export function takeRequest(command: Command): Command {
-  command
+  return takeTerms(takeCode(command));
+}
+
+/** What is to run: files, or code on the command line. */
+export function takeCode(command: Command): Command {
+  return command
     .argument('[file...]', 'one block each, in the language of its file ending; - reads stdin')
     .option('-e, --eval <code>', 'run this code')
-    .option('--lang <language>', 'the language of -e, - and of files with an unknown ending (default: python)')
+    .option('--lang <language>', 'the language of -e, - and of files with an unknown ending (default: python)');
+}
+
+/** Under what it runs: policy, image, inputs, limits, and what it is called. */
+export function takeTerms(command: Command): Command {
+  command
     .option('--policy <name>', 'the policy of the run (default: sealed)')
     .option('--image <name>', 'an image that the policy allows')
     .addOption(inputOption())

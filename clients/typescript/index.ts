@@ -10,6 +10,7 @@ import type { Call } from '@hotcell/contract/api/call.ts';
 import { type ClientSettings, Http } from './http.ts';
 import { Run } from './run-handle.ts';
 import { check, RunFailed } from './run-failed.ts';
+import { Session, type SessionOptions, type Step } from './session-handle.ts';
 import { Schedules } from './schedules-client.ts';
 import { Workflows } from './workflows-client.ts';
 import { type Input, type JobRequest, submitJob } from './submission.ts';
@@ -57,6 +58,24 @@ export class Hotcell extends Http {
   async submit(request: JobRequest, options: SubmitOptions = {}): Promise<Run> {
     const { run, ...told } = await submitJob(this, request, { ...options, patient: this.#patient });
     return new Run(this, run, { warnings: told.warnings, receipt: 'receipt' in told ? told.receipt : undefined });
+  }
+
+  /**
+   * Starts a session: one sealed cell for many steps, which share its files and the names of its Python steps.
+   *
+   * await using session = await hotcell.session();
+   * await session.run('x = 1');
+   * console.log((await session.run('x + 1')).outputs);
+   */
+  async session({ idempotencyKey, signal, ...request }: SessionOptions = {}): Promise<Session> {
+    const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    const { run, ...told } = await this.call(routes.startSession, { json: request, headers, signal });
+    return new Session(this, run, told);
+  }
+
+  /** A handle of a session that was started earlier. */
+  sessionById(id: string): Session {
+    return new Session(this, id);
   }
 
   /** A handle of a run that was submitted earlier. */
@@ -107,4 +126,6 @@ export {
   type Run,
   RunFailed,
   type RunRequest,
+  type Session,
+  type Step,
 };

@@ -31,10 +31,10 @@ export class Run {
   readonly warnings: readonly string[];
   /** The signed promise that this run was accepted, where this program submitted it: keep it. */
   readonly receipt: Receipt | undefined;
-  readonly #http: Http;
+  protected readonly http: Http;
 
   constructor(http: Http, id: string, { warnings = [], receipt }: Told = {}) {
-    this.#http = http;
+    this.http = http;
     this.id = id;
     this.warnings = warnings;
     this.receipt = receipt;
@@ -50,12 +50,12 @@ export class Run {
   }
 
   async show(): Promise<RunView> {
-    return await this.#http.call(routes.getRun, { params: { run: this.id } });
+    return await this.http.call(routes.getRun, { params: { run: this.id } });
   }
 
   /** What the run was asked to do: code, files, params, and the digests of everything else. */
   async spec(): Promise<Spec> {
-    return await this.#http.call(routes.getSpec, { params: { run: this.id } });
+    return await this.http.call(routes.getSpec, { params: { run: this.id } });
   }
 
   /** Waits for the result. A program that failed is a result, not an error. */
@@ -65,7 +65,7 @@ export class Run {
       try {
         const headers = { prefer: `wait=${waitSeconds}` };
         const params = { run: this.id };
-        const view = await this.#http.call(routes.getRun, { params, headers, signal });
+        const view = await this.http.call(routes.getRun, { params, headers, signal });
         if (isFinished(view)) return view;
         backoff.succeeded();
       } catch (error) {
@@ -95,28 +95,28 @@ export class Run {
 
   async cancel(reason?: string): Promise<void> {
     const json = reason === undefined ? {} : { reason };
-    await this.#http.call(routes.cancelRun, { params: { run: this.id }, json });
+    await this.http.call(routes.cancelRun, { params: { run: this.id }, json });
   }
 
   async rerun(options: RerunRequest = {}): Promise<Run> {
     const params = { run: this.id };
-    const { run, ...told } = await this.#http.call(routes.rerunRun, { params, json: options });
-    return new Run(this.#http, run, told);
+    const { run, ...told } = await this.http.call(routes.rerunRun, { params, json: options });
+    return new Run(this.http, run, told);
   }
 
   /** The files that a finished run left in /outputs. */
   async outputs(): Promise<Result['outputs']> {
-    return await this.#http.call(routes.listOutputs, { params: { run: this.id } });
+    return await this.http.call(routes.listOutputs, { params: { run: this.id } });
   }
 
   /** The signed statement about how the run ended: a Sigstore bundle. */
   async evidence(): Promise<EvidenceBundle> {
-    return await this.#http.call(routes.getEvidence, { params: { run: this.id } });
+    return await this.http.call(routes.getEvidence, { params: { run: this.id } });
   }
 
   /** Opens one output. A caller that keeps the bytes compares them with the file's `sha256`. */
   async output(path: string, signal?: AbortSignal): Promise<Response> {
-    return await this.#http.open(routes.getOutput, { params: { run: this.id, path }, signal });
+    return await this.http.open(routes.getOutput, { params: { run: this.id, path }, signal });
   }
 
   /** The bytes of one output; an error if they are not those of the result. */
@@ -149,7 +149,7 @@ export class Run {
     let after = from ?? -1;
     for (;;) {
       try {
-        for await (const item of open({ after }, this.#http, { run: this.id })) {
+        for await (const item of open({ after }, this.http, { run: this.id })) {
           backoff.succeeded();
           if ('seq' in item && typeof item.seq === 'number') after = item.seq;
           yield item;

@@ -10,6 +10,7 @@ import { policyRoutes } from './policies.ts';
 import { quotaRoutes } from './quotas.ts';
 import { runRoutes } from './runs.ts';
 import { scheduleRoutes } from './schedules.ts';
+import { sessionRoutes } from './sessions.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { tenantRoutes } from './tenants.ts';
 import { workerRoutes } from './workers.ts';
@@ -19,6 +20,7 @@ import { workflowRoutes } from './workflows.ts';
 export const routes = {
   ...runRoutes,
   ...eventRoutes,
+  ...sessionRoutes,
   ...outputRoutes,
   ...evidenceRoutes,
   ...snapshotRoutes,

@@ -66,7 +66,7 @@ export function isFinished(view: RunView): view is ShownResult {
   return view.status === 'finished';
 }
 
-const AcceptedRun = answerObject('AcceptedRun', {
+export const AcceptedRun = answerObject('AcceptedRun', {
   run: RunId,
   status: z.literal('queued'),
   warnings: z.array(z.string()).optional().describe('what in the code will not work in a cell, as far as it shows'),
@@ -131,7 +131,7 @@ const include = z
   );
 export type Include = (typeof bulk)[number];
 
-const prefer = z
+export const prefer = z
   .string()
   .optional()
   .describe('"wait=SECONDS", at most 600: answer when the run is finished, or after that time with what is known');

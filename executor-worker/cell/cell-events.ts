@@ -38,9 +38,11 @@ export function blockEndOf(
   return {
     index: frame.index,
     ...howEnded(frame.end, block?.argv[0] ?? 'the program'),
+    ...(cause === 'interrupted' ? { interrupted: true } : {}),
     timedOut: cause === 'blockTime' || cause === 'runTime',
     oomKills,
     killedByHost: oomKills > 0 && account.atMemoryLimit === false,
+    ...(frame.end.how === 'said' ? { said: true } : {}),
     networkTries: account.networkTries ?? 0,
     wallMs: ms(frame.wallUs),
     cpuMs: ms(account.cpuUs ?? 0),
@@ -55,6 +57,8 @@ function howEnded(end: BlockEnd, program: string): Pick<EndedBlock, 'exitCode' |
       return { exitCode: end.exitCode, signal: null, startError: null };
     case 'signalled':
       return { exitCode: null, signal: end.signal, startError: null };
+    case 'said':
+      return { exitCode: null, signal: null, startError: null };
     case 'notStarted':
       return { exitCode: null, signal: null, startError: startErrorOf(end.stage, end.errno, program) };
   }

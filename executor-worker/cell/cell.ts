@@ -44,6 +44,8 @@ export class Cell implements SealedCell {
   readonly #deps: CellDeps;
   readonly #left: Left;
   #used = false;
+  /** What was sent so far. */
+  #telling: Promise<void> = Promise.resolve();
   #startedAt: Date | undefined;
   #killed: KillReason | undefined;
   /** When the job has to be over, by the monotonic clock. */
@@ -115,7 +117,7 @@ export class Cell implements SealedCell {
     this.#killed = reason;
     // The protocol has no kill before the start: it is sent right behind it.
     if (this.#startedAt === undefined) return;
-    this.#talk.send([this.#killFrame(reason)]).catch((error: unknown) => {
+    this.tell([this.#killFrame(reason)]).catch((error: unknown) => {
       // A cell that no longer listens is ending; if it does not end, the patrol kills it.
       this.#deps.log.debug({ container: this.container, err: error }, 'the cell did not take a kill');
     });
@@ -142,8 +144,15 @@ export class Cell implements SealedCell {
     return patrol(cell, patience);
   }
 
+  async tell(frames: Iterable<HostFrame>): Promise<void> {
+    // One after the other: a frame between the parts of a file would be out of order.
+    const sent = this.#telling.then(() => this.#talk.send(frames));
+    this.#telling = sent.catch(() => undefined);
+    await sent;
+  }
+
   async #handOver(job: Job): Promise<void> {
-    await this.#talk.send(this.#withStart(jobFrames(this.#plan, job, this.#env)));
+    await this.tell(this.#withStart(jobFrames(this.#plan, job, this.#env)));
   }
 
   /** Nothing is awaited between making START and writing it: a kill from then on comes behind it. */

@@ -57,6 +57,12 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
         yield* toldOf(succeeded, killed);
         break;
       }
+      case 'said':
+        yield { type: 'said', index: frame.index, kind: frame.kind, bytes: asBuffer(frame.bytes) };
+        break;
+      case 'stepOver':
+        yield { type: 'step_over', index: frame.index };
+        break;
       case 'workLeft':
         yield { type: 'work_left', names: frame.names.map(encodeName), more: frame.more };
         break;
@@ -77,7 +83,7 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
         yield* unlisted(frame.end, listed);
         if (unexplained !== undefined) yield* toldOf(unexplained, await heard.killedForMemory());
         if (succeeded === last) yield* toldOf(last, await heard.killedSoFar());
-        yield { type: 'end', usage: usageOf(frame.end) };
+        yield { type: 'end', usage: usageOf(frame.end), timedOut: frame.end.cause === 'runTime' };
         return true;
       case 'error':
         throw initError(frame);
@@ -97,7 +103,7 @@ function* toldOf(index: number, kill: MemoryKill): Generator<CellEvent> {
 }
 
 function isUnexplained(end: EndedBlock): boolean {
-  return !end.timedOut && end.startError === null && end.oomKills === 0 && end.exitCode !== 0;
+  return !end.said && !end.timedOut && end.startError === null && end.oomKills === 0 && end.exitCode !== 0;
 }
 
 /** The refused outputs that no frame named and only END counts. */

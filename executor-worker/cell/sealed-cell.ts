@@ -1,5 +1,5 @@
 import type { BlockFacts } from '@hotcell/contract/decide-outcome.ts';
-import type { KillReason } from '@hotcell/contract/frames.ts';
+import type { HostFrame, KillReason } from '@hotcell/contract/frames.ts';
 import type { FormedPosture } from '@hotcell/contract/posture-form.ts';
 import type { TakenPosture } from '@hotcell/contract/posture.ts';
 import type { WhyCold } from '@hotcell/contract/why-cold.ts';
@@ -17,6 +17,8 @@ export interface SealedCell {
   readonly cold?: WhyCold | undefined;
   /** Hand the code over. The consumer sets the pace: what it does not read stays in the job's pipes. */
   run(job: Job): AsyncIterable<CellEvent>;
+  /** To a session that runs in it: the frames of one step, behind all that was sent before. */
+  tell(frames: Iterable<HostFrame>): Promise<void>;
   /** TERM, the policy's grace, KILL to everything; `docker kill` if init does not answer. The first reason wins. */
   kill(reason: KillReason): void;
   /** Leaves nothing behind. Retries; rejects only after the last try. */
@@ -26,6 +28,9 @@ export interface SealedCell {
 export interface EndedBlock extends BlockFacts {
   cpuMs: number;
   logBytes: number;
+  /** Of a step: its interpreter says that it is done, and nothing else does. */
+  said?: true;
+  interrupted?: true;
 }
 
 /** Whether the kernel killed in a cell for memory: because the cell came to its own limit, or because its host had none left. */
@@ -47,7 +52,11 @@ export type CellEvent =
   | { type: 'output_refused'; path: Buffer; reason: string; limit: 'outputBytes' | 'outputFiles' | null }
   /** What the job left at the top of /work: it is not kept. */
   | { type: 'work_left'; names: readonly string[]; more: boolean }
-  | { type: 'end'; usage: { wallMs: number; cpuMs: number; peakMemoryBytes: number } }
+  /** What a session's interpreter says of its step: the job's word. */
+  | { type: 'said'; index: number; kind: number; bytes: Buffer }
+  | { type: 'step_over'; index: number }
+  /** `timedOut`: the run's time was over. */
+  | { type: 'end'; usage: { wallMs: number; cpuMs: number; peakMemoryBytes: number }; timedOut: boolean }
   /** The whole cell died before init's last word: what the engine and the kernel say of it. */
   | { type: 'died'; exitCode: number | null; engineSaysOom: MemoryKill; oomKills: number };
 

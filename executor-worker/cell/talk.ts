@@ -12,6 +12,7 @@ const flushBytes = 64 * 1024;
 export class Talk {
   readonly #attached: Attached;
   readonly #frames: AsyncGenerator<CellFrame>;
+  readonly #parser = new FrameParser();
   #stderr = Buffer.alloc(0);
   /** Since when we wait for init's next bytes; undefined while we are busy with the last ones. */
   #listeningSince: number | undefined;
@@ -41,6 +42,7 @@ export class Talk {
     let held: Buffer[] = [];
     let bytes = 0;
     for (const frame of frames) {
+      if (frame.type === 'session') this.#parser.beginSession();
       const encoded = encodeFrame(frame);
       held.push(encoded);
       bytes += encoded.length;
@@ -66,7 +68,7 @@ export class Talk {
   }
 
   async *#parse(): AsyncGenerator<CellFrame> {
-    const parser = new FrameParser();
+    const parser = this.#parser;
     const pieces = this.#attached.output[Symbol.asyncIterator]();
     for (;;) {
       this.#listeningSince = performance.now();

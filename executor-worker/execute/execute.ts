@@ -6,6 +6,7 @@ import { decide, type Decision, type OutcomeFacts, type Stop } from '@hotcell/co
 import { type Lacking, readLastWords } from '@hotcell/contract/lacking.ts';
 import { searchedBytes } from '@hotcell/contract/missing-package.ts';
 import type { BlockResult, Result, Usage } from '@hotcell/contract/result.ts';
+import type { ChainedStep } from '@hotcell/contract/session/step.ts';
 import type { StoredBytes } from '@hotcell/outside/live/stored-bytes.ts';
 import type { FairShare } from '@hotcell/outside/process/fair-share.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
@@ -47,6 +48,8 @@ type Verdict = Omit<Extract<Decision, { kind: 'ended' }>, 'kind'>;
 export interface Execution {
   verdict: Verdict;
   blocks: readonly BlockResult[];
+  /** Of a session. */
+  steps?: readonly ChainedStep[];
   usage: Usage;
   outputs: Result['outputs'];
   logs: Result['logs'];
@@ -140,6 +143,10 @@ class Following {
         return this.#collector.take(event.path, event.size, event.data);
       case 'output_refused':
         return this.#collector.refuse(event.path, event.reason, event.limit);
+      case 'said':
+      case 'step_over':
+        // Of sessions alone.
+        return;
       case 'work_left':
         this.#workLeft = { names: event.names, more: event.more };
         return;

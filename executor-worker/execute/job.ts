@@ -3,7 +3,7 @@ import { resolveBlocks } from '@hotcell/contract/blocks.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { frameLimits, type HostFrame } from '@hotcell/contract/frames.ts';
 import type { Language } from '@hotcell/contract/languages.ts';
-import type { Block, Spec } from '@hotcell/contract/spec.ts';
+import type { Block, BundledFile, Spec } from '@hotcell/contract/spec.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import { jobLimitsOf } from '../cell/cell-times.ts';
 import type { CellPlan } from '../cell/cell-plan.ts';
@@ -21,6 +21,8 @@ export interface PreparedBlock {
 export interface Job {
   blocks: readonly PreparedBlock[];
   files: readonly { path: string; bytes: Buffer }[];
+  /** Its blocks are steps that come later. */
+  session?: { saidBytes: number };
 }
 
 /** A spec's code, ready to be handed over. Admission judges by the same rules: a spec that is refused here bypassed it. */
@@ -34,11 +36,12 @@ export function prepareJob(spec: Pick<Spec, 'blocks' | 'files'>, languages: read
       const { language = null, file = null, argv = [] } = resolved[index] ?? {};
       return { index, block, language, file, code: 'code' in block ? Buffer.from(block.code) : null, argv };
     }),
-    files: spec.files.map((file) => ({
-      path: file.path,
-      bytes: 'text' in file ? Buffer.from(file.text) : Buffer.from(file.base64, 'base64'),
-    })),
+    files: spec.files.map(bundled),
   };
+}
+
+export function bundled(file: BundledFile): Job['files'][number] {
+  return { path: file.path, bytes: 'text' in file ? Buffer.from(file.text) : Buffer.from(file.base64, 'base64') };
 }
 
 /** A job as frames: its limits, the variables that its cell does not have yet, the bundled files, the blocks, the start. */
@@ -49,27 +52,31 @@ export function* jobFrames(
 ): Generator<HostFrame> {
   yield { type: 'job', limits: jobLimitsOf(plan) };
   for (const [name, value] of Object.entries(env)) yield { type: 'env', name, value };
-  for (const { path, bytes } of job.files) {
+  yield* fileFrames(job.files);
+  if (job.session) yield { type: 'session', ...job.session };
+  const { blockTimeoutSeconds, timeoutSeconds } = plan.limits;
+  const timeMs = blockTimeoutSeconds < timeoutSeconds ? blockTimeoutSeconds * 1000 : 0;
+  for (const block of job.blocks) yield* blockFrames(block, timeMs);
+  yield { type: 'start' };
+}
+
+export function* fileFrames(files: Job['files']): Generator<HostFrame> {
+  for (const { path, bytes } of files) {
     yield { type: 'file', path, size: bytes.length, sha256: digest(bytes) };
     for (const chunk of chunks(bytes)) yield { type: 'fileData', bytes: chunk };
   }
-  const { blockTimeoutSeconds, timeoutSeconds } = plan.limits;
-  for (const { index, argv, file, code } of job.blocks) {
-    const bytes = code ?? Buffer.alloc(0);
-    const [program = '', ...args] = argv;
-    yield {
-      type: 'block',
-      index,
-      timeMs: blockTimeoutSeconds < timeoutSeconds ? blockTimeoutSeconds * 1000 : 0,
-      programs: [program],
-      args,
-      path: code === null ? '' : (file ?? ''),
-      size: bytes.length,
-      sha256: digest(bytes),
-    };
-    for (const chunk of chunks(bytes)) yield { type: 'blockData', bytes: chunk };
-  }
-  yield { type: 'start' };
+}
+
+/** `timeMs` 0: only the run's limit applies. */
+export function* blockFrames(
+  { index, argv, file, code }: Omit<PreparedBlock, 'block' | 'language'>,
+  timeMs: number,
+): Generator<HostFrame> {
+  const bytes = code ?? Buffer.alloc(0);
+  const [program = '', ...args] = argv;
+  const path = code === null ? '' : (file ?? '');
+  yield { type: 'block', index, timeMs, programs: [program], args, path, size: bytes.length, sha256: digest(bytes) };
+  for (const chunk of chunks(bytes)) yield { type: 'blockData', bytes: chunk };
 }
 
 function digest(bytes: Buffer): Buffer {

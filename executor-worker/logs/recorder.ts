@@ -14,6 +14,14 @@ const lineMs = 100;
 /** Stores the whole log, compressed, as it comes. */
 type PutLog = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
 
+interface Recording {
+  put: PutLog;
+  limitBytes: number;
+  live: LogFeed;
+  /** Each row that is kept, as it goes out. */
+  heard?: (rows: readonly LogRow[]) => void;
+}
+
 /**
  * Sends a run's log to live readers at once, and to the bucket compressed and hashed. It holds only the window at the
  * end; a slow store slows the job down instead of filling memory.
@@ -21,6 +29,7 @@ type PutLog = (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
 export class LogRecorder {
   readonly #window: LogWindow;
   readonly #live: LogFeed;
+  readonly #heard: Recording['heard'];
   readonly #zstd = createZstdCompress();
   readonly #hash = createHash('sha256');
   readonly #stored: Promise<unknown>;
@@ -30,9 +39,10 @@ export class LogRecorder {
   /** Of a line that waited too long. */
   #late: Promise<void> = Promise.resolve();
 
-  constructor({ put, limitBytes, live }: { put: PutLog; limitBytes: number; live: LogFeed }) {
+  constructor({ put, limitBytes, live, heard }: Recording) {
     this.#window = new LogWindow(budgetOf(limitBytes));
     this.#live = live;
+    this.#heard = heard;
     this.#stored = put(this.#hashed());
     // A failure is thrown by the next write or by finish; until then it must not end the process.
     this.#stored.catch((error: unknown) =>
@@ -110,6 +120,7 @@ export class LogRecorder {
 
   async #emit(rows: readonly LogRow[]): Promise<void> {
     if (rows.length === 0) return;
+    this.#heard?.(rows);
     const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
     await this.#live.append(rows, text);
     if (this.#zstd.destroyed) await this.#stored;

@@ -8,6 +8,7 @@ import { followCommitted } from '@hotcell/record/commit.ts';
 import { patiently } from '@hotcell/record/patience.ts';
 import { anotherMayFit } from '../pull/other-workers.ts';
 import type { RunControl } from '../pull/run-control.ts';
+import { hasBegunSteps, lostSession, stepsSoFar } from '../session/begun-session.ts';
 import type { Attempted, Stage } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 import { commitWithPosture } from './commit-with-posture.ts';
@@ -24,12 +25,15 @@ export const retryMs = (failures: number) => [1_000, 4_000][failures] ?? awayMs;
 export async function fallBack(worker: Worker, stage: Stage, control: RunControl, error: unknown): Promise<Served> {
   try {
     const stop = control.stopped;
+    const begun = await hasBegunSteps(worker, stage);
     if (stop?.kind === 'cancelled')
       return await end(worker, stage, { outcome: 'cancelled', reason: cancelledBy(stop) });
-    if (stop?.kind === 'draining') return await handBack(worker, stage);
+    if (stop?.kind === 'draining')
+      return await (begun ? loseSession(worker, stage, drained(worker)) : handBack(worker, stage));
     if (stop?.kind === 'lost_claim' || codeOf(error) === 'lost_claim') return await loseTo(worker, stage);
     if (error instanceof HotcellError && error.code === 'policy_refused')
       return await end(worker, stage, { outcome: 'rejected', reason: error.message, errors: error.issues });
+    if (begun) return await loseSession(worker, stage, { code: codeOf(error), message: messageOf(error) });
     return await platformFailed(worker, stage, error);
   } catch (second) {
     worker.log.error({ run: stage.ticket.run, error, second }, 'failed to record how an attempt ended');
@@ -74,6 +78,14 @@ export function giveUp(worker: Worker, stage: Stage, error?: AttemptEnding['erro
   return end(worker, stage, { outcome: 'lost', reason: lostReason(stage, error), error });
 }
 
+const drained = ({ name }: Worker) => ({ code: 'draining', message: `Worker ${name} was stopped.` });
+
+/** What its steps did can't be done again: it ends with what they left. */
+export function loseSession(worker: Worker, stage: Stage, error: NonNullable<AttemptEnding['error']>): Promise<Served> {
+  worker.log.warn({ run: stage.ticket.run, error }, 'a session was lost');
+  return end(worker, stage, { outcome: 'lost', reason: lostSession(error.message), error });
+}
+
 /** This worker is stopping: another one gets the run at once, and no attempt is used up. */
 async function handBack(worker: Worker, stage: Stage): Promise<Served> {
   const message = `Worker ${worker.name} was asked to stop and handed the run back.`;
@@ -91,7 +103,7 @@ export async function loseTo(worker: Worker, stage: Stage): Promise<Served> {
 }
 
 async function end(worker: Worker, stage: Stage, ending: AttemptEnding): Promise<Served> {
-  const result = resultWithout(stage, ending, new Date());
+  const result = { ...resultWithout(stage, ending, new Date()), ...(await stepsSoFar(worker, stage)) };
   return (await commitWithPosture(worker, stage, result)) ? { kind: 'done' } : loseTo(worker, stage);
 }
 

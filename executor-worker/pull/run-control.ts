@@ -4,6 +4,7 @@ import type { RunBeat } from '@hotcell/contract/heartbeats.ts';
 import type { Stop } from '@hotcell/contract/decide-outcome.ts';
 import { restUnlessAborted } from '@hotcell/contract/waits.ts';
 import type { Worker } from '../worker.ts';
+import { StepNudges } from '../session/step-nudges.ts';
 import type { Held } from './blockers.ts';
 import type { Listener } from './heartbeat.ts';
 
@@ -17,6 +18,8 @@ export class RunControl implements Listener, Disposable {
   beat: RunBeat;
   /** What it has of this worker, for those that wait for it. */
   holds: Held | undefined;
+  /** Of a session. */
+  readonly nudges = new StepNudges();
   readonly #worker: Worker;
   readonly #stop = new AbortController();
   readonly #gone = new AbortController();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-import type { CellBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
+import type { CellBeat, LiveEvent, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
 import { TicketReader } from '@hotcell/contract/ticket-signing.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { FairShare } from '@hotcell/outside/process/fair-share.ts';
@@ -116,11 +116,15 @@ export async function serve(
   });
   using _events = await live.onEvent((event) => {
     if (event.type === 'cancel') void worker.runs.get(event.run)?.look();
+    if (event.type === 'step') toldOfStep(worker, event);
     if (event.type === 'drain' && event.worker === worker.name) void registered.say();
   });
   // Events may have been missed meanwhile: every run asks the bucket.
   using _back = live.onReconnected(() => {
-    for (const control of worker.runs.values()) void control.look();
+    for (const control of worker.runs.values()) {
+      void control.look();
+      control.nudges.recorded();
+    }
   });
   const taking = () => state === 'ready';
   await using queues = new Queues({ url: settings.HOTCELL_REDIS_URL, installation: worker.installation });
@@ -133,6 +137,12 @@ export async function serve(
   await drain(worker, pulls, settings.HOTCELL_DRAIN_SECONDS * 1000);
   await waiting?.empty();
   await Promise.all(pulls.map((pull) => pull.close()));
+}
+
+function toldOfStep(worker: Worker, { run, step, what }: Extract<LiveEvent, { type: 'step' }>): void {
+  const nudges = worker.runs.get(run)?.nudges;
+  if (what === 'recorded') nudges?.recorded();
+  if (what === 'interrupt') nudges?.interrupt(step);
 }
 
 function pullFrom(worker: Worker, queues: Queues, name: string, atOnce: number, taking: () => boolean): Pull {

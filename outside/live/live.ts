@@ -158,6 +158,11 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
     );
   }
 
+  /** Of a session, to its worker or to those who wait for the step: a nudge. */
+  async step(run: RunId, step: number, what: 'recorded' | 'interrupt' | 'over'): Promise<void> {
+    await this.send((pipe) => this.notify(pipe, { type: 'step', run, step, what }));
+  }
+
   /** To the producer that leads the schedules: it would see the change a little later by itself. */
   async scheduleChanged(tenant: string, name: string): Promise<void> {
     await this.send((pipe) => this.notify(pipe, { type: 'schedule', tenant, name }));

@@ -77,18 +77,18 @@ export function runHandlers(producer: Producer) {
   } satisfies Partial<Handlers>;
 }
 
-function accepted({ run, warnings, receipt }: Answered) {
+export function accepted({ run, warnings, receipt }: Answered) {
   const told = { ...(warnings.length > 0 && { warnings: [...warnings] }), ...(receipt && { receipt }) };
   return { run, status: 'queued' as const, ...told };
 }
 
 /** `Prefer: wait=SECONDS` (RFC 7240): how long the caller would like to wait for the end. */
-function secondsOf(prefer = ''): number {
+export function secondsOf(prefer = ''): number {
   const [, seconds] = /(?:^|[,;\s])wait=(\d{1,9})\b/.exec(prefer) ?? [];
   return Math.min(Number(seconds ?? 0), longestWaitSeconds);
 }
 
-async function resultWithin(
+export async function resultWithin(
   producer: Producer,
   reply: FastifyReply,
   { tenant, run, seconds, place }: { tenant: string; run: string; seconds: number; place: GiveBack },

@@ -20,6 +20,7 @@ import { quotaHandlers } from './quota-handlers.ts';
 import { runHandlers } from './run-handlers.ts';
 import { registerRoutes } from './register-routes.ts';
 import { scheduleHandlers } from './schedule-handlers.ts';
+import { sessionHandlers } from './session-handlers.ts';
 import { snapshotHandlers } from './snapshot-handlers.ts';
 import { dropSlowReaders } from './slow-readers.ts';
 import { takeBodies } from './take-bodies.ts';
@@ -68,6 +69,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...healthHandlers(producer),
     ...runHandlers(producer),
     ...logHandlers(producer),
+    ...sessionHandlers(producer),
     ...outputHandlers(producer),
     ...evidenceHandlers(producer),
     ...workerHandlers(producer),

@@ -1,16 +1,17 @@
 import { admit } from '@hotcell/contract/admission.ts';
 import type { PolicyTrial } from '@hotcell/contract/api/policies.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
-import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
+import type { AskedRun, Spec } from '@hotcell/contract/spec.ts';
 import type { Producer } from '../producer.ts';
 import { specOf, viewOf } from '../view-run.ts';
 
 /** What was asked, from the spec that was kept: the image by the name that its policy had for it. */
-export function requestOf(spec: Spec, judgedBy: Policy): RunRequest {
+export function requestOf(spec: Spec, judgedBy: Policy): AskedRun {
   const image = judgedBy.images.find(({ digest }) => digest === spec.image.digest)?.name ?? spec.image.ref;
   const { blocks, files, params, limits, env, labels, priority, publish, retry, notBefore } = spec;
   const inputs = Object.fromEntries(spec.inputs.map((input) => [input.name, input.snapshot]));
-  const asked = { blocks, files, params, limits, env, labels, priority, publish, retry, notBefore };
+  const session = spec.session && { session: spec.session };
+  const asked = { ...session, blocks, files, params, limits, env, labels, priority, publish, retry, notBefore };
   return { ...asked, policy: spec.policy.name, image, inputs };
 }
 

@@ -18,6 +18,7 @@ const rights: Readonly<Record<Account, Rights>> = {
       // A refused run has a result, and no worker ever sees it.
       put: [
         'runs/*/spec.json',
+        'runs/*/steps/*',
         'runs/*/result.json',
         'runs/*/evidence.sigstore.json',
         'keys/requests/*',
@@ -62,6 +63,8 @@ const rights: Readonly<Record<Account, Rights>> = {
         'runs/*/result.json',
         'runs/*/attempt.json',
         'runs/*/attempt.sigstore.json',
+        'runs/*/session.json',
+        'runs/*/results/*',
         'runs/*/log.ndjson.zst',
         'runs/*/evidence.sigstore.json',
         'keys/requests/*',

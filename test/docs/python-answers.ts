@@ -19,10 +19,11 @@ export const pythonAnswers: Readonly<Record<string, readonly string[]>> = {
   run_answers: ['AcceptedRun', 'RunPage', 'LogRow', 'Result', 'RunEvent', 'UnfinishedRun'],
   schedule_answers: ['Schedule', 'SchedulePage', 'TickPage', 'AskedTick', 'Backfilling'],
   policy_answers: ['PolicyPage', 'PolicyView'],
+  session_answers: ['Step'],
   snapshot_answers: ['CreatedSnapshot', 'SnapshotDetail', 'Upload', 'Problem'],
 };
 /** Testimony that a client hands on and does not interpret. */
-const opaque = new Set(['posture']);
+const opaque = new Set(['posture', 'steps']);
 
 const title = '"""Generated from the description of the API by test/docs/generate.ts: do not edit."""';
 

@@ -66,6 +66,8 @@ class EchoCell implements SealedCell {
     this.container = this.id;
   }
 
+  async tell(): Promise<void> {}
+
   async *run(job: Job): AsyncGenerator<CellEvent> {
     for (const { index, code } of job.blocks) {
       yield { type: 'block_started', index, at: new Date() };
@@ -108,7 +110,7 @@ class EchoCell implements SealedCell {
       };
       if (exitCode !== 0 || killed) break;
     }
-    yield { type: 'end', usage: { wallMs: 1, cpuMs: 1, peakMemoryBytes: 1 } };
+    yield { type: 'end', usage: { wallMs: 1, cpuMs: 1, peakMemoryBytes: 1 }, timedOut: false };
   }
 
   kill(reason: KillReason): void {

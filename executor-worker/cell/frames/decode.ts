@@ -56,6 +56,10 @@ const readers = {
   end: (r: Reader) => ({ end: runEndOf(r) }),
   /** What the job left at the top of /work, a folder with a slash behind it. `more`: there may be others. */
   workLeft: (r: Reader) => ({ more: flag(r.u8(), 'more'), names: namesOf(r) }),
+  /** What the interpreter says of its step: the job's word. */
+  said: (r: Reader) => ({ index: r.u16(), kind: r.u8(), bytes: r.most(limits.saidBytes) }),
+  /** All of the step has been sent. */
+  stepOver: (r: Reader) => ({ index: r.u16() }),
   /** The cell ends after it. */
   error: (r: Reader) => ({
     code: nameIn(cellErrors, r.u16(), 'the error'),
@@ -80,13 +84,16 @@ export function decodeFrame(type: number, payload: Buffer): CellFrame {
 export type BlockEnd =
   | { how: 'exited'; exitCode: number }
   | { how: 'signalled'; signal: number }
-  | { how: 'notStarted'; stage: StartStage; errno: number };
+  | { how: 'notStarted'; stage: StartStage; errno: number }
+  /** Of a step: its interpreter says that it is done, and lives on. */
+  | { how: 'said' };
 
 function blockEndOf(r: Reader): BlockEnd {
   const [how, code, errno] = [r.u8(), r.u8(), r.u16()];
   if (how === 0) return { how: 'exited', exitCode: code };
   if (how === 1 && code >= 1 && code <= 64) return { how: 'signalled', signal: code };
   if (how === 2) return { how: 'notStarted', stage: nameIn(startStages, code, 'the stage'), errno };
+  if (how === 3 && code === 0) return { how: 'said' };
   throw broken(`a block ended in the unknown way ${how}, ${code}`);
 }
 

@@ -54,7 +54,17 @@ function payloadOf(frame: HostFrame): Uint8Array[] {
       bounded(`the frame ${frame.type}`, frame.bytes.length, limits.chunkBytes);
       return [frame.bytes];
     case 'start':
+    case 'interrupt':
+    case 'finish':
       return [];
+    case 'session':
+      return [uint(frame.saidBytes, 8, 'saidBytes')];
+    case 'step':
+      return [
+        uint(frame.inInterpreter ? 1 : 0, 1, 'inInterpreter'),
+        uint(bounded('collect', frame.collect.length, limits.collected), 1, 'collect'),
+        ...frame.collect.map((path) => str(path, limits.pathBytes, 'a path to collect')),
+      ];
     case 'kill':
       return [uint(killReasons[frame.reason], 1, 'reason')];
   }

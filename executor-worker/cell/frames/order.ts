@@ -2,7 +2,20 @@ import { frameLimits as limits } from '@hotcell/contract/frames.ts';
 import type { CellFrame } from './decode.ts';
 import { broken } from './reader.ts';
 
-type Phase = 'new' | 'ready' | 'sealing' | 'sealed' | 'started' | 'between' | 'tail' | 'outputs' | 'output' | 'over';
+type Phase =
+  | 'new'
+  | 'ready'
+  | 'sealing'
+  | 'sealed'
+  | 'started'
+  | 'between'
+  | 'tail'
+  | 'outputs'
+  | 'output'
+  | 'over'
+  /** A step ended; what is collected of it may follow. */
+  | 'ended'
+  | 'collecting';
 
 /** Which frame may follow which. A stream of well-formed frames can still be nonsense, or forged. */
 export class FrameOrder {
@@ -13,10 +26,16 @@ export class FrameOrder {
   #outputLeft = 0;
   #refused = 0;
   #leftNamed = false;
+  #session = false;
 
   /** Whether the last frame has come. */
   get over(): boolean {
     return this.#phase === 'over';
+  }
+
+  /** From now on blocks are steps, and more may come behind the last one. */
+  beginSession(): void {
+    this.#session = true;
   }
 
   check(frame: CellFrame): void {
@@ -41,37 +60,47 @@ export class FrameOrder {
         return this.#in('sealed', 'between') && !this.#leftNamed && this.#ofBlock(frame.index) ? 'started' : undefined;
       case 'log':
         if (frame.tail) return this.#in('tail') && frame.index < this.#block ? 'tail' : undefined;
+        if (this.#isLastWord(frame.index)) return 'between';
         return this.#in('started') && !this.#limited && this.#ofBlock(frame.index) ? 'started' : undefined;
       case 'logLimit': {
         const first = !this.#limited;
         this.#limited = true;
+        if (first && this.#session && this.#in('between')) return 'between';
         return this.#in('started') && first ? 'started' : undefined;
       }
       case 'logTail':
         return this.#in('between') && this.#limited ? 'tail' : undefined;
+      case 'said':
+        return this.#session && this.#in('started') && this.#ofBlock(frame.index) ? 'started' : undefined;
       case 'blockEnded': {
         const from: Phase[] = frame.end.how === 'notStarted' ? ['sealed', 'between'] : ['started'];
         if (!this.#in(...from) || this.#leftNamed || !this.#ofBlock(frame.index)) return undefined;
         this.#block++;
-        return 'between';
+        return this.#session ? 'ended' : 'between';
       }
+      case 'stepOver':
+        this.#refused = 0;
+        return this.#in('ended') && frame.index === this.#block - 1 ? 'between' : undefined;
       case 'workLeft': {
         const first = !this.#leftNamed;
         this.#leftNamed = true;
-        return this.#in('between') && first ? 'between' : undefined;
+        return (this.#in('between') || this.#isUnused) && first ? 'between' : undefined;
       }
       case 'outputEntry':
         this.#outputLeft = frame.size;
+        if (this.#in('ended')) return 'collecting';
         return this.#collecting ? 'output' : undefined;
       case 'outputData':
         this.#outputLeft -= frame.bytes.length;
         if (this.#outputLeft < 0) throw broken('an output has more bytes than were announced');
-        return this.#in('output') ? 'output' : undefined;
+        return this.#in('output', 'collecting') ? this.#phase : undefined;
       case 'outputEnd':
         if (frame.ok && this.#outputLeft !== 0) throw broken('an output has fewer bytes than were announced');
+        if (this.#in('collecting')) return 'ended';
         return this.#in('output') ? 'outputs' : undefined;
       case 'outputRefused':
         if (++this.#refused > limits.refusals) throw broken('more refused outputs are listed than may be');
+        if (this.#in('ended')) return 'ended';
         return this.#collecting ? 'outputs' : undefined;
       case 'end':
         if (frame.end.blocks !== this.#block) throw broken(`END says ${frame.end.blocks} blocks, ${this.#block} came`);
@@ -83,7 +112,17 @@ export class FrameOrder {
 
   /** Past the log's limit the tail comes first, even if it is empty. */
   get #collecting(): boolean {
-    return this.#in('tail', 'outputs') || (this.#in('between') && !this.#limited);
+    return this.#in('tail', 'outputs') || ((this.#in('between') || this.#isUnused) && !this.#limited);
+  }
+
+  /** A session may end before its first step. */
+  get #isUnused(): boolean {
+    return this.#session && this.#in('sealed');
+  }
+
+  /** Of a session's interpreter, at its end. */
+  #isLastWord(index: number): boolean {
+    return this.#session && this.#in('between') && !this.#limited && index === this.#block - 1;
   }
 
   #in(...phases: Phase[]): boolean {

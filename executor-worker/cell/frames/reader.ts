@@ -77,6 +77,13 @@ export class Reader {
     return this.bytes(left);
   }
 
+  /** The rest, which may be empty. */
+  most(bytes: number): Buffer {
+    const left = this.#bytes.length - this.#at;
+    if (left > bytes) throw broken(`${this.#what} carries ${left} bytes, more than ${bytes}`);
+    return this.bytes(left);
+  }
+
   end(): void {
     const left = this.#bytes.length - this.#at;
     if (left !== 0) throw broken(`${this.#what} has ${left} bytes too many`);

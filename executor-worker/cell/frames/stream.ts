@@ -32,6 +32,10 @@ export class FrameParser {
     return frames;
   }
 
+  beginSession(): void {
+    this.#order.beginSession();
+  }
+
   /** The stream has ended. False if it ended before the last frame: the cell died. */
   end(): boolean {
     if (this.#failed) throw this.#failed;

@@ -14,6 +14,7 @@ static void check(const struct job *job) {
     if (job->phase < SEALED) assert(job->block_count == 0 && job->file_count == 0);
     if (job->phase != EXPECT_HELLO) assert(job->uid >= LOWEST_UID && job->gid >= LOWEST_UID);
     if (job->phase != STARTED) return;
+    assert(!job->is_session || job->block_count == 1);
     assert(job->block_count > 0 && job->block_left == 0 && job->file_left == 0);
     for (size_t i = 0; i < job->block_count; i++) {
         const struct block *b = &job->blocks[i];
@@ -36,6 +37,7 @@ static void take_stream(struct job *job, const uint8_t *data, size_t size) {
         free(payload);
         if (event == EV_FAULT) return;
         check(job);
+        if (event == EV_STEP) job_step_over(job);
         data += HEADER_BYTES + length;
         size -= HEADER_BYTES + length;
     }
@@ -49,8 +51,10 @@ static void take_frames(struct job *job, const uint8_t *data, size_t size) {
         size_t length;
         const uint8_t *payload = get_str(&r, &length);
         if (r.bad) return;
-        if (job_frame(job, type, payload, length, &fault) == EV_FAULT) return;
+        enum job_event event = job_frame(job, type, payload, length, &fault);
+        if (event == EV_FAULT) return;
         check(job);
+        if (event == EV_STEP) job_step_over(job);
     }
 }
 

@@ -7,40 +7,8 @@
 #include "account.h"
 #include "cell.h"
 
-#define SAMPLE_US 100000
-
-void ask_to_stop(enum stop_cause cause, uint64_t since) {
-    // The first cause wins.
-    if (cell.cause != CAUSE_NONE || cell.blocks_over) return;
-    cell.cause = cause;
-    // The grace begins with its cause, even if a storm of processes delayed init. The job gets at least half of it.
-    uint64_t grace = cell.job.limits.grace_ms * 1000ull, at_least = now_us() + grace / 2;
-    cell.kill_at = since + grace > at_least ? since + grace : at_least;
-    kill(-1, SIGTERM);
-}
-
-void take_kills(void) {
-    if (cell.job.phase != STARTED) return;
-    const uint8_t *payload;
-    size_t length;
-    for (;;) {
-        enum job_event event = input_next(&payload, &length);
-        if (!payload) return;
-        if (event != EV_KILL) continue;
-        // Asked twice: don't wait even for the outputs.
-        if (++cell.kills > 1) die();
-        if (cell.cause == CAUSE_NONE && !cell.blocks_over) cell.kill_reason = cell.job.kill_reason;
-        ask_to_stop(CAUSE_KILLED, now_us());
-    }
-}
-
-struct ending {
-    enum block_how how;
-    int code, err;
-};
-
 // From the records that the child left on the status pipe: the last one counts.
-static bool failed_to_start(struct ending *end, uint8_t *program) {
+bool failed_to_start(struct ending *end, uint8_t *program) {
     *program = 0;
     if (cell.status_length < 4) return false;
     const uint8_t *last = cell.status + (cell.status_length / 4 - 1) * 4;
@@ -50,7 +18,7 @@ static bool failed_to_start(struct ending *end, uint8_t *program) {
     return true;
 }
 
-static void say_started(uint8_t program, uint64_t at_us) {
+void say_started(uint8_t program, uint64_t at_us) {
     struct writer w = out_begin(11);
     put_uint(&w, cell.block_index, 2);
     put_uint(&w, program, 1);
@@ -58,23 +26,19 @@ static void say_started(uint8_t program, uint64_t at_us) {
     out_end(T_BLOCK_STARTED, &w);
 }
 
-static void say_ended(const struct ending *end, uint64_t began_us, uint64_t ended_us, const struct account *account) {
+void say_ended(const struct ending *end, enum stop_cause cause, uint64_t began_us, uint64_t ended_us, const struct account *account) {
     struct writer w = out_begin(128);
     put_uint(&w, cell.block_index, 2);
     put_uint(&w, end->how, 1);
     put_uint(&w, (uint64_t)end->code, 1);
     put_uint(&w, (uint64_t)end->err, 2);
-    put_uint(&w, cell.cause, 1);
+    put_uint(&w, cause, 1);
     put_uint(&w, cell.kill_reason, 1);
     put_uint(&w, ended_us - cell.started_us, 8);
     put_uint(&w, ended_us - began_us, 8);
     put_uint(&w, cell.streams[0].bytes + cell.streams[1].bytes, 8);
     account_put(&w, account);
     out_end(T_BLOCK_ENDED, &w);
-}
-
-static uint64_t nearest(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 // Until the block's own process has ended; once it is stopped, until nothing lives or the grace is over.
@@ -115,9 +79,8 @@ static struct ending follow(pid_t main, uint64_t began_us, uint64_t block_at, ui
     return (struct ending){.how = HOW_SIGNALLED, .code = WTERMSIG(status)};
 }
 
-static struct ending run_block(struct block *b, uint64_t began_us, uint64_t run_at) {
-    int err = *b->path ? scratch_place(b) : 0;
-    if (err) return (struct ending){.how = HOW_NOT_STARTED, .code = STAGE_FILE, .err = err};
+// Its process, with pipes of its own; false, and why, if there is none.
+bool block_begin(struct block *b, pid_t *main, struct ending *end) {
     int out[2], errors[2], status[2];
     pipe_as_job(out, LOG_PIPE_BYTES);
     pipe_as_job(errors, LOG_PIPE_BYTES);
@@ -126,22 +89,27 @@ static struct ending run_block(struct block *b, uint64_t began_us, uint64_t run_
     cell.status_fd = status[1];
     struct child_plan plan = {
         .out = out[1], .err = errors[1], .status_fd = status[1], .body = run_program, .argument = b, .body_stage = STAGE_EXEC};
-    pid_t main = cell.blocks_begun == 0 ? spawn_sharing(&plan) : spawn(&plan);
-    err = errno;
+    *main = cell.blocks_begun == 0 ? spawn_sharing(&plan) : spawn(&plan);
+    int err = errno;
     close(out[1]);
     close(errors[1]);
     close(status[1]);
     cell.status_fd = status[0];
     cell.streams[0].fd = out[0];
     cell.streams[1].fd = errors[0];
+    if (*main > 0) return true;
+    close(status[0]);
+    cell.status_fd = -1;
+    *end = (struct ending){.how = HOW_NOT_STARTED, .code = STAGE_FORK, .err = err};
+    return false;
+}
+
+static struct ending run_block(struct block *b, uint64_t began_us, uint64_t run_at) {
+    int err = *b->path ? scratch_place(b) : 0;
+    if (err) return (struct ending){.how = HOW_NOT_STARTED, .code = STAGE_FILE, .err = err};
+    pid_t main;
     struct ending end;
-    if (main < 0) {
-        close(status[0]);
-        cell.status_fd = -1;
-        end = (struct ending){.how = HOW_NOT_STARTED, .code = STAGE_FORK, .err = err};
-    } else {
-        end = follow(main, began_us, b->time_ms ? began_us + b->time_ms * 1000 : NEVER, run_at);
-    }
+    if (block_begin(b, &main, &end)) end = follow(main, began_us, b->time_ms ? began_us + b->time_ms * 1000 : NEVER, run_at);
     log_drain();
     return end;
 }
@@ -165,7 +133,7 @@ void run_blocks(struct account *whole) {
         struct account account = now;
         account_since(&account, &before);
         before = now;
-        say_ended(&end, began_us, ended_us, &account);
+        say_ended(&end, cell.cause, began_us, ended_us, &account);
         cell.stdout_bytes += cell.streams[0].bytes;
         cell.stderr_bytes += cell.streams[1].bytes;
         cell.blocks_begun++;

@@ -15,8 +15,19 @@ struct stream {
     uint64_t bytes;
 };
 
+// Of a session; all zero while there is none. A descriptor that is closed is -1.
+struct interpreter {
+    pid_t pid;
+    int channel;  // Ours of the pair; the other end is its stdin.
+    int fds[2];   // Its stdout and stderr, read while a step of its runs.
+    uint8_t nonce[16];
+    bool asked, done, broken;  // Of its step.
+};
+
 struct cell {
     struct job job;
+    struct interpreter interpreter;
+    bool finishing;
     uint64_t started_us;   // When START came; every time that is sent counts from here.
     uint64_t lifetime_at;  // Then init kills everything and exits, whatever else happens.
 
@@ -95,6 +106,7 @@ void relay_read(void);
 // child.c
 struct child_plan {
     int out, err;   // -1: /dev/null.
+    int channel;    // Its stdin. 0: /dev/null.
     int status_fd;  // -1: none.
     bool (*body)(void *argument, int *err);
     void *argument;
@@ -117,6 +129,7 @@ int scratch_folders(const char *path);
 int scratch_place(const struct block *block);
 void scratch_file_begin(void);
 void scratch_file_data(const uint8_t *bytes, size_t length);
+int step_files_error(void);
 
 // left.c
 void say_left(void);
@@ -129,10 +142,52 @@ int posture_main(void);
 void seal(void);
 
 // block.c
+#define SAMPLE_US 100000
 struct account;
+struct ending {
+    enum block_how how;
+    int code, err;
+};
 void run_blocks(struct account *whole);
+bool block_begin(struct block *block, pid_t *main, struct ending *end);
+bool failed_to_start(struct ending *end, uint8_t *program);
+void say_started(uint8_t program, uint64_t at_us);
+void say_ended(const struct ending *end, enum stop_cause cause, uint64_t began_us, uint64_t ended_us, const struct account *account);
+static inline uint64_t nearest(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+// stop.c
 void ask_to_stop(enum stop_cause cause, uint64_t since);
+void take_kill(void);
 void take_kills(void);
+
+// session.c, step.c
+void run_session(struct account *whole);
+void run_step(uint64_t run_at, struct account *before);
+void interrupt_step(void);
+
+// interpreter.c
+bool interpreter_start(struct block *block, int *err);
+bool interpreter_ask(const struct block *block);
+void interpreter_speak(void);
+void interpreter_rest(void);
+void interpreter_look(void);
+void interpreter_finish(void);
+void interpreter_forget(void);
+
+// said.c
+void said_hold(void);
+void said_start(void);
+bool said_wanted(void);
+void said_read(void);
+
+// residents.c
+void residents_hold(void);
+bool residents_stop(void);
+void residents_go_on(void);
+void signal_step(int signal);
+void kill_step(pid_t main, int *status);
 
 // collect.c
 struct totals {

@@ -115,7 +115,7 @@ static bool become_job(const struct child_plan *plan) {
     struct stat null;
     errno = ENODEV;
     if (in < 0 || fstat(in, &null) || !S_ISCHR(null.st_mode) || null.st_rdev != makedev(1, 3)) return false;
-    if (dup2(in, 0) < 0 || dup2(plan->out < 0 ? in : plan->out, 1) < 0 || dup2(plan->err < 0 ? in : plan->err, 2) < 0) return false;
+    if (dup2(plan->channel ? plan->channel : in, 0) < 0 || dup2(plan->out < 0 ? in : plan->out, 1) < 0 || dup2(plan->err < 0 ? in : plan->err, 2) < 0) return false;
     return first_victim() && set_limits() && set_cpus() && drop_capabilities() && chdir("/work") == 0 && is_job();
 }
 
@@ -210,6 +210,7 @@ bool reap(pid_t main, int *status) {
         if (pid < 0 && errno == EINTR) continue;
         if (pid < 0) return false;
         if (pid == main) *status = one;
+        if (pid == cell.interpreter.pid) cell.interpreter.pid = 0;
     }
 }
 

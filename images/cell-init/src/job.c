@@ -1,13 +1,6 @@
-#include "job.h"
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+#include "decode.h"
 #include "sha256.h"
-#include "wire.h"
-
-#define FAULT(C, T) (*fault = (struct fault){.code = (C), .text = (T)}, EV_FAULT)
-#define NO_MEMORY (*fault = (struct fault){.code = E_SYSTEM, .err = ENOMEM, .text = "no memory for the job"}, EV_FAULT)
-#define WHOLE(R) (!(R).bad && (R).left == 0)
 
 // A year, so that sums of times cannot overflow.
 #define MAX_MS (366ull * 24 * 3600 * 1000)
@@ -24,7 +17,7 @@ bool frame_header(const uint8_t *header, uint8_t *type, size_t *length, struct f
     return !wrong;
 }
 
-static char *copy_str(const uint8_t *bytes, size_t length) {
+char *copy_str(const uint8_t *bytes, size_t length) {
     char *text = malloc(length + 1);
     if (!text) return NULL;
     memcpy(text, bytes, length);
@@ -37,7 +30,7 @@ static bool has_nul(const uint8_t *bytes, size_t length) {
 }
 
 // Relative, no part empty, `.` or `..`, all bounded: what openat can follow part by part without leaving /work.
-static bool good_path(const uint8_t *bytes, size_t length) {
+bool good_path(const uint8_t *bytes, size_t length) {
     if (length == 0 || length > MAX_PATH_BYTES || has_nul(bytes, length)) return false;
     size_t parts = 0, start = 0;
     for (size_t i = 0; i <= length; i++) {
@@ -137,8 +130,13 @@ static enum job_event on_job(struct job *job, struct reader r, struct fault *fau
     return EV_JOB;
 }
 
+// Files and code come before the start, and in a session before each step.
+static bool takes_code(const struct job *job) {
+    return job->phase == LOADING || job->phase == IDLE;
+}
+
 static enum job_event on_file(struct job *job, struct reader r, struct fault *fault) {
-    if (job->phase != LOADING) return FAULT(E_ORDER, "FILE: not now");
+    if (!takes_code(job)) return FAULT(E_ORDER, "FILE: not now");
     struct incoming_file *file = &job->file;
     file->size = get_uint(&r, 8);
     const uint8_t *sha = get_bytes(&r, 32);
@@ -173,8 +171,8 @@ static bool read_words(struct reader *r, size_t count, char **words, size_t *byt
 }
 
 static enum job_event on_block(struct job *job, struct reader r, struct fault *fault) {
-    if (job->phase != LOADING) return FAULT(E_ORDER, "BLOCK: not now");
-    if (job->block_count == MAX_BLOCKS) return FAULT(E_LIMIT, "BLOCK: too many");
+    if (!takes_code(job) || (job->is_session && job->phase == LOADING)) return FAULT(E_ORDER, "BLOCK: not now");
+    if (job->block_count == (job->is_session ? 1 : MAX_BLOCKS)) return FAULT(E_LIMIT, "BLOCK: too many");
     // Counted at once, so that job_free frees it even if the rest of the frame is wrong.
     struct block *b = &job->blocks[job->block_count++];
     memset(b, 0, sizeof *b);
@@ -201,7 +199,7 @@ static enum job_event on_block(struct job *job, struct reader r, struct fault *f
     }
     if (!WHOLE(r)) return FAULT(E_PROTOCOL, "BLOCK: wrong length");
     if (bytes > MAX_ARG_BYTES) return FAULT(E_LIMIT, "BLOCK: the arguments are too long");
-    if (index != job->block_count - 1) return FAULT(E_ORDER, "BLOCK: out of order");
+    if (index != (job->is_session ? job->steps : job->block_count - 1)) return FAULT(E_ORDER, "BLOCK: out of order");
     if (b->time_ms > MAX_MS) return FAULT(E_LIMIT, "BLOCK: the time is out of its bounds");
     if (path_length ? !good_path(path, path_length) : b->size != 0) return FAULT(E_PROTOCOL, "BLOCK: not a path in /work");
     if (b->size > MAX_CODE_BYTES || job->code_bytes + b->size > MAX_ALL_CODE_BYTES) return FAULT(E_LIMIT, "BLOCK: too much code");
@@ -229,13 +227,13 @@ static enum job_event on_block_data(struct job *job, const uint8_t *bytes, size_
 
 static enum job_event on_start(struct job *job, struct reader r, struct fault *fault) {
     if (!WHOLE(r)) return FAULT(E_PROTOCOL, "START: wrong length");
-    if (job->phase != LOADING || job->block_count == 0) return FAULT(E_ORDER, "START: no block to start");
-    job->phase = STARTED;
+    if (job->phase != LOADING || (job->block_count == 0 && !job->is_session)) return FAULT(E_ORDER, "START: no block to start");
+    job->phase = job->is_session ? IDLE : STARTED;
     return EV_START;
 }
 
 static enum job_event on_kill(struct job *job, struct reader r, struct fault *fault) {
-    if (job->phase != STARTED) return FAULT(E_ORDER, "KILL: nothing was started");
+    if (job->phase < STARTED) return FAULT(E_ORDER, "KILL: nothing was started");
     job->kill_reason = get_uint(&r, 1);
     return WHOLE(r) ? EV_KILL : FAULT(E_PROTOCOL, "KILL: wrong length");
 }
@@ -258,12 +256,15 @@ enum job_event job_frame(struct job *job, uint8_t type, const uint8_t *payload, 
         case T_BLOCK_DATA: return on_block_data(job, payload, length, fault);
         case T_START: return on_start(job, r, fault);
         case T_KILL: return on_kill(job, r, fault);
+        case T_SESSION: return on_session(job, r, fault);
+        case T_STEP: return on_step(job, r, fault);
+        case T_INTERRUPT: return on_session_order(job, r, EV_INTERRUPT, fault);
+        case T_FINISH: return on_session_order(job, r, EV_FINISH, fault);
         default: return FAULT(E_PROTOCOL, "a frame of an unknown type");
     }
 }
 
-void job_free(struct job *job) {
-    for (size_t i = 0; i < job->env_count; i++) free(job->env[i]);
+void free_blocks(struct job *job) {
     for (size_t i = 0; i < job->block_count; i++) {
         struct block *b = &job->blocks[i];
         for (size_t j = 0; j < MAX_PROGRAMS; j++) free(b->programs[j]);
@@ -272,4 +273,11 @@ void job_free(struct job *job) {
         free(b->path);
         free(b->code);
     }
+    for (size_t i = 0; i < job->collected_count; i++) free(job->collected[i]);
+    job->block_count = job->collected_count = 0;
+}
+
+void job_free(struct job *job) {
+    for (size_t i = 0; i < job->env_count; i++) free(job->env[i]);
+    free_blocks(job);
 }

@@ -29,6 +29,7 @@ struct block {
     uint8_t *code;
     uint32_t size;
     uint8_t sha256[32];
+    bool in_interpreter;  // Of a step.
 };
 
 struct incoming_file {
@@ -37,7 +38,8 @@ struct incoming_file {
     uint8_t sha256[32];
 };
 
-enum job_phase { EXPECT_HELLO, EXPECT_SEAL, SEALED, LOADING, STARTED };
+// IDLE: between the steps of a session.
+enum job_phase { EXPECT_HELLO, EXPECT_SEAL, SEALED, LOADING, STARTED, IDLE };
 
 struct job {
     enum job_phase phase;
@@ -59,6 +61,12 @@ struct job {
     // Bytes still to come of the file or of the last block.
     uint64_t file_left, block_left;
     uint8_t kill_reason;
+
+    bool is_session;
+    uint64_t said_bytes;  // What its interpreter may tell the host in all.
+    uint16_t steps;       // Those that are over; the number of the next one.
+    char *collected[MAX_COLLECTED];
+    size_t collected_count;
 };
 
 enum job_event {
@@ -70,6 +78,9 @@ enum job_event {
     EV_FILE_DATA,  // The payload belongs to job->file.
     EV_START,
     EV_KILL,
+    EV_STEP,
+    EV_INTERRUPT,
+    EV_FINISH,
     EV_FAULT,
 };
 
@@ -83,5 +94,8 @@ enum job_event job_frame(struct job *job, uint8_t type, const uint8_t *payload, 
 
 // Checks a header. False: not this protocol (fault has the reason).
 bool frame_header(const uint8_t *header, uint8_t *type, size_t *length, struct fault *fault);
+
+// The step is over: its code is forgotten, and the next one may come.
+void job_step_over(struct job *job);
 
 void job_free(struct job *job);

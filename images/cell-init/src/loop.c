@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "cell.h"
 
-enum { P_IN, P_OUT, P_STDOUT, P_STDERR, P_RELAY, P_STATUS, P_COUNT };
+enum { P_IN, P_OUT, P_STDOUT, P_STDERR, P_RELAY, P_STATUS, P_SAID, P_COUNT };
 
 #define READY_EVENTS (POLLIN | POLLHUP | POLLERR)
 
@@ -59,6 +59,7 @@ void pump(uint64_t wake_at) {
         [P_STDERR] = {.fd = logs ? cell.streams[1].fd : -1, .events = POLLIN},
         [P_RELAY] = {.fd = relays ? relay.fd : -1, .events = POLLIN},
         [P_STATUS] = {.fd = cell.status_fd, .events = POLLIN},
+        [P_SAID] = {.fd = relays && said_wanted() ? cell.interpreter.channel : -1, .events = POLLIN},
     };
     if (cell.lifetime_at < wake_at) wake_at = cell.lifetime_at;
     uint64_t wait = wake_at > now ? wake_at - now : 0;
@@ -74,5 +75,6 @@ void pump(uint64_t wake_at) {
     if (polled[P_STDOUT].revents & READY_EVENTS) log_read(0);
     if (polled[P_STDERR].revents & READY_EVENTS) log_read(1);
     if (polled[P_RELAY].revents & READY_EVENTS) relay_read();
+    if (polled[P_SAID].revents & READY_EVENTS) said_read();
     out_flush();
 }

@@ -133,7 +133,8 @@ int main(int argc, char **argv) {
     say_ready();
     await_start();
     struct account account;
-    run_blocks(&account);
+    if (cell.job.is_session) run_session(&account);
+    else run_blocks(&account);
     uint64_t wall_us = since_start();
     free_reserve();
     say_left();

@@ -24,6 +24,8 @@ void hold_memory(void) {
     out_hold();
     input_hold();
     relay_hold();
+    said_hold();
+    residents_hold();
     totals_start();
     reserve = mmap(NULL, RESERVE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (reserve == MAP_FAILED) fail(E_SYSTEM, errno, "no memory for the reserve");

@@ -137,20 +137,42 @@ int scratch_place(const struct block *block) {
     return err;
 }
 
-static int file_fd, file_dir;
+static int file_fd, file_dir, files_error;
 static const char *file_leaf;
+
+// What the steps before left of /work is the job's own doing: then the step does not start, and the cell goes on.
+static bool file_failed(int err, const char *text) {
+    if (cell.job.phase != IDLE) fail(E_FILE, err, text);
+    if (!files_error) files_error = err;
+    file_fd = -1;
+    return false;
+}
 
 void scratch_file_begin(void) {
     file_fd = create(cell.job.file.path, true, &file_dir, &file_leaf);
-    if (file_fd < 0) fail(E_FILE, errno, "a bundled file could not be made in /work");
+    if (file_fd < 0 && !file_failed(errno, "a bundled file could not be made in /work")) return;
     scratch_file_data(NULL, 0);
 }
 
 void scratch_file_data(const uint8_t *bytes, size_t length) {
-    if (!write_all(file_fd, bytes, length)) fail(E_FILE, errno, "a bundled file could not be written to /work");
+    if (file_fd < 0) return;
+    if (!write_all(file_fd, bytes, length)) {
+        int err = errno;
+        close(file_fd);
+        close(file_dir);
+        file_failed(err, "a bundled file could not be written to /work");
+        return;
+    }
     if (cell.job.file_left) return;
     close(file_fd);
     if (!verify(file_dir, file_leaf, cell.job.file.size, cell.job.file.sha256))
         fail(E_DIGEST, 0, "a bundled file is not the one that was announced");
     close(file_dir);
+}
+
+// Why a file of the step that begins could not be written, or 0.
+int step_files_error(void) {
+    int err = files_error;
+    files_error = 0;
+    return err;
 }

@@ -6,7 +6,7 @@ import { type Admission, admit, judgeSpec, judgeInputs } from '@hotcell/contract
 import { messages } from '@hotcell/contract/admission-messages.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { type Policy, policyDigest } from '@hotcell/contract/policy.ts';
-import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
+import type { AskedRun, RunRequest, Spec } from '@hotcell/contract/spec.ts';
 import { admitted, builtHere, policyOf, prints, submitter } from '../../support/policies.ts';
 
 const policy = policyOf(
@@ -33,7 +33,7 @@ const blocks = (...list: RunRequest['blocks']) => ({ ...fine, blocks: list });
 /** Requests that together cause every message of admission. */
 const asked: Record<
   string,
-  { more: Partial<RunRequest>; under?: Policy; role?: 'reader'; bytes?: number; files?: number }
+  { more: Partial<AskedRun>; under?: Policy; role?: 'reader'; bytes?: number; files?: number }
 > = {
   'too much of everything': {
     more: { ...fine, limits: { timeoutSeconds: 21, memoryBytes: 134217729, cpus: 0.51, pids: 33 } },
@@ -56,6 +56,7 @@ const asked: Record<
   'too long variables': {
     more: { ...fine, env: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`APP_${i}`, 'x'.repeat(8000)])) },
   },
+  'a session, which it does not know': { more: { ...fine, blocks: [], session: {} } },
   'no label': { more: {} },
   'a priority out of its range': { more: { ...fine, priority: 0 } },
   'a priority where there is one only': { more: { priority: 9 }, under: bare },
@@ -132,6 +133,7 @@ describe('a refusal', () => {
       image: 'without registry or tag',
       imageDigest: 'Omit the digest',
       noLanguage: 'allow the language',
+      noSessions: 'allows no sessions',
       argv: 'programs by argv',
       nul: 'NUL character, which no program',
       envNever: 'No policy lets a job set',

@@ -59,9 +59,27 @@ const counts = { succeeded: 0, failed: 1, cancelled: 0, skipped: 0 };
 const shownStep = { name: 'a', state: 'failed', reason: 'r', tasks: [{ name: 'a', state: 'failed', run }] };
 
 /** One of every object that is a JSON value. */
+const step = {
+  ...{ ...ofRun, index: 0, id: claim, at, requester: { key: 'k', role: 'submitter' }, before: digest },
+  ...{ kind: 'step', block: { language: 'sh', code: '' }, code: digest, files: [], collect: [] },
+  repeat: { key: digest, body: digest },
+};
+const stepResult = {
+  ...{ ...ofRun, index: 0, language: 'sh', outcome: 'failed', exitCode: 1, saidBy: 'cell', signal: null },
+  ...{ startedAt: at, finishedAt: at, step: digest, code: digest, reason: 'r' },
+  error: { name: 'n', message: 'm' },
+  usage: { wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, logBytes: 0 },
+  log: { sha256: digest, bytes: 0, rows: [] },
+  outputs: [{ kind: 'result', size: 0, sha256: digest }],
+  refused: [],
+};
+
 const samples = {
   spec,
   result,
+  step,
+  session: { ...ofRun, attempt: 1, claim, worker: 'w', interpreter: digest, at },
+  stepResult,
   attempt: {
     ...{ version: 1, run, ...attempt, finishedAt: at, error, handedBack: false },
     evidence: { bundle: 'b', sha256: digest },

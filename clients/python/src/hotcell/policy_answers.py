@@ -1,7 +1,7 @@
 """Generated from the description of the API by test/docs/generate.ts: do not edit."""
 
 from datetime import datetime
-from typing import Literal, Optional
+from typing import Any, Literal, Optional
 
 from hotcell.answer import Answer
 
@@ -112,6 +112,14 @@ class PolicyApproval(Answer):
     when: Optional[PolicyApprovalWhen] = None
 
 
+class PolicySessions(Answer):
+    steps: Any
+    idle_seconds: int
+    step_seconds: int
+    lifetime_seconds: int
+    memory_bytes: Optional[int] = None
+
+
 class PolicyWorker(Answer):
     labels: list[str]
 
@@ -140,6 +148,7 @@ class Policy(Answer):
     retries: int
     screening: bool
     approval: Optional[PolicyApproval] = None
+    sessions: Optional[PolicySessions] = None
     worker: PolicyWorker
     retention: Optional[PolicyRetention] = None
     seccomp: dict[str, str]

@@ -210,6 +210,7 @@ class Result(Answer):
     attempts: list[ResultAttempt]
     timings: ResultTimings
     warnings: list[str]
+    steps: Optional[Any] = None
     errors: Optional[list[ResultError]] = None
     evidence: Optional[ResultEvidence] = None
     receipt: Optional[Receipt] = None

@@ -72,7 +72,9 @@ function payloadOf(f: CellFrame): Uint8Array[] {
           ? [0, end.exitCode, 0]
           : end.how === 'signalled'
             ? [1, end.signal, 0]
-            : [2, startStages[end.stage], end.errno];
+            : end.how === 'said'
+              ? [3, 0, 0]
+              : [2, startStages[end.stage], end.errno];
       const numbers = [u16(f.index), u8(how), u8(code), u16(errno)];
       return [...numbers, ...cause(f), u64(f.atUs), u64(f.wallUs), u64(f.logBytes), ...account(f.account)];
     }
@@ -86,6 +88,10 @@ function payloadOf(f: CellFrame): Uint8Array[] {
       return [u8(refusalReasons[f.reason]), u16(f.errno), str(f.path)];
     case 'workLeft':
       return [u8(f.more ? 1 : 0), u8(f.names.length), ...f.names.map((name) => str(name))];
+    case 'said':
+      return [u16(f.index), u8(f.kind), f.bytes];
+    case 'stepOver':
+      return [u16(f.index)];
     case 'end':
       return endPayload(f.end);
     case 'error':

@@ -1,0 +1,24 @@
+import type { Result } from '@hotcell/contract/result.ts';
+import { readChain } from '@hotcell/record/session-chain.ts';
+import { readSession } from '@hotcell/record/session-steps.ts';
+import type { Stage } from '../stages.ts';
+import type { Worker } from '../worker.ts';
+
+const isSession = (stage: Stage) => 'spec' in stage && stage.spec.mode === 'session';
+
+/** Whether a step of this session has begun, here or elsewhere: then it is never begun again. */
+export async function hasBegunSteps({ store }: Pick<Worker, 'store'>, stage: Stage): Promise<boolean> {
+  const { tenant, run } = stage.ticket;
+  return isSession(stage) && (await readSession(store, tenant, run)) !== undefined;
+}
+
+/** What stands in the record of a session's steps, for a result that is written without its cell. */
+export async function stepsSoFar({ store }: Pick<Worker, 'store'>, stage: Stage): Promise<Pick<Result, 'steps'>> {
+  const { tenant, run } = stage.ticket;
+  return isSession(stage) ? { steps: await readChain(store, tenant, run) } : {};
+}
+
+/** Why a session that had begun is given up. */
+export function lostSession(why: string): string {
+  return `The platform failed, not your steps: ${why.replace(/\.$/, '')}. What the finished steps left is kept. A session is never run again: start a new one.`;
+}

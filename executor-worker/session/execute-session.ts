@@ -1,0 +1,188 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { decideSession, type SessionEnd } from '@hotcell/contract/session/decide-session.ts';
+import { judgeStep, type StepRules } from '@hotcell/contract/session/judge-step.ts';
+import { displayedBytes, type SessionTerms } from '@hotcell/contract/session/session-terms.ts';
+import { chained, type ChainedStep, type CodeStep } from '@hotcell/contract/session/step.ts';
+import { showIssues } from '@hotcell/contract/parse.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { putLog, putSegment } from '@hotcell/record/run-logs.ts';
+import { type Kept, type OfSession, putSession } from '@hotcell/record/session-steps.ts';
+import type { SealedCell } from '../cell/sealed-cell.ts';
+import type { ExecuteContext, Execution } from '../execute/execute.ts';
+import { blockFrames, bundled, fileFrames, type Job } from '../execute/job.ts';
+import { LogFeed } from '../logs/log-feed.ts';
+import { LogRecorder } from '../logs/recorder.ts';
+import { OutputCollector } from '../outputs/output-collector.ts';
+import { interpreterArgv, interpreterDigest } from './interpreter-program.ts';
+import { keepStep } from './keep-step.ts';
+import { RunningStep } from './running-step.ts';
+import { SessionEvents } from './session-events.ts';
+import type { StepNudges } from './step-nudges.ts';
+import { nextStep } from './step-source.ts';
+
+export interface SessionContext extends ExecuteContext {
+  worker: string;
+  /** Of the spec: what the first step names as the link before it. */
+  spec: Digest;
+  terms: SessionTerms;
+  rules: StepRules;
+  files: Job['files'];
+  nudges: StepNudges;
+  /** Tells those who wait that a step is over. */
+  tellOver: (step: number) => Promise<void>;
+}
+
+/** Keeps the cell open and runs one step after the other in it, until the session ends; all of it is stored by then. */
+export async function executeSession(cell: SealedCell, context: SessionContext): Promise<Execution> {
+  const { store, tenant, run, attempt, claim, retention, limits, room, stored } = context;
+  const live = new LogFeed({
+    putSegment: (index, body) => putSegment(store, run, attempt, index, body),
+    publish: context.publishLog,
+    onError: (what, error) => context.log.warn({ run, err: error }, what),
+  });
+  const recorder = new LogRecorder({
+    put: (chunks) => putLog(store, { tenant, run, attempt, claim, retention }, chunks),
+    limitBytes: limits.logBytes,
+    live,
+    heard: (rows) => events.step?.rows.push(...rows),
+  });
+  const collector = new OutputCollector({ store, tenant, run, attempt, retention, room, stored }, limits);
+  const events = new SessionEvents(cell, recorder, collector);
+  const onStop = () => events.stopFor(context.stop);
+  context.stop.addEventListener('abort', onStop);
+  if (context.stop.aborted) onStop();
+  const over = new AbortController();
+  const feeding = feed(cell, events, context, AbortSignal.any([over.signal, context.stop])).catch((error: unknown) => {
+    events.fail(error);
+    return [];
+  });
+  try {
+    const job: Job = { blocks: events.blocks, files: context.files, session: { saidBytes: displayedBytes(context) } };
+    for await (const event of cell.run(job)) await events.on(event);
+    over.abort();
+    events.step?.over();
+    const steps = await feeding;
+    if (events.stop?.kind === 'lost_claim')
+      throw new HotcellError('lost_claim', 'Another attempt took over the session.');
+    const [logs, outputs] = await Promise.all([recorder.finish(), collector.finish()]);
+    return executionOf(events, context, steps, { logs, outputs, collector });
+  } catch (error) {
+    over.abort();
+    await Promise.all([recorder.abandon(), collector.abandon(), feeding]);
+    throw events.failure ?? error;
+  } finally {
+    context.stop.removeEventListener('abort', onStop);
+  }
+}
+
+/** The steps that ran, in order; returns when the session is to end, or its cell has. */
+async function feed(
+  cell: SealedCell,
+  events: SessionEvents,
+  context: SessionContext,
+  over: AbortSignal,
+): Promise<ChainedStep[]> {
+  const { store, tenant, run, attempt, claim, retention, terms, nudges, limits } = context;
+  const of: OfSession = { tenant, run, attempt, claim, retention };
+  const chain: ChainedStep[] = [];
+  let before = context.spec;
+  const end = async (why: SessionEnd) => {
+    events.end = why;
+    await cell.tell([{ type: 'finish' }]);
+    return chain;
+  };
+  using _interrupts = nudges.onInterrupt((index) => events.interrupt(index));
+  for (;;) {
+    if (chain.length === terms.steps) return await end('steps');
+    const found = await nextStep(
+      { store, tenant, run, nudges },
+      { index: chain.length, before },
+      terms.idleSeconds * 1000,
+      over,
+    );
+    if (over.aborted) return chain;
+    if (!found) return await end('idle');
+    if (found.value.kind === 'finish') return await end('finish');
+    if (chain.length === 0) await beginSession(context);
+    crashPoint('session.step');
+    const step = prepare({ value: found.value, digest: found.digest }, context);
+    await hand(cell, events, step, context);
+    await step.isOver;
+    crashPoint('session.ran');
+    const stopped = events.stop !== null || events.isOver;
+    const kept = await keepStep(step, { store, of, limits, interpreter: events.interpreters, stopped });
+    crashPoint('session.kept');
+    chain.push(chained(kept.value, kept.digest));
+    before = found.digest;
+    await context.tellOver(step.record.index);
+    if (events.isOver) return chain;
+  }
+}
+
+/** From here on no other worker takes the session up: what its steps did can't be done again. */
+async function beginSession({ store, retention, tenant, run, attempt, claim, worker }: SessionContext): Promise<void> {
+  const at = new Date().toISOString();
+  const own = { version: 1 as const, run, tenant, attempt, claim, worker, interpreter: interpreterDigest, at };
+  const stands = await putSession(store, retention, own);
+  if (stands.claim !== claim) throw new HotcellError('lost_claim', 'Another attempt began the session.');
+  crashPoint('session.begun');
+}
+
+/** The worker judges for itself: a step that the policy does not allow came past the producer. */
+function prepare(found: Kept<CodeStep>, { rules }: SessionContext): RunningStep {
+  const { step, issues } = judgeStep(found.value, rules);
+  if (issues.length > 0)
+    throw new HotcellError('policy_refused', `Step ${found.value.index} can't run: ${showIssues(issues)}`, { issues });
+  return new RunningStep(found, step);
+}
+
+async function hand(
+  cell: SealedCell,
+  events: SessionEvents,
+  step: RunningStep,
+  context: SessionContext,
+): Promise<void> {
+  const { index, block, files, collect } = step.record;
+  const { how } = step;
+  const code = 'code' in block ? Buffer.from(block.code) : null;
+  const argv = how.inInterpreter ? interpreterArgv(context.rules.languages) : how.argv;
+  events.begin(step);
+  await cell.tell([
+    ...fileFrames(files.map(bundled)),
+    ...blockFrames({ index, argv, file: how.file, code }, how.seconds * 1000),
+    { type: 'step', inInterpreter: how.inInterpreter, collect },
+  ]);
+}
+
+function executionOf(
+  events: SessionEvents,
+  { limits, terms }: SessionContext,
+  steps: readonly ChainedStep[],
+  kept: Pick<Execution, 'logs' | 'outputs'> & { collector: OutputCollector },
+): Execution {
+  const { logs, outputs, collector } = kept;
+  const failed = steps.filter(({ outcome }) => outcome !== 'succeeded').length;
+  const verdict = decideSession({
+    limits,
+    terms,
+    steps: { ended: steps.length, failed },
+    end: events.end,
+    stop: events.stop,
+    died: events.died,
+    timedOut: events.timedOut,
+    logTruncated: logs.truncated,
+    outputsExceeded: collector.exceeded,
+    noRoom: collector.noRoom,
+  });
+  const outputBytes = outputs.files.reduce((sum, file) => sum + file.size, 0);
+  return {
+    verdict,
+    blocks: [],
+    steps,
+    usage: { ...events.usage, logBytes: logs.bytes, outputBytes, outputFiles: outputs.files.length },
+    logs,
+    outputs,
+    ranMs: events.usage.wallMs,
+  };
+}

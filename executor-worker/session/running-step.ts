@@ -1,0 +1,43 @@
+import type { LogRow } from '@hotcell/contract/log-rows.ts';
+import type { ResolvedStep } from '@hotcell/contract/session/judge-step.ts';
+import { SaidOfStep } from '@hotcell/contract/session/said.ts';
+import type { CodeStep } from '@hotcell/contract/session/step.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import type { Kept } from '@hotcell/record/session-steps.ts';
+import type { EndedBlock } from '../cell/sealed-cell.ts';
+
+/** What one step may show, held until it is over. */
+const mostShownBytes = 8 * 1024 ** 2;
+
+/** A step from its start until all of it has come out of the cell. */
+export class RunningStep {
+  readonly record: CodeStep;
+  readonly digest: Digest;
+  readonly how: ResolvedStep;
+  readonly said = new SaidOfStep(mostShownBytes);
+  readonly rows: LogRow[] = [];
+  readonly #over = Promise.withResolvers<void>();
+  startedAt: Date | undefined;
+  finishedAt: Date | undefined;
+  end: EndedBlock | undefined;
+
+  constructor({ value, digest }: Kept<CodeStep>, how: ResolvedStep) {
+    this.record = value;
+    this.digest = digest;
+    this.how = how;
+  }
+
+  ended(end: EndedBlock, at: Date): void {
+    this.end = end;
+    this.finishedAt = at;
+  }
+
+  over(): void {
+    this.#over.resolve();
+  }
+
+  /** Rejected when the cell ends before. */
+  get isOver(): Promise<void> {
+    return this.#over.promise;
+  }
+}

@@ -1,0 +1,112 @@
+import type { Stop } from '@hotcell/contract/decide-outcome.ts';
+import type { SessionEnd } from '@hotcell/contract/session/decide-session.ts';
+import type { CellEvent, SealedCell } from '../cell/sealed-cell.ts';
+import type { PreparedBlock } from '../execute/job.ts';
+import type { LogRecorder } from '../logs/recorder.ts';
+import type { OutputCollector } from '../outputs/output-collector.ts';
+import type { RunningStep } from './running-step.ts';
+
+const reportedByItsHolder = () => undefined;
+
+/** What has been heard so far of one session's cell. */
+export class SessionEvents {
+  /** As init numbers them: what its reports of a step are told by. */
+  readonly blocks: PreparedBlock[] = [];
+  /** The one that runs. */
+  step: RunningStep | undefined;
+  end: SessionEnd | null = null;
+  stop: Stop | null = null;
+  died: { exitCode: number | null; outOfMemory: boolean } | null = null;
+  timedOut = false;
+  isOver = false;
+  failure: unknown;
+  usage = { wallMs: 0, cpuMs: 0, peakMemoryBytes: 0 };
+  /** How many interpreters it has had. */
+  interpreters = 0;
+  #hasInterpreter = false;
+  readonly #cell: SealedCell;
+  readonly #recorder: LogRecorder;
+  readonly #collector: OutputCollector;
+
+  constructor(cell: SealedCell, recorder: LogRecorder, collector: OutputCollector) {
+    this.#cell = cell;
+    this.#recorder = recorder;
+    this.#collector = collector;
+  }
+
+  /** The first cause wins. */
+  stopFor(signal: AbortSignal): void {
+    if (this.isOver || this.stop) return;
+    // Only a run's control aborts it, always with a Stop.
+    this.stop = signal.reason as Stop;
+    if (this.stop.kind === 'cancelled') return this.#cell.kill('cancelled');
+    this.#cell.destroy().catch(reportedByItsHolder);
+  }
+
+  /** Our side failed: nothing more can be done in this cell. */
+  fail(error: unknown): void {
+    this.failure ??= error;
+    this.#cell.destroy().catch(reportedByItsHolder);
+  }
+
+  begin(step: RunningStep): void {
+    const { index, block } = step.record;
+    const { language, file, argv, inInterpreter } = step.how;
+    this.blocks[index] = { index, block, language, file, code: null, argv };
+    if (inInterpreter && !this.#hasInterpreter) {
+      this.interpreters++;
+      this.#hasInterpreter = true;
+    }
+    this.step = step;
+  }
+
+  interrupt(index: number): void {
+    if (this.step?.record.index !== index || this.step.end) return;
+    // A cell that no longer listens is ending.
+    this.#cell.tell([{ type: 'interrupt' }]).catch(reportedByItsHolder);
+  }
+
+  async on(event: CellEvent): Promise<void> {
+    switch (event.type) {
+      case 'block_started':
+        if (this.step) this.step.startedAt = event.at;
+        return;
+      case 'log':
+        return this.#recorder.write(event.block, event.stream, event.at, event.bytes);
+      case 'log_gap':
+        return this.#recorder.gap(event.droppedBytes);
+      case 'log_limit':
+        if (event.ends) this.stop ??= { kind: 'log_exceeded' };
+        return;
+      case 'said':
+        this.step?.said.take(event.kind, event.bytes);
+        return;
+      case 'block_ended':
+        if (this.step?.how.inInterpreter && !event.end.said) this.#hasInterpreter = false;
+        this.step?.ended(event.end, event.at);
+        return this.#recorder.endOfBlock();
+      case 'step_over': {
+        const { step } = this;
+        this.step = undefined;
+        step?.over();
+        return;
+      }
+      case 'output':
+        return this.#collector.take(event.path, event.size, event.data);
+      case 'output_refused':
+        return this.#collector.refuse(event.path, event.reason, event.limit);
+      case 'end':
+        this.isOver = true;
+        this.usage = event.usage;
+        this.timedOut = event.timedOut;
+        return;
+      case 'died':
+        this.isOver = true;
+        this.died = { exitCode: event.exitCode, outOfMemory: event.engineSaysOom === 'limit' || event.oomKills > 0 };
+        return;
+      case 'work_left':
+      case 'killed_for_memory':
+        return;
+    }
+  }
+}

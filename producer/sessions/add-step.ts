@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { showIssues } from '@hotcell/contract/parse.ts';
+import { judgeStep } from '@hotcell/contract/session/judge-step.ts';
+import { codeOf, type StepRecord, type StepRequest } from '@hotcell/contract/session/step.ts';
+import type { Block } from '@hotcell/contract/spec.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { hashedForm } from '@hotcell/record/long-work.ts';
+import { putStep } from '@hotcell/record/session-steps.ts';
+import type { Caller } from '../auth/caller.ts';
+import type { Producer } from '../producer.ts';
+import { known, type OpenSession } from './open-session.ts';
+
+export interface AskedStep {
+  caller: Caller;
+  run: RunId;
+  body: StepRequest;
+  idempotencyKey?: string | undefined;
+}
+
+/** Puts a step into the record, behind those before it, and only then nudges the worker. Answers its number. */
+export async function addStep(producer: Producer, asked: AskedStep): Promise<number> {
+  const { caller, run, body, idempotencyKey } = asked;
+  const [session] = await Promise.all([
+    producer.sessions.of(producer, caller.tenant, run),
+    stillOpen(producer, caller.tenant, run),
+  ]);
+  const repeat =
+    idempotencyKey === undefined ? undefined : { key: sha256(idempotencyKey), body: (await hashedForm(body)).digest };
+  const index = await session.turn.do(() => append(producer, session, stepOf(session, asked, repeat), repeat));
+  await nudge(producer, run, index);
+  return index;
+}
+
+/** The end of the session is the last link of its chain: it comes after all steps that were recorded before it. */
+export async function finishSession(producer: Producer, caller: Caller, run: RunId): Promise<void> {
+  const session = await producer.sessions.of(producer, caller.tenant, run);
+  if (session.links.at(-1)?.kind === 'finish') return;
+  const link = (index: number): StepRecord => ({ ...linkOf(session, caller, index), kind: 'finish' });
+  const index = await session.turn.do(() => append(producer, session, link, undefined));
+  await nudge(producer, run, index);
+}
+
+async function stillOpen(producer: Producer, tenant: string, run: RunId): Promise<void> {
+  if (await producer.news.resultOf(tenant, run)) throw isOver(run);
+}
+
+const isOver = (run: RunId) =>
+  new HotcellError('finished_already', `The session ${run} is over. GET /v1/runs/${run} says why. Start another one.`);
+
+function linkOf({ tenant, run, links, spec }: OpenSession, { key, role }: Caller, index: number) {
+  const before = links[index - 1]?.digest ?? spec;
+  const at = new Date().toISOString();
+  return { version: 1 as const, run, tenant, index, id: randomUUID(), at, requester: { key, role }, before };
+}
+
+/** Judged under its own number: what it is called follows from that. */
+function stepOf(
+  session: OpenSession,
+  { caller, body }: AskedStep,
+  repeat: { key: Digest; body: Digest } | undefined,
+): (index: number) => StepRecord {
+  return (index) => {
+    const { files = [], collect = [], timeoutSeconds, ...asked } = body;
+    // Its other fields are those of a block.
+    const block: Block = asked;
+    const { issues } = judgeStep({ index, block, files, timeoutSeconds }, session.rules);
+    if (issues.length > 0)
+      throw new HotcellError('policy_refused', `The step is refused: ${showIssues(issues)}`, { issues });
+    const more = { ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }), ...(repeat ? { repeat } : {}) };
+    return { ...linkOf(session, caller, index), kind: 'step', block, code: codeOf(block), files, collect, ...more };
+  };
+}
+
+async function append(
+  { store }: Producer,
+  session: OpenSession,
+  make: (index: number) => StepRecord,
+  repeat: { key: Digest; body: Digest } | undefined,
+): Promise<number> {
+  const { links, terms, run, retention } = session;
+  for (;;) {
+    const before = links.findIndex((link) => repeat && link.repeat?.key === repeat.key);
+    if (before >= 0) return repeated(session, before, repeat?.body);
+    if (links.at(-1)?.kind === 'finish') throw isOver(run);
+    const index = links.length;
+    const link = make(index);
+    if (link.kind === 'step' && index >= terms.steps)
+      throw new HotcellError(
+        'policy_refused',
+        `The session ${run} has at most ${terms.steps} steps. Start another one.`,
+      );
+    const stands = await putStep(store, retention, link);
+    links.push(known(stands));
+    crashPoint('step.recorded');
+    // Another producer may have put one there first: then this one comes behind it.
+    if (stands.value.id === link.id) return index;
+  }
+}
+
+function repeated({ links, run }: OpenSession, index: number, body: Digest | undefined): number {
+  if (links[index]?.repeat?.body === body) return index;
+  throw new HotcellError(
+    'idempotency_mismatch',
+    `This idempotency key was used for another step (${index} of ${run}). Use a new key, or send the same step.`,
+    { extra: { run, step: index } },
+  );
+}
+
+/** The worker looks by itself, a little later. */
+async function nudge({ live, log }: Producer, run: RunId, index: number): Promise<void> {
+  await live.step(run, index, 'recorded').catch((error: unknown) => {
+    log.info({ run, error }, 'failed to tell a session’s worker of a step; it looks into the record by itself');
+  });
+}
