@@ -73,6 +73,7 @@ export const LiveEvent = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('drain'), worker: WorkerName }),
   z.strictObject({ type: z.literal('schedule'), tenant: TenantName, name: z.string().max(63) }),
+  z.strictObject({ type: z.literal('webhook'), tenant: TenantName }),
   z.strictObject({ type: z.literal('batch'), tenant: TenantName, batch: RunId }),
   z.strictObject({ type: z.literal('workflow'), tenant: TenantName, workflow: RunId }),
 ]);

@@ -3,6 +3,7 @@ import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { storedResult } from '@hotcell/record/commit.ts';
+import { type EndedRun, noteEnds } from './note-ends.ts';
 import {
   clearRuns,
   type FinishedRun,
@@ -24,10 +25,12 @@ export async function sequence(deps: SequenceDeps, signal: AbortSignal): Promise
   let count = 0;
   for await (const runs of batches(doneRuns(deps))) {
     if (signal.aborted) return count;
-    const finished: FinishedRun[] = [];
+    const finished: EndedRun[] = [];
     await inLanes(atOnce, runs, async (run) => {
-      if (await isFinished(deps, run)) finished.push(run);
+      const end = await endOf(deps, run);
+      if (end) finished.push({ ...run, ...end });
     });
+    await noteEnds(deps.store, finished);
     await clear(deps, finished);
     count += finished.length;
   }
@@ -44,16 +47,22 @@ async function* doneRuns({ store, log }: SequenceDeps): AsyncGenerator<FinishedR
  * A marker is only a hint: it counts if the result is there with, byte for byte, the digest that the marker names. For one
  * that cannot be read, the result is enough.
  */
-async function isFinished({ store, log }: SequenceDeps, done: FinishedRun): Promise<boolean> {
+async function endOf(
+  { store, log }: SequenceDeps,
+  done: FinishedRun,
+): Promise<Omit<EndedRun, keyof FinishedRun> | undefined> {
   try {
     const marker = await readDoneMarker(store, done);
     const result = marker && (await storedResult(store, done.tenant, done.run));
-    if (result && (marker === 'unreadable' || result.digest === marker.result)) return true;
+    if (result && (marker === 'unreadable' || result.digest === marker.result)) {
+      const { outcome, timings } = result.value;
+      return { outcome, at: timings.finishedAt };
+    }
     log.error({ run: done.run }, 'a done marker names a result that is not there; nothing of the run is removed');
   } catch (error) {
     log.error({ run: done.run, error }, 'failed to follow a done marker; the next pass tries again');
   }
-  return false;
+  return undefined;
 }
 
 /**

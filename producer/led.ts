@@ -8,23 +8,29 @@ import { DueQueue } from './schedules/due-queue.ts';
 
 const leadMs = 10_000;
 const leadAgainMs = 1_000;
-const listEveryMs = 15_000;
 /** The clock of the machine may be set: nothing is slept through for longer. */
 const longestRestMs = 500;
-const atOnce = 16;
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
 
 /** Work of which one producer does all: the record says what there is, and how far it is. */
 export interface LedTask {
   readonly name: string;
-  /** All that there is to do. It is listed again every 15 seconds. */
+  /** All that there is to do. */
   list(): AsyncIterable<{ tenant: string; key: string }>;
   /** One step further. Answers when to look again; undefined when there is no more to do. */
   look(key: string, keep: () => Promise<void>): Promise<number | undefined>;
   /** What is held in memory may be wrong: the record is read again. */
   forget(key: string): void;
 }
+
+interface Pace {
+  /** All that there is to do is listed so often. */
+  listEveryMs: number;
+  /** So many looks are under way at once. */
+  atOnce: number;
+}
+const usualPace: Pace = { listEveryMs: 15_000, atOnce: 16 };
 
 interface Entry {
   tenant: string;
@@ -39,6 +45,7 @@ export class Led implements AsyncDisposable {
   readonly #deps: Pick<Producer, 'log' | 'live'>;
   readonly #task: LedTask;
   readonly #lead: Lead;
+  readonly #pace: Pace;
   readonly #ends = new AbortController();
   readonly #entries = new Map<string, Entry>();
   readonly #due = new DueQueue();
@@ -48,7 +55,8 @@ export class Led implements AsyncDisposable {
   #leads = false;
   #listedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(deps: Pick<Producer, 'log' | 'live'>, task: LedTask) {
+  constructor(deps: Pick<Producer, 'log' | 'live'>, task: LedTask, pace: Partial<Pace> = {}) {
+    this.#pace = { ...usualPace, ...pace };
     this.#deps = deps;
     this.#task = task;
     this.#lead = new Lead(deps.live.leadership, { task: task.name, me: randomUUID(), forMs: leadMs });
@@ -82,13 +90,13 @@ export class Led implements AsyncDisposable {
         this.#leads = false;
       });
       const restMs = this.#leads ? Math.min(longestRestMs, this.#due.nextAt() - Date.now()) : leadAgainMs;
-      if (restMs > 0 || this.#looks.size >= atOnce) await this.#rest(Math.max(restMs, 0));
+      if (restMs > 0 || this.#looks.size >= this.#pace.atOnce) await this.#rest(Math.max(restMs, 0));
     }
   }
 
   async #pass(): Promise<void> {
     if (!(await this.#takeLead())) return;
-    if (performance.now() - this.#listedAt > listEveryMs) await this.#list();
+    if (performance.now() - this.#listedAt > this.#pace.listEveryMs) await this.#list();
     for (let key = this.#next(); key !== undefined; key = this.#next()) this.#begin(key);
   }
 
@@ -115,7 +123,7 @@ export class Led implements AsyncDisposable {
   }
 
   #next(): string | undefined {
-    return this.#looks.size < atOnce && !this.#ends.signal.aborted ? this.#due.take(Date.now()) : undefined;
+    return this.#looks.size < this.#pace.atOnce && !this.#ends.signal.aborted ? this.#due.take(Date.now()) : undefined;
   }
 
   #begin(key: string): void {

@@ -1,4 +1,5 @@
 import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
+import { readNetworks } from '@hotcell/contract/address-guard.ts';
 import { z } from 'zod';
 
 /** Everything the producer reads from its environment, in one place. */
@@ -22,6 +23,8 @@ export const producerSettings = z.object({
   HOTCELL_QUOTAS: z.string().min(1).optional(),
   /** Stores outside that the operator opened to be frozen from: a file, see docs. */
   HOTCELL_SOURCES: z.string().min(1).optional(),
+  /** Networks of the operator's own that webhooks may reach, with http:// too: 10.0.0.0/8, fd00::/8. */
+  HOTCELL_WEBHOOK_NETWORKS: z.string().max(4096).default('').transform(readNetworks),
   HOTCELL_TICKET_KEY: z.string().min(1, 'the private key that signs tickets: Ed25519, PKCS#8, PEM'),
 });
 export type ProducerSettings = z.output<typeof producerSettings>;

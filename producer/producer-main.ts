@@ -8,6 +8,7 @@ import { Batcher } from './batches/batcher.ts';
 import { type ProducerSettings, readProducerSettings } from './producer-config.ts';
 import { keepReadModel } from './readmodel/keep-read-model.ts';
 import { openProducer } from './producer.ts';
+import { WebhookSender } from './webhooks/webhook-sender.ts';
 import { Scheduler } from './schedules/scheduler.ts';
 import { WorkflowLeader } from './workflows/workflow-leader.ts';
 
@@ -33,6 +34,7 @@ async function main(settings: ProducerSettings, log: Logger, draining: AbortSign
   stack.use(new Scheduler(producer));
   stack.use(new Batcher(producer));
   stack.use(new WorkflowLeader(producer));
+  stack.use(new WebhookSender(producer));
   producer.log.info({ address }, 'the producer answers');
   if (!draining.aborted) await once(draining, 'abort');
   producer.log.info('draining: waiting callers get what is known, and no new requests are taken');

@@ -76,6 +76,7 @@ export async function openProducer(
     streams: new OpenStreams(doors.streams, quotas),
     patienceMs,
     sessions: new OpenSessions(),
+    webhookNetworks: settings.HOTCELL_WEBHOOK_NETWORKS,
     specs: new Specs({ bulk, doors, patienceMs }),
     bounds: new Bounds(queues, settings.HOTCELL_QUEUE_MAX),
     quotas,

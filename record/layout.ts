@@ -16,7 +16,12 @@ function dayOf(time: Date): string {
   return `${iso.slice(0, 4)}/${iso.slice(5, 7)}/${iso.slice(8, 10)}`;
 }
 
-const untilEndOfTime = (id: RunId) => (2 ** 48 - 1 - timeOf(id).getTime()).toString(16).padStart(12, '0');
+/** Sorts the newest first. */
+const newestFirst = (ms: number) => (2 ** 48 - 1 - ms).toString(16).padStart(12, '0');
+const untilEndOfTime = (id: RunId) => newestFirst(timeOf(id).getTime());
+
+/** What a delivery is called: by when its event happened, the newest first. */
+export const deliveryName = (at: number, event: string) => `${newestFirst(at)}-${event}`;
 
 /** Attempts of the previous version are not placed by their claim. */
 export type AttemptPlace = Pick<Attempt, 'attempt' | 'claim'>;
@@ -97,6 +102,11 @@ export const recordKeys = {
   workflowProgress: (tenant: string, id: RunId) => `workflows/${tenant}/progress/${id}.json`,
   workflowEnd: (tenant: string, id: RunId) => `workflows/${tenant}/ends/${id}.json`,
   reusable: (tenant: string, computed: Digest) => `reuse/${tenant}/${hexOf(computed)}.json`,
+  allWebhooks: 'webhooks/',
+  webhooks: (tenant: string) => `webhooks/${tenant}/heads/`,
+  webhook: (tenant: string, id: string) => `webhooks/${tenant}/heads/${id}.json`,
+  deliveries: (tenant: string, webhook: string) => `webhooks/${tenant}/deliveries/${webhook}/`,
+  delivery: (tenant: string, webhook: string, name: string) => `webhooks/${tenant}/deliveries/${webhook}/${name}.json`,
   apiKeys: 'apikeys/',
   apiKey: (id: string) => `apikeys/${id}.json`,
 } as const;
@@ -124,6 +134,12 @@ export const workKeys = {
   freezingOf: (tenant: string) => `freezing/${tenant}/`,
   /** What was frozen last from a place: by the digest of its address. */
   remembered: (tenant: string, place: Digest) => `remembered/${tenant}/${hexOf(place)}.jsonl`,
+  allWebhookEvents: 'events/',
+  webhookEvents: (tenant: string) => `events/${tenant}/`,
+  webhookEvent: (tenant: string, id: string) => `events/${tenant}/${id}`,
+  allSending: 'sending/',
+  sendingOf: (tenant: string) => `sending/${tenant}/`,
+  sending: (tenant: string, webhook: string, name: string) => `sending/${tenant}/${webhook}/${name}`,
   openBatches: 'batches/',
   openBatchesOf: (tenant: string) => `batches/${tenant}/`,
   /** Names the round: the mark of one that ended is never that of the next. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The operator is the command line and the set-up, with the store's own administrator keys. */
-type Writer = 'producer' | 'worker' | 'operator';
+type Writer = 'producer' | 'worker' | 'notary' | 'operator';
 
 /**
  * Under which condition an object is put. `first`: if absent, so that the first one stays. `swap`: over exactly the

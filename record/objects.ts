@@ -11,6 +11,7 @@ import { ScheduleHead, ScheduleVersion, TickRecord } from '@hotcell/contract/sch
 import { SessionRecord, StepRecord, StepResult } from '@hotcell/contract/session/step.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import { TaskRecord, Workflow, WorkflowCancel, WorkflowEnd, WorkflowProgress } from '@hotcell/contract/workflow.ts';
+import { Delivery, Webhook, WebhookEvent } from '@hotcell/contract/webhook.ts';
 import { recordKeys, workKeys } from './layout.ts';
 import { Bytes, record, work } from './object-kind.ts';
 import {
@@ -25,6 +26,7 @@ import {
   OpenWorkflowMark,
   QuotaRecord,
   ReusableRun,
+  SendingMark,
   SnapshotNameRecord,
   SnapshotRecord,
   SweepMark,
@@ -206,6 +208,24 @@ export const objects = {
     producer,
     'forever',
   ),
+  webhook: record('webhooks/<tenant>/heads/<id>.json', recordKeys.webhook, Webhook, 'swap', producer, 'forever'),
+  delivery: record(
+    'webhooks/<tenant>/deliveries/<webhook>/<name>.json',
+    recordKeys.delivery,
+    Delivery,
+    'swap',
+    producer,
+    'forever',
+  ),
+  webhookEvent: work(
+    'events/<tenant>/<id>',
+    workKeys.webhookEvent,
+    WebhookEvent,
+    'first',
+    ['producer', 'notary'],
+    'held',
+  ),
+  sending: work('sending/<tenant>/<webhook>/<name>', workKeys.sending, SendingMark, 'latest', producer, 'held'),
   openBatch: work('batches/<tenant>/<batch>/<round>', workKeys.openBatch, OpenBatchMark, 'latest', producer, 'held'),
   workflow: record(
     'workflows/<tenant>/made/<order>-<workflow>.json',

@@ -55,6 +55,9 @@ export type AttemptRecord = z.infer<typeof AttemptRecord>;
 /** A batch that goes on: there is one leader's work to do. */
 export const OpenBatchMark = z.strictObject({ version: z.literal(1), tenant: TenantName, batch: RunId, at: time });
 
+/** A delivery of a webhook that is not over. */
+export const SendingMark = z.strictObject({ version: z.literal(1), tenant: TenantName });
+
 export const DoneMarker = z.strictObject({ ...ofTenant, result: Digest, finishedAt: time });
 export type DoneMarker = z.infer<typeof DoneMarker>;
 export const IdempotencyMark = z.strictObject({ ...ofTenant, body: Digest, at: time });

@@ -16,6 +16,7 @@ const commands: readonly (readonly [call: RegExp, command: string])[] = [
   [/GET \/v1\/batches\b(?!\/)/g, './hotcell batch ls'],
   [/POST \/v1\/snapshots\b/g, './hotcell snapshot create'],
   [/GET \/v1\/workflows\b(?!\/)/g, './hotcell workflow ls'],
+  [/GET \/v1\/webhooks\b(?!\/)/g, './hotcell webhook ls'],
   [/POST \/v1\/tenants\b/g, './hotcell tenant create'],
   [/GET \/v1\/tenants\b/g, './hotcell tenant ls'],
   [

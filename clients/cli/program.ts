@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, Entry>> = {
   schedule: ['run again and again: make, show, pause and trigger schedules', () => import('./schedule-command.ts')],
   batch: ['run the same over many items: make, show, cancel and rerun batches', () => import('./batch-command.ts')],
   workflow: ['run steps that follow each other, from a file', () => import('./workflow-command.ts')],
+  webhook: ['have ends of runs and batches sent to an address', () => import('./webhook-command.ts')],
   snapshot: ['freeze data, and inspect snapshots', () => import('./snapshot-command.ts')],
   verify: ['check what the record says of runs, and every signature', () => import('./verify-command.ts')],
   evidence: ['export what others need to verify runs', () => import('./evidence-command.ts')],

@@ -14,6 +14,7 @@ import { Session, type SessionOptions, type Step } from './session-handle.ts';
 import { Schedules } from './schedules-client.ts';
 import { Workflows } from './workflows-client.ts';
 import { type Input, type JobRequest, submitJob } from './submission.ts';
+import { Webhooks } from './webhooks-client.ts';
 import type { UploadOptions } from './upload.ts';
 
 export interface SubmitOptions {
@@ -46,6 +47,8 @@ export class Hotcell extends Http {
   readonly batches: Batches = new Batches(this);
   /** Runs that follow each other. */
   readonly workflows: Workflows = new Workflows(this);
+  /** Events that are sent to an address. */
+  readonly webhooks: Webhooks = new Webhooks(this);
 
   /** Runs code and waits for its result. Aborting stops the waiting; the run continues. */
   async run(code: string, options: CodeOptions = {}): Promise<ShownResult> {

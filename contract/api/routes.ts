@@ -13,6 +13,7 @@ import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './sessions.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { tenantRoutes } from './tenants.ts';
+import { webhookRoutes } from './webhooks.ts';
 import { workerRoutes } from './workers.ts';
 import { workflowRoutes } from './workflows.ts';
 
@@ -27,6 +28,7 @@ export const routes = {
   ...scheduleRoutes,
   ...batchRoutes,
   ...workflowRoutes,
+  ...webhookRoutes,
   ...policyRoutes,
   ...apiKeyRoutes,
   ...quotaRoutes,

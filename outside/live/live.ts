@@ -178,6 +178,11 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
     await this.send((pipe) => this.notify(pipe, { type: 'workflow', tenant, workflow }));
   }
 
+  /** To the producer that sends webhooks. */
+  async webhookChanged(tenant: string): Promise<void> {
+    await this.send((pipe) => this.notify(pipe, { type: 'webhook', tenant }));
+  }
+
   onEvent(listener: (event: LiveEvent) => void): Promise<Disposable> {
     return this.#notifications.on(this.key('events'), (message) => {
       const event = ifValid(LiveEvent, message);

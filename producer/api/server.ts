@@ -25,6 +25,7 @@ import { snapshotHandlers } from './snapshot-handlers.ts';
 import { dropSlowReaders } from './slow-readers.ts';
 import { takeBodies } from './take-bodies.ts';
 import { tenantHandlers } from './tenant-handlers.ts';
+import { webhookHandlers } from './webhook-handlers.ts';
 import { workerHandlers } from './worker-handlers.ts';
 import { workflowHandlers } from './workflow-handlers.ts';
 
@@ -80,6 +81,7 @@ export function buildServer(producer: Producer): FastifyInstance {
     ...scheduleHandlers(producer),
     ...batchHandlers(producer),
     ...workflowHandlers(producer),
+    ...webhookHandlers(producer),
     ...tenantHandlers(producer),
     ...snapshotHandlers(producer),
     ...mcpHandlers(producer),

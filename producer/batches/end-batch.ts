@@ -4,6 +4,7 @@ import { batchStatement, signBatch } from '@hotcell/contract/evidence/batch-stat
 import { canonical, sha256 } from '@hotcell/contract/digest.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { putBatch, putBatchEvidence, putEnds, unmarkBatch } from '@hotcell/record/batch-records.ts';
+import { noteEventIfWanted } from '@hotcell/record/webhook-records.ts';
 import type { Producer } from '../producer.ts';
 import { type BatchManifest, putManifest } from './batch-manifest.ts';
 import { type KnownBatch, noCounts, placeOf, roundOf } from './known-batch.ts';
@@ -39,6 +40,16 @@ async function endRound({ store }: Producer, known: Pick<KnownBatch, 'head' | 'r
   const rounds = head.rounds.map((round, at) => (at === known.round ? { ...round, ended } : round));
   known.head = await putBatch(store, { ...head, rounds }, known.head);
   crashPoint('batch.ended');
+  const { tenant, batch } = head;
+  const data = { batch, round: known.round, ...ended.counts };
+  const event = {
+    version: 1,
+    tenant,
+    id: `batch-${batch}-${known.round}`,
+    type: 'batch.finished',
+    at: ended.at,
+  } as const;
+  await noteEventIfWanted(store, { ...event, data });
   await unmarkBatch(store, { ...head, round: known.round });
 }
 

@@ -11,6 +11,7 @@ import type { Producer } from '../producer.ts';
 import { paused } from './change-schedule.ts';
 import { fillBack } from './fill-back.ts';
 import { type Known, ticksIn } from './known-schedule.ts';
+import { notePause, noteTrouble } from './note-trouble.ts';
 import { refused, startTick } from './start-tick.ts';
 import { enter, settle, type TickBook } from './tick-book.ts';
 
@@ -61,6 +62,7 @@ async function perform(producer: Producer, known: Known, step: Step, now: number
   switch (step.do) {
     case 'record':
     case 'change': {
+      await noteTrouble(producer, step.tick);
       const before = step.do === 'change' ? unsettledOf(known.book, step.tick)?.stored : undefined;
       enter(known.book, await putTick(store, step.tick, before));
       crashPoint(`schedule.${step.tick.state}`);
@@ -79,6 +81,7 @@ async function perform(producer: Producer, known: Known, step: Step, now: number
       return;
     }
     case 'pause':
+      await notePause(producer, head, step.reason, now);
       log.warn({ schedule: head.name, tenant: head.tenant, reason: step.reason }, 'paused a schedule');
       known.head = await putHead(store, paused(head, { by: 'Hotcell', reason: step.reason }, now), known.head);
       crashPoint('schedule.paused');
@@ -96,6 +99,7 @@ async function start(producer: Producer, known: Known, tick: TickRecord): Promis
     await noteProblem(producer, entry.stored, error);
     throw error;
   });
+  if (refusal) await noteTrouble(producer, refusal);
   if (refusal) return enter(known.book, await putTick(producer.store, refusal, entry.stored));
   const { problem, ...accepted } = entry.stored.value;
   if (problem) entry.stored = await putTick(producer.store, accepted, entry.stored);

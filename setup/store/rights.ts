@@ -33,6 +33,7 @@ const rights: Readonly<Record<Account, Rights>> = {
         'schedules/*',
         'batches/*',
         'reuse/*',
+        'webhooks/*',
         'tenants/*',
         'workflows/*',
       ],
@@ -43,6 +44,8 @@ const rights: Readonly<Record<Account, Rights>> = {
       put: [
         'open/*',
         'batches/*',
+        'events/*',
+        'sending/*',
         'done/*',
         'idempotency/*',
         'cancel/*',
@@ -52,7 +55,7 @@ const rights: Readonly<Record<Account, Rights>> = {
         'probe/*',
         'workflows/*',
       ],
-      delete: ['open/*', 'workflows/*', 'batches/*', 'idempotency/*', 'freezing/*', 'probe/*'],
+      delete: ['open/*', 'workflows/*', 'batches/*', 'events/*', 'sending/*', 'idempotency/*', 'freezing/*', 'probe/*'],
     },
   },
   worker: {
@@ -84,8 +87,8 @@ const rights: Readonly<Record<Account, Rights>> = {
   notary: {
     record: { get: ['runs/*', 'snapshots/*', 'policies/*', 'images/*', 'seccomp/*', 'keys/*'], put: [] },
     work: {
-      get: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'idempotency/*', 'ledger/*', 'probe/*'],
-      put: ['ledger/*', 'probe/*'],
+      get: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'idempotency/*', 'events/*', 'ledger/*', 'probe/*'],
+      put: ['events/*', 'ledger/*', 'probe/*'],
       delete: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'idempotency/*', 'ledger/lock', 'probe/*'],
     },
   },

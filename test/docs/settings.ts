@@ -104,6 +104,10 @@ export const producer: Rows<Names<typeof producerSettings>> = {
   ],
   HOTCELL_QUOTAS: ['none', 'A file that says how much each tenant may have. It need not exist.'],
   HOTCELL_SOURCES: ['none', 'A file that names the outside buckets and prefixes from which snapshots may be frozen.'],
+  HOTCELL_WEBHOOK_NETWORKS: [
+    'none',
+    'Networks of your own that webhooks may reach, with `http://` too, separated by commas: `10.0.0.0/8,fd00::/8`.',
+  ],
   HOTCELL_TICKET_KEY: ['required', 'The private key that signs tickets (Ed25519, PKCS#8, PEM).'],
 };
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { judgeAddress, judgeWebhookUrl, readNetworks } from '@hotcell/contract/address-guard.ts';
 import { admit, judgeInputs, judgeSpec } from '@hotcell/contract/admission.ts';
 import type { InputFacts } from '@hotcell/contract/admission-rules.ts';
+import { judgeItemRequest } from '@hotcell/contract/batch-items.ts';
 import { filenameIn } from '@hotcell/contract/blocks.ts';
 import { canonical, sha256 } from '@hotcell/contract/digest.ts';
 import { languages } from '@hotcell/contract/languages.ts';
@@ -305,6 +307,22 @@ const hostile: Readonly<Record<string, Hostile>> = {
     size: 20_000,
     make: (size) => ({ blocks: [], params: Object.fromEntries(of(size).map((i) => [`p${i}`, i])) }),
     read: judgeTickRequest,
+  },
+  'the request of an item with many params': {
+    size: 20_000,
+    make: (size) => ({ blocks: [], params: Object.fromEntries(of(size).map((i) => [`p${i}`, i])) }),
+    read: (request: RunRequest) => judgeItemRequest(request, { items: [{}] }),
+  },
+  'many networks': { size: 5_000, make: (size) => '10.0.0.0/8,'.repeat(size), read: readNetworks },
+  'an address of colons': {
+    size: 200_000,
+    make: (size) => ':1'.repeat(size),
+    read: (text: string) => judgeAddress(text, []),
+  },
+  'an address of a webhook of dots': {
+    size: 200_000,
+    make: (size) => `https://a${'.1'.repeat(size)}/`,
+    read: (text: string) => judgeWebhookUrl(text, []),
   },
   'versions of a schedule that share nothing': {
     size: 5_000,

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { judgeWebhookUrl } from '@hotcell/contract/address-guard.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { type Delivery, mostWebhooks, type Webhook, type WebhookEventType } from '@hotcell/contract/webhook.ts';
+import { newWebhookKeys } from '@hotcell/contract/webhook-signature.ts';
+import {
+  markSending,
+  nameOfDelivery,
+  putDelivery,
+  putWebhook,
+  readDelivery,
+  readWebhook,
+  type StoredWebhook,
+  webhooksOf,
+} from '@hotcell/record/webhook-records.ts';
+import { z } from 'zod';
+import type { Caller } from '../auth/caller.ts';
+import type { Producer } from '../producer.ts';
+
+export async function makeWebhook(
+  { store, webhookNetworks }: Producer,
+  { tenant, key }: Caller,
+  { url, on }: { url: string; on: WebhookEventType[] },
+): Promise<Webhook> {
+  const judged = judgeWebhookUrl(url, webhookNetworks);
+  if ('refused' in judged)
+    throw new HotcellError('invalid', `url: ${judged.refused}.`, {
+      issues: [{ path: 'url', message: `${judged.refused}.` }],
+    });
+  const there = await webhooksOf(store, tenant);
+  if (there.length >= mostWebhooks)
+    throw new HotcellError('too_many', `The tenant ${tenant} has ${mostWebhooks} webhooks, the most. Remove one.`, {
+      extra: { limit: 'webhooks' },
+    });
+  const createdAt = new Date().toISOString();
+  const webhook: Webhook = {
+    ...{ version: 1, tenant, id: randomUUID(), url: judged.url.href, on: [...new Set(on)], createdAt, by: key },
+    ...newWebhookKeys(),
+  };
+  await putWebhook(store, webhook, undefined);
+  return webhook;
+}
+
+/** One that was not removed. A malformed id is an unknown one. */
+export async function requireWebhook({ store }: Producer, tenant: string, id: string): Promise<StoredWebhook> {
+  const found = z.uuid().safeParse(id).success ? await readWebhook(store, tenant, id) : undefined;
+  if (found && !found.value.removed) return found;
+  throw new HotcellError('not_found', `Webhook ${id} not found. GET /v1/webhooks lists the webhooks.`);
+}
+
+export async function removeWebhook(producer: Producer, { tenant, key }: Caller, id: string): Promise<void> {
+  const found = await requireWebhook(producer, tenant, id);
+  const removed = { at: new Date().toISOString(), by: key };
+  await putWebhook(producer.store, { ...found.value, removed }, found);
+}
+
+/** From its first try on, whatever became of it. The record comes first: the mark alone would find it as over. */
+export async function sendAgain(
+  producer: Producer,
+  tenant: string,
+  { webhook, event }: { webhook: string; event: { id: string; at: string } },
+): Promise<Delivery> {
+  const { store, live, log } = producer;
+  const { value } = await requireWebhook(producer, tenant, webhook);
+  if (value.disabled)
+    throw new HotcellError('conflict', `Webhook ${webhook} is disabled: ${value.disabled.reason}. Make a new one.`);
+  const place = { tenant, webhook, name: nameOfDelivery(event) };
+  const before = await readDelivery(store, place);
+  if (!before)
+    throw new HotcellError('not_found', `${event.id} was never sent to webhook ${webhook}, or at another time.`);
+  const again: Delivery = { ...before.value, state: 'due', tries: 0, nextAt: new Date().toISOString() };
+  await putDelivery(store, again, before);
+  await markSending(store, place);
+  await live.webhookChanged(tenant).catch((error: unknown) => {
+    log.info({ webhook, error }, 'failed to wake the sender of webhooks; it will see the delivery');
+  });
+  return again;
+}

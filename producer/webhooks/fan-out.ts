@@ -1,0 +1,44 @@
+import type { Delivery, WebhookEvent } from '@hotcell/contract/webhook.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
+import {
+  forgetEvent,
+  markSending,
+  nameOfDelivery,
+  notedEvents,
+  putDelivery,
+  readDelivery,
+  readEvent,
+  type StoredWebhook,
+} from '@hotcell/record/webhook-records.ts';
+
+const mostEvents = 100;
+
+/**
+ * Makes a delivery of each event for each webhook that wants it: its record, then the mark that it is to be sent. Only
+ * then is the event forgotten, so that none is lost on the way.
+ */
+export async function fanOut(store: Buckets, tenant: string, webhooks: readonly StoredWebhook[]): Promise<void> {
+  let count = 0;
+  for await (const id of notedEvents(store, tenant)) {
+    const event = await readEvent(store, tenant, id);
+    if (event)
+      for (const { value } of webhooks)
+        if (!value.disabled && value.on.includes(event.type)) await makeDelivery(store, value.id, event);
+    await forgetEvent(store, tenant, id);
+    if (++count >= mostEvents) return;
+  }
+}
+
+async function makeDelivery(store: Buckets, webhook: string, event: WebhookEvent): Promise<void> {
+  const place = { tenant: event.tenant, webhook, name: nameOfDelivery(event) };
+  const before = await readDelivery(store, place);
+  if (!before) {
+    const fresh = { state: 'due', tries: 0, nextAt: new Date().toISOString(), attempts: [] } as const;
+    const delivery: Delivery = { version: 1, tenant: event.tenant, webhook, event, ...fresh, attempts: [] };
+    await putDelivery(store, delivery, undefined);
+    crashPoint('webhook.made');
+  }
+  if (!before || before.value.state === 'due') await markSending(store, place);
+  crashPoint('webhook.marked');
+}

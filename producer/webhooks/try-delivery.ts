@@ -1,0 +1,72 @@
+import { type Delivery, keptTries, nextTryAt, payloadOfEvent } from '@hotcell/contract/webhook.ts';
+import { webhookHeaders } from '@hotcell/contract/webhook-signature.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import {
+  type DeliveryPlace,
+  putDelivery,
+  putWebhook,
+  readDelivery,
+  readWebhook,
+  type StoredWebhook,
+  unmarkSending,
+} from '@hotcell/record/webhook-records.ts';
+import type { Producer } from '../producer.ts';
+import { postWebhook } from './post-webhook.ts';
+
+/** Answers when it is to be tried again; undefined when it is over. */
+export async function tryDelivery(
+  producer: Producer,
+  webhook: StoredWebhook | undefined,
+  place: DeliveryPlace,
+): Promise<number | undefined> {
+  const { store } = producer;
+  const stored = await readDelivery(store, place);
+  if (stored?.value.state !== 'due') return await over(producer, place);
+  const { value: delivery } = stored;
+  const due = Date.parse(delivery.nextAt);
+  if (due > Date.now()) return due;
+  if (!webhook || webhook.value.disabled) {
+    await putDelivery(store, { ...delivery, state: 'dropped' }, stored);
+    return await over(producer, place);
+  }
+  const tried = await tryOnce(producer, webhook, delivery);
+  crashPoint('webhook.sent');
+  await putDelivery(store, tried, stored);
+  crashPoint('webhook.noted');
+  if (tried.attempts.at(-1)?.status === 410) await disable(producer, webhook);
+  return tried.state === 'due' ? Date.parse(tried.nextAt) : await over(producer, place);
+}
+
+async function over({ store }: Producer, place: DeliveryPlace): Promise<undefined> {
+  await unmarkSending(store, place);
+}
+
+async function tryOnce(
+  { webhookNetworks }: Producer,
+  { value: { url, privateKey } }: StoredWebhook,
+  delivery: Delivery,
+): Promise<Delivery> {
+  const { event } = delivery;
+  const begun = Date.now();
+  const body = payloadOfEvent(event);
+  const signed = webhookHeaders(privateKey, { id: event.id, timestamp: Math.floor(begun / 1000), body });
+  const headers = { ...signed, 'content-type': 'application/json', 'user-agent': 'hotcell-webhooks' };
+  const { status, said } = await postWebhook(url, body, headers, webhookNetworks);
+  const now = Date.now();
+  const attempt = { at: new Date(begun).toISOString(), ms: Math.max(0, now - begun), status, said };
+  const tries = delivery.tries + 1;
+  const attempts = [...delivery.attempts, attempt].slice(-keptTries);
+  if (status !== null && status >= 200 && status < 300) return { ...delivery, tries, attempts, state: 'delivered' };
+  const next = status === 410 ? undefined : nextTryAt(tries, now);
+  if (next === undefined) return { ...delivery, tries, attempts, state: 'failed' };
+  return { ...delivery, tries, attempts, nextAt: new Date(next).toISOString() };
+}
+
+/** Its receiver said that it is gone. */
+async function disable({ store, log }: Producer, { value: { tenant, id } }: StoredWebhook): Promise<void> {
+  const before = await readWebhook(store, tenant, id);
+  if (!before || before.value.disabled || before.value.removed) return;
+  const reason = 'its receiver answered 410: gone';
+  log.info({ webhook: id, tenant }, 'disabled a webhook, as its receiver is gone');
+  await putWebhook(store, { ...before.value, disabled: { at: new Date().toISOString(), reason } }, before);
+}

@@ -1,0 +1,121 @@
+import type { Delivery, Webhook, WebhookEvent } from '@hotcell/contract/webhook.ts';
+import type { Buckets } from './buckets.ts';
+import { deliveryName, recordKeys, workKeys } from './layout.ts';
+import { objects } from './objects.ts';
+import { put, putFirst, readStored, readValue, type Stored, swap } from './read-write.ts';
+
+export type StoredWebhook = Pick<Stored<Webhook>, 'value' | 'etag'>;
+export type StoredDelivery = Pick<Stored<Delivery>, 'value' | 'etag'>;
+
+export async function readWebhook(store: Buckets, tenant: string, id: string): Promise<StoredWebhook | undefined> {
+  return await readStored(store, objects.webhook, tenant, id);
+}
+
+/** Over exactly the version that was read, or where nothing was; `conflict` if another was faster. */
+export async function putWebhook(
+  store: Buckets,
+  webhook: Webhook,
+  before: Pick<StoredWebhook, 'etag'> | undefined,
+): Promise<void> {
+  await swap(store, objects.webhook, webhook, before, webhook.tenant, webhook.id);
+}
+
+/** Those that were not removed. */
+export async function webhooksOf(store: Buckets, tenant: string): Promise<StoredWebhook[]> {
+  const prefix = recordKeys.webhooks(tenant);
+  const found: StoredWebhook[] = [];
+  for await (const { key } of store.list(store.record, prefix)) {
+    const webhook = await readWebhook(store, tenant, key.slice(prefix.length, -'.json'.length));
+    if (webhook && !webhook.value.removed) found.push(webhook);
+  }
+  return found;
+}
+
+/** The tenants that have or had webhooks. */
+export async function tenantsWithWebhooks(store: Buckets): Promise<Set<string>> {
+  const root = recordKeys.allWebhooks;
+  const tenants = new Set<string>();
+  for await (const folder of store.listFolders(store.record, root)) tenants.add(folder.slice(root.length, -1));
+  return tenants;
+}
+
+/** From now on it is sent, whatever dies. Noted twice, it is the same event. */
+export async function noteEvent(store: Buckets, event: WebhookEvent): Promise<void> {
+  await putFirst(store, objects.webhookEvent, event, event.tenant, event.id);
+}
+
+/** The same, for a tenant that may have no webhooks. */
+export async function noteEventIfWanted(store: Buckets, event: WebhookEvent): Promise<void> {
+  for await (const _ of store.list(store.record, recordKeys.webhooks(event.tenant), { pageSize: 1 }))
+    return await noteEvent(store, event);
+}
+
+export async function* notedEvents(store: Buckets, tenant: string): AsyncGenerator<string> {
+  const prefix = workKeys.webhookEvents(tenant);
+  for await (const { key } of store.list(store.work, prefix, { pageSize: 100 })) yield key.slice(prefix.length);
+}
+
+export async function readEvent(store: Buckets, tenant: string, id: string): Promise<WebhookEvent | undefined> {
+  return await readValue(store, objects.webhookEvent, tenant, id);
+}
+
+export async function forgetEvent(store: Buckets, tenant: string, id: string): Promise<void> {
+  await store.delete(store.work, workKeys.webhookEvent(tenant, id));
+}
+
+/** The tenants for which something is to be sent. */
+export async function tenantsToSendTo(store: Buckets): Promise<Set<string>> {
+  const tenants = new Set<string>();
+  for (const root of [workKeys.allWebhookEvents, workKeys.allSending])
+    for await (const folder of store.listFolders(store.work, root)) tenants.add(folder.slice(root.length, -1));
+  return tenants;
+}
+
+/** Which delivery: of a webhook, by its name, which sorts the newest first. */
+export interface DeliveryPlace {
+  tenant: string;
+  webhook: string;
+  name: string;
+}
+
+export const nameOfDelivery = (event: Pick<WebhookEvent, 'id' | 'at'>) => deliveryName(Date.parse(event.at), event.id);
+
+export async function readDelivery(store: Buckets, place: DeliveryPlace): Promise<StoredDelivery | undefined> {
+  return await readStored(store, objects.delivery, place.tenant, place.webhook, place.name);
+}
+
+export async function putDelivery(
+  store: Buckets,
+  delivery: Delivery,
+  before: Pick<StoredDelivery, 'etag'> | undefined,
+): Promise<void> {
+  const name = nameOfDelivery(delivery.event);
+  await swap(store, objects.delivery, delivery, before, delivery.tenant, delivery.webhook, name);
+}
+
+export async function* deliveryNames(
+  store: Buckets,
+  { tenant, webhook, after }: { tenant: string; webhook: string; after?: string | undefined },
+): AsyncGenerator<string> {
+  const prefix = recordKeys.deliveries(tenant, webhook);
+  const from = after === undefined ? {} : { after: recordKeys.delivery(tenant, webhook, after) };
+  for await (const { key } of store.list(store.record, prefix, { ...from, pageSize: 100 }))
+    yield key.slice(prefix.length, -'.json'.length);
+}
+
+/** The promise that it is tried until it succeeds, or its time is over. */
+export async function markSending(store: Buckets, { tenant, webhook, name }: DeliveryPlace): Promise<void> {
+  await put(store, objects.sending, { version: 1, tenant }, tenant, webhook, name);
+}
+
+export async function unmarkSending(store: Buckets, { tenant, webhook, name }: DeliveryPlace): Promise<void> {
+  await store.delete(store.work, workKeys.sending(tenant, webhook, name));
+}
+
+export async function* sendingOf(store: Buckets, tenant: string): AsyncGenerator<DeliveryPlace> {
+  const prefix = workKeys.sendingOf(tenant);
+  for await (const { key } of store.list(store.work, prefix)) {
+    const [webhook = '', name = ''] = key.slice(prefix.length).split('/');
+    yield { tenant, webhook, name };
+  }
+}

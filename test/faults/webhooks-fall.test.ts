@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noteEvent, sendingOf } from '@hotcell/record/webhook-records.ts';
+import { openBed } from '../support/bed.ts';
+import { openHouse } from '../support/house.ts';
+import { startProducer } from '../support/producer.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+import { fallen } from './falling.ts';
+
+test('each event arrives, although its sender is killed at any step', async () => {
+  await using bed = await openBed();
+  await using house = await openHouse(bed);
+  await using receiver = await openReceiver((response) => response.writeHead(204).end());
+  const { store, tenant } = house;
+  const networks = { HOTCELL_WEBHOOK_NETWORKS: '127.0.0.0/8' };
+  let webhook: string | undefined;
+  const points = ['webhook.made', 'webhook.marked', 'webhook.sent', 'webhook.noted'];
+  for (const [i, point] of points.entries()) {
+    await using sender = await startProducer(bed, house, { ...networks, HOTCELL_CRASH_AT: `${point}:kill` });
+    webhook ??= (await (await sender.client()).webhooks.create({ url: receiver.url, on: ['run.finished'] })).id;
+    const at = new Date().toISOString();
+    await noteEvent(store, { version: 1, tenant, id: `event-${i}`, type: 'run.finished', at, data: {} });
+    await fallen(sender.child, point, 'kill');
+  }
+  await using last = await startProducer(bed, house, networks);
+  const client = await last.client();
+  await until('all are delivered', async (note) => {
+    const { deliveries } = note(await client.webhooks.deliveries(webhook ?? ''));
+    return deliveries.length === points.length && deliveries.every(({ state }) => state === 'delivered');
+  });
+  await until('nothing is left to send', async () => (await Array.fromAsync(sendingOf(store, tenant))).length === 0);
+  const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
+  assert.deepEqual(ids, new Set(points.map((_, i) => `event-${i}`)));
+});
