@@ -49,7 +49,15 @@ export async function nextRuns(
   if (keys.length < keysAtOnce) return { runs, last: undefined };
   const cut = runs.at(-1)?.run;
   const whole = keys.findLast(({ key }) => cut === undefined || !key.includes(cut));
-  return whole ? { runs: runs.slice(0, -1), last: whole.key } : { runs, last: keys.at(-1)?.key };
+  if (whole) return { runs: runs.slice(0, -1), last: whole.key };
+  return cut === undefined ? { runs, last: keys.at(-1)?.key } : await allOf(store, tenant, cut);
+}
+
+/** A session has more keys than a page: its result is looked for, and the next page begins behind all of them. */
+async function allOf(store: Buckets, tenant: string, run: RunId): Promise<{ runs: RecordedRun[]; last: string }> {
+  const ended = (await store.head(store.record, recordKeys.result(tenant, run))) !== undefined;
+  // The character after the slash.
+  return { runs: [{ run, ended }], last: `${recordKeys.run(tenant, run).slice(0, -1)}0` };
 }
 
 /** The newest day (`2026/11/18`) before another one on which a tenant has runs. */

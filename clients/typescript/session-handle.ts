@@ -17,7 +17,7 @@ export interface SessionOptions extends SessionRequest {
   signal?: AbortSignal | undefined;
 }
 
-export interface StepOptions extends Pick<StepRequest, 'files' | 'collect' | 'timeoutSeconds'> {
+export interface StepOptions extends Pick<StepRequest, 'files' | 'timeoutSeconds'> {
   /** Default: python. */
   language?: string | undefined;
   signal?: AbortSignal | undefined;

@@ -5,25 +5,19 @@ import { RunId, TenantName } from '../names.ts';
 import { Outcome } from '../outcomes.ts';
 import { ceilings } from '../request-ceilings.ts';
 import { Block, BundledFile, Requester, WorkPath } from '../spec.ts';
-import { frameLimits } from '../frames.ts';
 
 const time = z.iso.datetime();
 const bytes = z.number().int().min(0);
 
 const extras = {
   files: z.array(BundledFile).max(ceilings.files.most).optional(),
-  collect: z
-    .array(WorkPath)
-    .max(frameLimits.collected)
-    .optional()
-    .describe('files and folders in /work to keep when the step is over, while the cell lives on'),
   timeoutSeconds: z.number().int().min(1).optional().describe('less time than the session gives each step'),
 };
 
 /** The body of POST /v1/runs/{run}/steps. */
 export const StepRequest = z.union(
   [z.strictObject({ ...Block.options[0].shape, ...extras }), z.strictObject({ ...Block.options[1].shape, ...extras })],
-  { error: 'must be { language, code } or { argv: [...] }, with files, collect and timeoutSeconds if they are needed' },
+  { error: 'must be { language, code } or { argv: [...] }, with files and timeoutSeconds if they are needed' },
 );
 export type StepRequest = z.infer<typeof StepRequest>;
 
@@ -49,7 +43,6 @@ export const StepRecord = z.discriminatedUnion('kind', [
     /** Of the code's bytes, or of the canonical argv. */
     code: Digest,
     files: z.array(BundledFile),
-    collect: z.array(z.string()),
     timeoutSeconds: z.number().int().min(1).optional(),
     /** By which a caller may send it again. */
     repeat: z.strictObject({ key: Digest, body: Digest }).optional(),
@@ -77,13 +70,12 @@ export const SessionRecord = z.strictObject({
 });
 export type SessionRecord = z.infer<typeof SessionRecord>;
 
-/** Something that a step displayed, or a file that was collected behind it, while the cell lived on. */
+/** Something that a step displayed. */
 export const StepOutput = z.strictObject({
-  kind: z.enum(['result', 'display', 'file']),
+  kind: z.enum(['result', 'display']),
   /** Forms of the same thing have the same number. */
   display: z.number().int().min(0).optional(),
   type: z.string().optional(),
-  path: z.string().optional(),
   size: bytes,
   sha256: Digest,
   /** Its bytes, where they are little text. */

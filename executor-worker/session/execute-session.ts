@@ -143,7 +143,7 @@ async function hand(
   step: RunningStep,
   context: SessionContext,
 ): Promise<void> {
-  const { index, block, files, collect } = step.record;
+  const { index, block, files } = step.record;
   const { how } = step;
   const code = 'code' in block ? Buffer.from(block.code) : null;
   const argv = how.inInterpreter ? interpreterArgv(context.rules.languages) : how.argv;
@@ -151,7 +151,7 @@ async function hand(
   await cell.tell([
     ...fileFrames(files.map(bundled)),
     ...blockFrames({ index, argv, file: how.file, code }, how.seconds * 1000),
-    { type: 'step', inInterpreter: how.inInterpreter, collect },
+    { type: 'step', inInterpreter: how.inInterpreter, collect: [] },
   ]);
 }
 

@@ -63,14 +63,14 @@ function stepOf(
   repeat: { key: Digest; body: Digest } | undefined,
 ): (index: number) => StepRecord {
   return (index) => {
-    const { files = [], collect = [], timeoutSeconds, ...asked } = body;
+    const { files = [], timeoutSeconds, ...asked } = body;
     // Its other fields are those of a block.
     const block: Block = asked;
     const { issues } = judgeStep({ index, block, files, timeoutSeconds }, session.rules);
     if (issues.length > 0)
       throw new HotcellError('policy_refused', `The step is refused: ${showIssues(issues)}`, { issues });
     const more = { ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }), ...(repeat ? { repeat } : {}) };
-    return { ...linkOf(session, caller, index), kind: 'step', block, code: codeOf(block), files, collect, ...more };
+    return { ...linkOf(session, caller, index), kind: 'step', block, code: codeOf(block), files, ...more };
   };
 }
 

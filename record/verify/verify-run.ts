@@ -11,6 +11,7 @@ import { verifyDecision } from './verify-decision.ts';
 import { verifyPosture } from './verify-posture.ts';
 import { verifyReceipt } from './verify-receipt.ts';
 import { type Signed, verifySignature } from './verify-signature.ts';
+import { verifySteps } from './verify-steps.ts';
 import { verifyStatement } from './verify-statement.ts';
 import { type Asked, readAsked } from './read-asked.ts';
 import { isStoreAway } from './store-away.ts';
@@ -64,6 +65,7 @@ async function verifyResult(look: Look, result: Result, found: Found): Promise<v
   verifyCourse(look, result, asked);
   await verifyPosture(look, result, asked);
   verifyReceipt(look, result);
+  await verifySteps(look, result);
   await verifyContents(look, result, asked);
   found.attempts = await verifyAttempts(look, result, look.keys);
 }

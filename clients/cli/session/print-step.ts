@@ -17,8 +17,7 @@ function shownOf({ run, index, outputs }: Step): string[] {
     const text = forms.find(([, { type }]) => type === 'text/plain')?.[1].text;
     const others = forms.filter(([, { type }]) => type !== 'text/plain' && type !== 'text/html');
     const named = others.map(
-      ([at, { type, path, size }]) =>
-        `[${path ?? type ?? 'bytes'}, ${size} bytes: /v1/runs/${run}/steps/${index}/outputs/${at}]`,
+      ([at, { type, size }]) => `[${type ?? 'bytes'}, ${size} bytes: /v1/runs/${run}/steps/${index}/outputs/${at}]`,
     );
     return [...(text === undefined ? [] : [visible(text)]), ...named].join('\n');
   });

@@ -61,7 +61,7 @@ const shownStep = { name: 'a', state: 'failed', reason: 'r', tasks: [{ name: 'a'
 /** One of every object that is a JSON value. */
 const step = {
   ...{ ...ofRun, index: 0, id: claim, at, requester: { key: 'k', role: 'submitter' }, before: digest },
-  ...{ kind: 'step', block: { language: 'sh', code: '' }, code: digest, files: [], collect: [] },
+  ...{ kind: 'step', block: { language: 'sh', code: '' }, code: digest, files: [] },
   repeat: { key: digest, body: digest },
 };
 const stepResult = {

@@ -19,10 +19,9 @@ class StepUsage(Answer):
 
 
 class StepOutput(Answer):
-    kind: Literal["result", "display", "file"]
+    kind: Literal["result", "display"]
     display: Optional[int] = None
     type: Optional[str] = None
-    path: Optional[str] = None
     size: int
     sha256: str
     text: Optional[str] = None
