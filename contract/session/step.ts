@@ -4,7 +4,7 @@ import { LogRow } from '../log-rows.ts';
 import { RunId, TenantName } from '../names.ts';
 import { Outcome } from '../outcomes.ts';
 import { ceilings } from '../request-ceilings.ts';
-import { Block, BundledFile, Requester, WorkPath } from '../spec.ts';
+import { Block, BundledFile, Requester } from '../spec.ts';
 
 const time = z.iso.datetime();
 const bytes = z.number().int().min(0);
