@@ -20,7 +20,7 @@ export const WebhookUrl = z.string().min(1).max(2048).describe('where to send: a
 /** Names what happened, for ever: a receiver that sees it twice knows it again. */
 export const WebhookEventId = z.string().regex(/^[a-z0-9-]{1,100}$/, 'must be the id of an event');
 
-/** What happened, as short as can be: whoever wants more asks the API. */
+/** What happened, as short as can be. The API says more. */
 export const WebhookEvent = z.strictObject({
   version: z.literal(1),
   tenant: TenantName,

@@ -58,6 +58,8 @@ const rules = { overlap: 'skip', missed: 'once', catchUp: 1, jitterSeconds: 0 };
 const counts = { succeeded: 0, failed: 1, cancelled: 0, skipped: 0 };
 const shownStep = { name: 'a', state: 'failed', reason: 'r', tasks: [{ name: 'a', state: 'failed', run }] };
 
+const event = { version: 1, tenant, id: 'e', type: 'run.finished', at, data: { run } };
+
 /** One of every object that is a JSON value. */
 const step = {
   ...{ ...ofRun, index: 0, id: claim, at, requester: { key: 'k', role: 'submitter' }, before: digest },
@@ -158,6 +160,17 @@ const samples = {
   workflowEnd: { version: 1, tenant, workflow: run, outcome: 'failed', reason: 'r', at, steps: [shownStep] },
   reusable: { version: 1, run },
   openWorkflow: { version: 1, tenant, workflow: run, at },
+  webhook: {
+    ...{ version: 1, tenant, id: claim, url: 'https://example.org', on: ['run.finished'], createdAt: at, by: 'b' },
+    ...{ privateKey: 'k', publicKey: 'k', disabled: { at, reason: 'r' } },
+  },
+  webhookEvent: event,
+  delivery: {
+    ...{ version: 1, tenant, webhook: claim, event, state: 'due', tries: 1, nextAt: at },
+    attempts: [{ at, ms: 1, status: null, said: 's' }],
+  },
+  sending: { version: 1, tenant },
+  disk: { version: 1, samples: [{ at, kinds: [{ kind: 'k', objects: 1, bytes: 1 }] }] },
   open: { ...ofRun, spec: digest, queue: 'runc', priority: 5, acceptedAt: at },
   claim: { version: 1, run, ...attempt, nonce: claim },
   cancel: { ...ofRun, by: 'b', reason: 'r', at },
@@ -168,7 +181,7 @@ const samples = {
 };
 
 /** Maps whose keys a submitter or an operator chooses have no fields. */
-const maps = new Set(['labels', 'env', 'params', 'seccomp', 'inside', 'outside', 'policies', 'given', 'steps']);
+const maps = new Set(['labels', 'env', 'params', 'seccomp', 'inside', 'outside', 'policies', 'given', 'steps', 'data']);
 
 function withAdded(value: unknown, of = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => withAdded(one));

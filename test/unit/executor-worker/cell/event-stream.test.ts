@@ -91,7 +91,9 @@ describe('what a worker hears of a cell', () => {
   test('is whole with the last frame, and broken off without it', async () => {
     const { events, whole } = await heard([began, ended(0), endOf()]);
     assert.deepEqual([types(events), whole], [['block_started', 'block_ended', 'end'], true]);
-    assert.deepEqual(events.at(-1), { type: 'end', usage: { wallMs: 9, cpuMs: 3, peakMemoryBytes: 77 } });
+    assert.deepEqual(events.at(-1), {
+      ...{ type: 'end', usage: { wallMs: 9, cpuMs: 3, peakMemoryBytes: 77 }, timedOut: false },
+    });
     assert.equal((await heard([began, ended(0)])).whole, false);
   });
 
