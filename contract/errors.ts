@@ -11,6 +11,7 @@ export const errorCodes = {
   too_slow: { status: 408, retryable: true },
   conflict: { status: 409, retryable: true },
   finished_already: { status: 409, retryable: false },
+  erased: { status: 410, retryable: false },
   too_large: { status: 413, retryable: false },
   unsupported_media_type: { status: 415, retryable: false },
   policy_refused: { status: 422, retryable: false },

@@ -56,7 +56,7 @@ export const Labels = z
 /** Any JSON value; one schema, so that the description of the API can give it a name. */
 export const Json = z.json();
 
-const Retry = z.strictObject({
+export const Retry = z.strictObject({
   on: z.array(RetryableOutcome).min(1),
   max: z.number().int().min(1).max(5),
 });

@@ -20,6 +20,7 @@ export async function rerun(
   // It is to run now, whenever the first one was to.
   const { notBefore: _, retry, blocks, ...request } = requestOf(spec, policy);
   const runs = spec.session ? {} : { retry, blocks };
+  if (asked.exactly) return await reproduce(producer, { caller, spec, request: { ...request, retry, blocks }, asked });
   const inputs = { ...(asked.latestInputs ? latestOf(spec, asked.inputs) : request.inputs), ...asked.inputs };
   const params = asked.params ? replaced(spec.params, asked.params) : request.params;
   return await ask(producer, {
@@ -27,6 +28,33 @@ export async function rerun(
     caller,
     session: spec.session !== undefined,
   });
+}
+
+/**
+ * The same code and snapshots under the very policy of then, which names the image by its digest. A policy that was
+ * changed since may allow less on purpose: what it replaced is not used again.
+ */
+async function reproduce(
+  producer: Producer,
+  { caller, spec, request, asked }: { caller: Caller; spec: Spec; request: RunRequest; asked: RerunRequest },
+): Promise<Answered> {
+  if (asked.latestInputs || asked.inputs || asked.params)
+    throw new HotcellError('invalid', 'A run is repeated exactly, or with other inputs and params: not both at once.');
+  if (spec.session)
+    throw new HotcellError(
+      'invalid',
+      `Run ${spec.run} was a session: its steps came while it went on, and no spec has them.`,
+    );
+  const { name, digest } = spec.policy;
+  const now = producer.policies.get(name).digest;
+  if (now !== digest)
+    throw new HotcellError(
+      'policy_refused',
+      `The policy ${name} was changed since: run ${spec.run} was judged by ${digest}, and today it is ${now}. POST /v1/runs/${spec.run}/rerun judges it by the policy of today.`,
+    );
+  // A repetition moves no name.
+  const { publish: _, ...same } = request;
+  return await ask(producer, { body: { ...same, labels: { ...spec.labels, 'reproduction-of': spec.run } }, caller });
 }
 
 /** What was named then, to be looked up again. An id has no newer version: old data in silence would be worse than a refusal. */

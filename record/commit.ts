@@ -1,3 +1,4 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { type AttestedResult, attestedPart } from '@hotcell/contract/evidence/attested-result.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
@@ -116,11 +117,21 @@ async function follow(deps: FollowDeps, { value: result, digest }: Standing, spe
   crashPoint('commit.told');
 }
 
+/** An erased run was committed and published long ago. */
+async function specUnlessErased(store: Buckets, tenant: string, run: RunId, digest: Digest): Promise<Spec | undefined> {
+  try {
+    return await readSpec(store, tenant, run, digest);
+  } catch (error) {
+    if (error instanceof HotcellError && error.code === 'erased') return undefined;
+    throw error;
+  }
+}
+
 async function publish(store: Buckets, result: Result, known: Spec | undefined): Promise<void> {
   const { tenant, run, timings, spec: digest } = result;
   const { snapshot } = result.outputs;
   if (result.outcome !== 'succeeded' || snapshot === null || digest === null) return;
-  const { publish: name } = known ?? (await readSpec(store, tenant, run, digest));
+  const name = (known ?? (await specUnlessErased(store, tenant, run, digest)))?.publish;
   if (name === undefined) return;
   await publishName(store, tenant, name, snapshot, `run ${run}`, new Date(timings.finishedAt));
 }

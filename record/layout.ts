@@ -34,6 +34,7 @@ export const recordKeys = {
   runsFrom: (tenant: string, time: Date) => `runs/${tenant}/${dayOf(time)}/${idsFrom(time.getTime())}`,
   spec: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}spec.json`,
   result: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}result.json`,
+  erasure: (tenant: string, run: RunId) => `${recordKeys.run(tenant, run)}erasure.json`,
   /** Its claim is part of its place: two attempts that have the same number, because a claim was lost, share nothing. */
   attempt: (tenant: string, run: RunId, { attempt, claim }: AttemptPlace) =>
     `${recordKeys.run(tenant, run)}${attempt}${claim === undefined ? '' : `-${claim}`}/`,

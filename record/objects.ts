@@ -42,6 +42,8 @@ const run = 'runs/<tenant>/<yyyy>/<mm>/<dd>/<run>';
 export const objects = {
   spec: record(`${run}/spec.json`, recordKeys.spec, Spec, 'first', producer, 'forever', true),
   result: record(`${run}/result.json`, recordKeys.result, Result, 'first', both, 'refusals90', true),
+  /** That an operator removed its code, log and outputs; signed by the root. */
+  erasure: record(`${run}/erasure.json`, recordKeys.erasure, Envelope, 'first', ['operator'], 'forever'),
   attempt: record(
     `${run}/<attempt>-<claim>/attempt.json`,
     recordKeys.attemptRecord,

@@ -7,6 +7,8 @@ export interface RecordedRun {
   run: RunId;
   /** It has a result. */
   ended: boolean;
+  /** What it left was removed on purpose: it needs its outputs no more. */
+  erased?: boolean;
 }
 
 /** The tenants that have anything under a root of the record. */
@@ -83,7 +85,9 @@ async function* runsAmong(keys: AsyncIterable<ListedKey> | Iterable<ListedKey>):
     const run = RunId.safeParse(name);
     if (!run.success) continue;
     if (last && last.run !== run.data) yield last;
-    last = { run: run.data, ended: file === 'result.json' || (last?.run === run.data && last.ended) };
+    if (last?.run !== run.data) last = { run: run.data, ended: false };
+    last.ended ||= file === 'result.json';
+    if (file === 'erasure.json') last.erased = true;
   }
   if (last) yield last;
 }

@@ -5,6 +5,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from './buckets.ts';
+import { erasedOr } from './erasures.ts';
 import { objects } from './objects.ts';
 import { hashedForm } from './long-work.ts';
 import { putFirstFormed, readStored, sizeOf, type Stored } from './read-write.ts';
@@ -94,7 +95,10 @@ export function newerThanThis(what: string, unknown: readonly string[]): Hotcell
 async function specOfDigest(store: Buckets, tenant: string, run: RunId, digest: Digest): Promise<FoundSpec> {
   const found = await findSpec(store, tenant, run);
   const what = `the spec of run ${run}`;
-  if (!found) throw new HotcellError('record_damaged', `${what} is missing, so the worker does not know what to run.`);
+  if (!found) {
+    const missing = `${what} is missing, so the worker does not know what to run.`;
+    throw await erasedOr(store, tenant, run, new HotcellError('record_damaged', missing));
+  }
   if (found.digest !== digest)
     throw new HotcellError(
       'record_damaged',

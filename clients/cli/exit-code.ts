@@ -29,6 +29,7 @@ const ofError: Readonly<Partial<Record<ErrorCode, number>>> = {
   snapshot_refused: 126,
   not_found: exitCodes.error,
   finished_already: exitCodes.error,
+  erased: exitCodes.error,
 };
 
 /** For a run that could not be submitted or followed: wrong usage, no permission, refused, or a failure of the platform. */

@@ -1,3 +1,5 @@
+import type { Run } from '@hotcell/client/index.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { type WhyCold, whyCold } from '@hotcell/contract/why-cold.ts';
@@ -25,9 +27,19 @@ export function define(command: Command): void {
     const view = await run.show();
     if (globals.json) return printJson(view);
     // A refusal has no spec.
-    const asked = view.spec === null ? [] : askedOf(await run.spec());
+    const asked = view.spec === null ? [] : await askedOrErased(run);
     process.stdout.write(isFinished(view) ? finished(view, asked) : common(view, asked));
   });
+}
+
+/** What was asked; of a run that an operator erased, that it is gone. */
+async function askedOrErased(run: Run): Promise<Asked> {
+  try {
+    return askedOf(await run.spec());
+  } catch (error) {
+    if (error instanceof HotcellError && error.code === 'erased') return [['erased', error.message]];
+    throw error;
+  }
 }
 
 const tookMs = ({ timings }: Result) => Date.parse(timings.finishedAt) - Date.parse(timings.acceptedAt);

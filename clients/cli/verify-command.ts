@@ -79,10 +79,11 @@ async function verifyRecord(
   asked: Asked,
 ): Promise<VerifySummary> {
   const { reader } = record;
-  const trusted = await trustedKeys(reader, await rootsOf(asked));
+  const roots = await rootsOf(asked);
+  const trusted = await trustedKeys(reader, roots);
   const { keys } = trusted;
   const contents = asked.contents !== false;
-  const of = { reader, keys, contents, now: new Date(), seen: new SeenObjects() };
+  const of = { reader, keys, contents, now: new Date(), seen: new SeenObjects(), roots };
   const summary = new VerifySummary(trusted, await record.judgeFrame(trusted), contents ? record.lacks : []);
   const tell = (verdict: RunVerdict) => {
     summary.add(verdict);
@@ -149,15 +150,18 @@ async function runsAsked(
   return [found];
 }
 
-function textOf({ run, verdict, outcome, signedBy, findings, attempts = [] }: RunVerdict): string {
+function textOf({ run, verdict, outcome, signedBy, findings, attempts = [], erased }: RunVerdict): string {
   const who = signedBy ? `, signed by ${signedBy.role} ${signedBy.name} (${signedBy.key.slice(0, 19)}…)` : '';
   const lines = findings.map(
     (one) =>
       `  ${one.verdict} ${visibleLine(one.object)}\n    expected ${visibleLine(one.expected)}\n    found    ${visibleLine(one.found)}\n`,
   );
+  const gone = erased
+    ? `  erased at ${erased.at} by ${visibleLine(erased.by)} (${visibleLine(erased.reason)}): the digests of its code, log and outputs are what was verified\n`
+    : '';
   const others = attempts.map(
     (one) =>
       `  attempt ${one.attempt} by ${visibleLine(one.worker)} does not count: ${visibleLine(one.ended)}${one.isSigned ? '' : ' (not signed)'}\n`,
   );
-  return `${verdict} ${run}${outcome === undefined ? '' : ` ${outcome}`}${who}\n${others.join('')}${lines.join('')}`;
+  return `${verdict} ${run}${outcome === undefined ? '' : ` ${outcome}`}${who}\n${gone}${others.join('')}${lines.join('')}`;
 }

@@ -13,8 +13,9 @@ import type { Installation } from '@hotcell/setup/settings/installation.ts';
 export async function verifyHere(installation: Installation, { tenant, run }: RunAt): Promise<RunVerdict> {
   using store = new Buckets(installation.store);
   const reader = new StoreReader(store);
-  const { keys } = await trustedKeys(reader, await trustedRoots(installation));
-  const of = { reader, keys, contents: true, now: new Date(), seen: new SeenObjects() };
+  const roots = await trustedRoots(installation);
+  const { keys } = await trustedKeys(reader, roots);
+  const of = { reader, keys, contents: true, now: new Date(), seen: new SeenObjects(), roots };
   const verdict = await verifyRun(of, { tenant, run });
   if (!verdict) throw new HotcellError('not_found', `There is nothing of run ${run} in ${reader.name}.`);
   return verdict;

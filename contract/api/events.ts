@@ -58,13 +58,13 @@ export const eventRoutes = {
     answers: {
       200: { description: 'rows as they come', content: { [ndjson]: ShownRow, [eventStream]: ShownRow } },
     },
-    problems: [404],
+    problems: [404, 410],
   }),
   followRun: route('GET /v1/runs/{run}/events', 'reader', 'Follow a run: status, log and, last, its result', {
     description: 'NDJSON, an event on each line; empty lines only keep the connection alive.',
     params: RunParams,
     query: z.strictObject({ after }),
     answers: { 200: { description: 'events as they happen', content: { [ndjson]: RunEvent } } },
-    problems: [404],
+    problems: [404, 410],
   }),
 };

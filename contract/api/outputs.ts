@@ -33,6 +33,6 @@ export const outputRoutes = {
         },
       },
     },
-    problems: [404, 409],
+    problems: [404, 409, 410],
   }),
 };

@@ -114,6 +114,10 @@ const RerunRequest = requestObject('RerunRequest', {
   latestInputs: z.boolean().optional(),
   inputs: SubmittedRun.shape.inputs,
   params: z.record(z.string(), Json).optional(),
+  exactly: z
+    .boolean()
+    .optional()
+    .describe('under the very policy, image and snapshots of then, or not at all; it publishes nothing'),
 });
 export type RerunRequest = z.infer<typeof RerunRequest>;
 
@@ -190,7 +194,7 @@ export const runRoutes = {
       'Code, files, params, environment, limits, and the digests of policy, image and inputs. The sha256 of its canonical JSON is the `spec` of the run.',
     params: RunParams,
     answers: { 200: jsonAnswer('the spec', answerSchema('Spec', Spec)) },
-    problems: [404],
+    problems: [404, 410],
   }),
   cancelRun: route('POST /v1/runs/{run}/cancel', 'submitter', 'Cancel a run, at whatever stage it is', {
     params: RunParams,
@@ -210,6 +214,6 @@ export const runRoutes = {
       optional: true,
     },
     answers: { 202: jsonAnswer('accepted', AcceptedRun, toRun) },
-    problems: [404, 422],
+    problems: [404, 410, 422],
   }),
 };

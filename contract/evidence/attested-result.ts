@@ -27,7 +27,7 @@ export function attestedForm(result: AttestedResult): AttestedForm {
   for (const [name, value] of members) {
     const text = canonical(value);
     if (name === 'posture' && value !== null) posture = sha256(text);
-    const part = Buffer.from(`${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:${text}`);
+    const part = Buffer.from(`${parts.length === 0 ? '{' : ','}${canonical(name)}:${text}`);
     parts.push(part);
     length += part.length;
     if (name < 'evidence') gaps.evidence = length;

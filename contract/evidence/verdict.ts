@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Digest } from '../digest.ts';
 import type { Retention } from '../retention.ts';
 import type { RunId } from '../names.ts';
 
@@ -53,6 +54,8 @@ export interface RunVerdict {
   /** What the posture is worth, if there was a cell. */
   isolation?: string;
   retention?: Retention;
+  /** Who removed its code, log and outputs, and why; and the digest of the spec that went with them. */
+  erased?: { by: string; at: string; reason: string; spec: Digest | null };
 }
 
 /** More than a person reads; the rest is counted. */

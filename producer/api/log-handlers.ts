@@ -1,5 +1,6 @@
 import { eventStream, ndjson } from '@hotcell/contract/api/route.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
+import { refuseErased } from '@hotcell/record/erasures.ts';
 import { eventsOf } from '../follow/run-events.ts';
 import { headAndTail } from '@hotcell/record/head-and-tail.ts';
 import { readLog } from '../logs/read.ts';
@@ -13,7 +14,8 @@ export function logHandlers(producer: Producer) {
   return {
     async readLog({ caller: { tenant }, params, query, headers, request, reply }) {
       const run = runIdOf(params.run);
-      await viewOf(producer, tenant, run);
+      const { status } = await viewOf(producer, tenant, run);
+      if (status === 'finished') await refuseErased(producer.bulk, tenant, run);
       heldFor(reply, streams.take(tenant));
       const asEvents = String(request.headers.accept ?? '').includes(eventStream);
       const { follow, tail } = query;

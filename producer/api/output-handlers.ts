@@ -5,6 +5,7 @@ import { hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { OutputFile, Result } from '@hotcell/contract/result.ts';
 import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
+import { erasedOr } from '@hotcell/record/erasures.ts';
 import { openContent } from '@hotcell/record/put-content.ts';
 import type { Producer } from '../producer.ts';
 import { runIdOf, viewOf } from '../view-run.ts';
@@ -24,11 +25,10 @@ export function outputHandlers(producer: Producer) {
       const soon = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
       heldFor(reply, await doors.downloads.takeInTurn(tenant, 1, soon));
       const found = await openContent(bulk, tenant, file.sha256, signal);
-      if (!found)
-        throw new HotcellError(
-          'record_damaged',
-          `The bytes of ${file.path} (${file.sha256}) are missing in the store.`,
-        );
+      if (!found) {
+        const missing = `The bytes of ${file.path} (${file.sha256}) are missing in the store.`;
+        throw await erasedOr(bulk, tenant, runIdOf(params.run), new HotcellError('record_damaged', missing));
+      }
       // Never shown inline: an untrusted program wrote it.
       return reply
         .type(octets)

@@ -1,3 +1,7 @@
+import { payloadOf } from '@hotcell/contract/evidence/dsse.ts';
+import { tryBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
+import { Statement } from '@hotcell/contract/evidence/statement.ts';
+import { parseKept } from '@hotcell/contract/parse.ts';
 import { readManifest } from '@hotcell/contract/snapshot.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
@@ -35,7 +39,9 @@ export async function recordedRun(
   const objects = (named: Iterable<string>) => Array.from(named, (key) => ({ key, path: pathOf(key, at, own) }));
   if (!result) return { at, result, spec: undefined, objects: objects(keys) };
   const { tenant } = at;
-  const asked = await readAsked(new Look({ reader, keys: new Map(), contents: false, now: new Date(0), seen }), result);
+  const look = new Look({ reader, keys: new Map(), contents: false, now: new Date(0), seen });
+  const isErased = keys.has(recordKeys.erasure(tenant, at.run)) && !keys.has(recordKeys.spec(tenant, at.run));
+  const asked = await readAsked(look, result, isErased ? await statementOfRun(reader, result) : undefined);
   const effective = effectiveOf(result, asked);
   for (const key of own.keys()) keys.add(key);
   if (effective?.packages) keys.add(recordKeys.image(effective.packages));
@@ -51,6 +57,19 @@ export async function recordedRun(
     spec: asked.spec,
     objects: [...objects(keys), ...(contents.outputs ? outputContents(at, result) : [])],
   };
+}
+
+/** What is left of what was asked, of a run that was erased. Whether it is signed is for a verifier of the export to say. */
+async function statementOfRun(reader: RecordReader, { evidence }: Result): Promise<Statement | undefined> {
+  const bytes = evidence && (await readWhole(reader, evidence.bundle));
+  const read = bytes && tryBundle(bytes.toString('utf8'));
+  if (!read || 'problem' in read) return undefined;
+  const payload = payloadOf(read.bundle.dsseEnvelope).toString('utf8');
+  try {
+    return parseKept(Statement, payload, 'the statement', 'record_damaged').value;
+  } catch {
+    return undefined;
+  }
 }
 
 const seen = new SeenObjects();

@@ -30,6 +30,8 @@ export interface TenantReport {
 
 export interface CollectOptions {
   dryRun: boolean;
+  /** Of this tenant alone. */
+  tenant?: string;
   /** Nothing younger is removed. */
   graceMs?: number;
   /** Waits until a run that was just taking hold of a snapshot has put its record back. */
@@ -56,7 +58,7 @@ export async function collectGarbage(store: Buckets, options: CollectOptions): P
   try {
     const reports: TenantReport[] = [];
     const plans: Plan[] = [];
-    for (const tenant of await tenantsOf(store)) {
+    for (const tenant of options.tenant === undefined ? await tenantsOf(store) : [options.tenant]) {
       tell(`looking at ${tenant}`);
       const { plan, report } = await planOrSkip({ store, before, refusedBefore, keep }, tenant, filter);
       reports.push(report);

@@ -53,11 +53,11 @@ export async function markUsed(
   for await (const snapshot of snapshotsOfSchedules(store, tenant)) marks.snapshots.add(snapshot);
   for await (const snapshot of snapshotsOfWorkflows(store, tenant)) marks.snapshots.add(snapshot);
   for await (const pinned of snapshotsOfBatches(store, tenant)) markInputs([pinned], marks);
-  await inLanes(readsAtOnce, runsOf(store, tenant), async ({ run, ended }) => {
+  await inLanes(readsAtOnce, runsOf(store, tenant), async ({ run, ended, erased }) => {
     await keep();
     const result = ended ? await readResult(store, tenant, run) : undefined;
     if (result && isRefusal(result)) refused.push(run);
-    if (result) return markResult(result, marks);
+    if (result) return erased ? markInputs(result.inputs, marks) : markResult(result, marks);
     const found = await findSpec(store, tenant, run);
     if (found) markInputs(found.spec.inputs, marks);
   });

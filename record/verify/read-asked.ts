@@ -1,6 +1,8 @@
 import { type Effective, judgeSpec } from '@hotcell/contract/admission.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
+import { specWithoutCode } from '@hotcell/contract/evidence/spec-without-code.ts';
+import type { Statement } from '@hotcell/contract/evidence/statement.ts';
 import { messageOf } from '@hotcell/contract/errors.ts';
 import { parseKept } from '@hotcell/contract/parse.ts';
 import { Policy } from '@hotcell/contract/policy.ts';
@@ -15,14 +17,19 @@ export interface Asked {
   spec: Spec | undefined;
   policy: Policy | undefined;
   judged: ReturnType<typeof judgeSpec> | undefined;
+  /** Its code and values are gone: the spec is what the statement has of it. */
+  isErased: boolean;
 }
 
-export async function readAsked(look: Look, { tenant, run, spec: digest, policy: named }: Result): Promise<Asked> {
-  const spec = digest ? await readNamed(look, Spec, recordKeys.spec(tenant, run), digest) : undefined;
+/** `erased`: the statement of a run whose spec is gone, if a trusted root says that it was erased. */
+export async function readAsked(look: Look, result: Result, erased?: Statement): Promise<Asked> {
+  const { tenant, run, spec: digest, policy: named } = result;
+  const stored = digest && !erased ? await readNamed(look, Spec, recordKeys.spec(tenant, run), digest) : undefined;
+  const spec = erased ? specWithoutCode(erased, result) : stored;
   // The policy of a refusal is named, and only what is to be executed under it is put into the record.
   const policy =
     digest && named ? await readNamed(look, Policy, recordKeys.policy(named.digest), named.digest) : undefined;
-  return { spec, policy, judged: spec && policy && judgeSpec(spec, policy) };
+  return { spec, policy, judged: spec && policy && judgeSpec(spec, policy), isErased: erased !== undefined };
 }
 
 /** An object of the record that is parsed, by the digest that names it. */

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { KnownKey } from '@hotcell/contract/evidence/key-list.ts';
+import type { Erasure } from '@hotcell/contract/evidence/erasure.ts';
+import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { Findings } from '@hotcell/contract/evidence/verdict.ts';
 import { type RecordReader, readWhole, TooLarge } from './record-reader.ts';
 
@@ -12,6 +14,8 @@ export interface Verification {
   /** Whether the bytes of inputs and outputs are read too, and not only their lists. */
   contents: boolean;
   now: Date;
+  /** They alone may excuse what is not there: without them, nothing was erased. */
+  roots?: readonly VerifyingKey[];
   /** What many runs name, and was found to be right. */
   seen: SeenObjects;
 }
@@ -39,6 +43,8 @@ export class Look {
   readonly of: Verification;
   /** Of all that stands there of the run, as it was listed. */
   keys: readonly string[] = [];
+  /** That its code, log and outputs were removed, if a trusted root says so. */
+  erasure: Erasure | undefined;
 
   constructor(of: Verification) {
     this.of = of;
@@ -63,8 +69,8 @@ export class Look {
     return bytes;
   }
 
-  /** Reads an object through and compares its digest. */
-  async matches(key: string, expected: Digest): Promise<boolean> {
+  /** Reads an object through and compares its digest. One that an erasure removes may be gone, if a trusted root signed it. */
+  async matches(key: string, expected: Digest, mayBeErased = false): Promise<boolean> {
     const { reader, seen } = this.of;
     if (seen.has(key, expected)) return true;
     const hash = createHash('sha256');
@@ -73,6 +79,7 @@ export class Look {
       hash.update(chunk);
       bytes += chunk.byteLength;
     });
+    if (!found && mayBeErased && this.erasure) return true;
     if (!found) {
       this.findings.add('MISSING', key, expected, 'nothing');
       return false;

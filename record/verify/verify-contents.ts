@@ -14,7 +14,7 @@ export async function verifyContents(look: Look, result: Result, asked: Asked): 
     await look.matches(recordKeys.seccomp(digest), digest);
   for (const input of inputs) await verifyInput(look, tenant, input);
   const attempt = committedAttempt(result);
-  if (result.logs.sha256 && attempt) await look.matches(recordKeys.log(tenant, run, attempt), result.logs.sha256);
+  if (result.logs.sha256 && attempt) await look.matches(recordKeys.log(tenant, run, attempt), result.logs.sha256, true);
   await verifyOutputs(look, result);
 }
 
@@ -24,6 +24,7 @@ async function verifyOutputs(look: Look, { tenant, run, outputs }: Result): Prom
   const listed = manifestOf(files).id;
   if (listed !== snapshot)
     return look.findings.add('INCONSISTENT', `${recordKeys.result(tenant, run)}: outputs`, snapshot, listed);
-  await look.matches(recordKeys.manifest(tenant, snapshot), snapshot);
-  if (look.of.contents) for (const { sha256 } of files) await look.matches(recordKeys.cas(tenant, sha256), sha256);
+  await look.matches(recordKeys.manifest(tenant, snapshot), snapshot, true);
+  if (!look.of.contents) return;
+  for (const { sha256 } of files) await look.matches(recordKeys.cas(tenant, sha256), sha256, true);
 }

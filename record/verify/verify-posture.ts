@@ -1,3 +1,4 @@
+import type { Effective } from '@hotcell/contract/admission.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
 import { briefFacts, fillForm } from '@hotcell/contract/posture-form.ts';
@@ -22,8 +23,9 @@ export async function verifyPosture(look: Look, result: Result, asked: Asked): P
     if (wasExecuted(result)) findings.add('INCONSISTENT', key, 'a posture, since code was executed', 'none');
     return;
   }
-  const effective = effectiveOf(result, asked);
-  if (!effective || !posture) return;
+  const judged = effectiveOf(result, asked);
+  if (!judged || !posture) return;
+  const effective = asked.isErased ? withoutValues(judged) : judged;
   const profiles = Object.entries(effective.seccomp).filter(([name]) => name.startsWith(`${runtime}-`));
   const machine = machineOf(posture.inside['kernel']);
   const pinned = profiles.find(([name]) => name === `${runtime}-${machine}`)?.[1];
@@ -31,7 +33,8 @@ export async function verifyPosture(look: Look, result: Result, asked: Asked): P
   const profile = pinned && (await readWhole(of.reader, recordKeys.seccomp(pinned)));
   // One that was altered is named among the contents; nothing follows from it.
   const seccomp = profile && sha256(profile) === pinned ? profile.toString('utf8') : undefined;
-  const { given } = result.posture;
+  const { given: told } = result.posture;
+  const given = told && asked.isErased ? { env: {} } : told;
   if (result.timings.warm !== (given !== undefined))
     findings.add(
       'INCONSISTENT',
@@ -60,6 +63,13 @@ async function wholeOf(look: Look, tenant: string, named: Posture): Promise<Take
       look.findings.add('INCONSISTENT', `posture.${path}`, `${expected}, as in the form ${digest}`, found);
   return whole;
 }
+
+/** The values of variables went with the spec; their names are known. */
+const withoutValues = (effective: Effective): Effective => ({
+  ...effective,
+  env: {},
+  imageEnv: [...effective.imageEnv, ...Object.keys(effective.env)],
+});
 
 function machineOf(kernel: unknown): string {
   const [line] = Array.isArray(kernel) ? kernel : [];

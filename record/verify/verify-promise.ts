@@ -24,7 +24,8 @@ export async function verifyPromise(of: Verification, receipt: Receipt): Promise
   const key = recordKeys.spec(tenant, run);
   const bytes = await readWhole(of.reader, key);
   const found = bytes && sha256(bytes);
-  if (found !== spec)
+  const isErased = !found && verdict?.erased?.spec === spec;
+  if (found !== spec && !isErased)
     look.findings.add(found ? 'MODIFIED' : 'MISSING', key, `${spec}, as promised`, found ?? 'nothing');
   // What was promised is a run, whatever is left of it.
   if (!verdict)

@@ -14,6 +14,7 @@ import { type Signed, verifySignature } from './verify-signature.ts';
 import { verifySteps } from './verify-steps.ts';
 import { verifyStatement } from './verify-statement.ts';
 import { type Asked, readAsked } from './read-asked.ts';
+import { trustedErasure } from './trusted-erasure.ts';
 import { isStoreAway } from './store-away.ts';
 import { Look, type Verification } from './verification.ts';
 
@@ -58,7 +59,9 @@ async function verifyResult(look: Look, result: Result, found: Found): Promise<v
   const signed = await verifySignature(look, result);
   if (!signed) return;
   found.signed = signed;
-  const asked = await readAsked(look, result);
+  look.erasure = await trustedErasure(look, result);
+  const isGone = look.erasure && !look.keys.includes(recordKeys.spec(result.tenant, result.run));
+  const asked = await readAsked(look, result, isGone ? signed.statement : undefined);
   found.asked = asked;
   verifyStatement(look, result, signed, asked);
   verifyDecision(look, result, asked);
@@ -71,7 +74,7 @@ async function verifyResult(look: Look, result: Result, found: Found): Promise<v
 }
 
 function verdictOf(
-  { findings, read }: Look,
+  { findings, read, erasure }: Look,
   { tenant, run }: { tenant: string; run: RunId },
   { result, signed, asked, attempts = [] }: Found,
 ): RunVerdict {
@@ -95,5 +98,8 @@ function verdictOf(
     ...(result?.posture ? { isolation: result.posture.worth } : {}),
     ...(signer ? { signedBy: { role: signer.role, name: signer.name, key: signer.fingerprint } } : {}),
     ...(retention ? { retention } : {}),
+    ...(erasure && result
+      ? { erased: { by: erasure.by, at: erasure.at, reason: erasure.reason, spec: result.spec } }
+      : {}),
   };
 }

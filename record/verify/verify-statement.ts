@@ -1,6 +1,7 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { attestedPart } from '@hotcell/contract/evidence/attested-result.ts';
 import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
+import { withSignedCode } from '@hotcell/contract/evidence/spec-without-code.ts';
 import { statementOf } from '@hotcell/contract/evidence/run-statement.ts';
 import { endingAttempt, type Result } from '@hotcell/contract/result.ts';
 import { receiptDigest } from '../attest.ts';
@@ -30,7 +31,8 @@ export function verifyStatement(look: Look, result: Result, signed: Signed, aske
   if (template !== 'urn:hotcell:run:v1') verifyBoundReceipt(look, result, receipt, internalParameters['receipt']);
   const known = { spec, effective: effectiveOf(result, asked), attempt, receipt, template };
   const made = statementOf({ result: attestedPart(result), form, ...known }, facts);
-  for (const { path, expected, found } of differencesOf(made, statement))
+  const wanted = asked.isErased ? withSignedCode(made, statement) : made;
+  for (const { path, expected, found } of differencesOf(wanted, statement))
     findings.add('INCONSISTENT', `${bundle}: ${path}`, `${expected}, which follows from the record`, found);
   const ending = endingAttempt(result);
   if (ending && !(key.about.role === 'worker' && key.about.name === ending.worker))

@@ -18,7 +18,7 @@ export async function verdictsOf(
 ): Promise<Map<string, RunVerdict>> {
   const { keys } = await trustedKeys(reader, [house.signing.root.public]);
   const found = new Map<string, RunVerdict>();
-  const of = { reader, keys, contents: true, now, seen: new SeenObjects() };
+  const of = { reader, keys, contents: true, now, seen: new SeenObjects(), roots: [house.signing.root.public] };
   await verifyAll(of, runsIn(reader), (verdict) => found.set(verdict.run, verdict));
   return found;
 }

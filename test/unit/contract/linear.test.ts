@@ -12,6 +12,7 @@ import { fileNamedIn, readLastWords } from '@hotcell/contract/lacking.ts';
 import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
 import { tryBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { readKeyList, readKeyRequest, signKeyList, signKeyRequest } from '@hotcell/contract/evidence/key-list.ts';
+import { readErasure } from '@hotcell/contract/evidence/erasure.ts';
 import { readReceipt } from '@hotcell/contract/evidence/receipt.ts';
 import { seal } from '@hotcell/contract/evidence/dsse.ts';
 import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
@@ -92,6 +93,18 @@ const hostile: Readonly<Record<string, Hostile>> = {
         readReceipt(receipt);
       } catch {
         // It is no promise.
+      }
+    },
+  },
+  'an erasure of many members': {
+    size: 5_000,
+    make: (size) =>
+      seal(root, 'a type', Buffer.from(JSON.stringify(Object.fromEntries(of(size).map((i) => [`m${i}`, i]))))),
+    read: (erasure: Parameters<typeof readErasure>[0]) => {
+      try {
+        readErasure(erasure);
+      } catch {
+        // It erases nothing.
       }
     },
   },

@@ -87,6 +87,7 @@ const samples = {
     evidence: { bundle: 'b', sha256: digest },
   },
   attemptEvidence: bundle,
+  erasure: envelope,
   snapshot: {
     ...{ version: 1, snapshot: digest, locations: digest, files: 0, bytes: 0 },
     ...{ mode: 'copy', source: '', by: '', at },

@@ -11,6 +11,7 @@ const digest = sha256('x');
 const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[name]['key']> } = {
   spec: ['tenant', run],
   result: ['tenant', run],
+  erasure: ['tenant', run],
   attempt: ['tenant', run, { attempt: 1, claim: 'claim' }],
   log: ['tenant', run, { attempt: 1, claim: 'claim' }],
   evidence: ['tenant', run, { attempt: 1, claim: 'claim' }],

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { AskedLimits } from '../limits.ts';
+import type { Result } from '../result.ts';
+import type { Spec } from '../spec.ts';
+import { Retry } from '../spec.ts';
+import { Retention } from '../retention.ts';
+import type { Statement } from './statement.ts';
+
+/** What a statement of a run says that was asked. */
+const AskedWords = z.looseObject({
+  acceptedAt: z.iso.datetime(),
+  blocks: z.array(
+    z.union([
+      z.looseObject({ argv: z.array(z.string()) }),
+      z.looseObject({ language: z.string(), file: z.string().optional() }),
+    ]),
+  ),
+  files: z.array(z.looseObject({ path: z.string() })),
+  env: z.array(z.string()),
+  limits: z.strictObject({ ...AskedLimits.shape }),
+  priority: z.number().int(),
+  screening: z.array(z.string()),
+  publish: z.string().optional(),
+  retry: Retry.optional(),
+  notBefore: z.iso.datetime().optional(),
+  retention: Retention.optional(),
+});
+
+/**
+ * The spec of a run that was erased, as far as its statement has it: with neither code nor files nor values. Admission
+ * judges it as it judged the whole, because it looks at names, sizes and limits.
+ */
+export function specWithoutCode({ predicate }: Statement, result: Result): Spec | undefined {
+  const { run, tenant, requester, labels, policy, image, runtime, inputs } = result;
+  const words = AskedWords.safeParse(predicate.buildDefinition.externalParameters);
+  if (!words.success || !policy || !image || !runtime) return undefined;
+  const { blocks, files, env, screening, ...asked } = words.data;
+  const { acceptedAt, limits, priority, publish, retry, notBefore, retention } = asked;
+  return {
+    ...({ version: 1, params: null } as const),
+    ...{ run, tenant, requester, labels, policy, image, runtime, acceptedAt, limits, priority },
+    ...(publish === undefined ? {} : { publish }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(notBefore === undefined ? {} : { notBefore }),
+    ...(retention === undefined ? {} : { retention }),
+    // The code may have named its file in a comment.
+    blocks: blocks.map((block, i) =>
+      'argv' in block
+        ? { argv: z.array(z.string()).parse(block.argv) }
+        : { language: block.language, code: '', file: block.file ?? result.blocks[i]?.file ?? `block_${i}` },
+    ),
+    files: files.map(({ path }) => ({ path, text: '' })),
+    inputs: inputs.map(({ name, snapshot, locations = snapshot }) => ({ name, snapshot, locations })),
+    env: Object.fromEntries(env.map((name) => [name, ''])),
+    warnings: screening,
+  };
+}
+
+/** Puts what only the whole spec tells, as it was signed, in the place of what its rest tells. */
+export function withSignedCode(made: Statement, signed: Statement): Statement {
+  const [ours, theirs] = [made.predicate.buildDefinition, signed.predicate.buildDefinition];
+  const { blocks = null, files = null, params = null } = theirs.externalParameters;
+  const code = new Map(theirs.resolvedDependencies.map((one) => [one.name, one]));
+  const resolvedDependencies = ours.resolvedDependencies.map((one) =>
+    one.name.startsWith('code/') ? (code.get(one.name) ?? one) : one,
+  );
+  const externalParameters = { ...ours.externalParameters, blocks, files, params };
+  return {
+    ...made,
+    predicate: { ...made.predicate, buildDefinition: { ...ours, externalParameters, resolvedDependencies } },
+  };
+}

@@ -1,0 +1,24 @@
+import { type Erasure, erasedText, readErasure } from '@hotcell/contract/evidence/erasure.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { Buckets } from './buckets.ts';
+import { objects } from './objects.ts';
+import { readMark } from './read-write.ts';
+
+/** What the record says of a run's erasure. Whether a root signed it is for a verifier to say. */
+export async function findErasure(store: Buckets, tenant: string, run: RunId): Promise<Erasure | undefined> {
+  const signed = await readMark(store, objects.erasure, () => undefined, tenant, run);
+  return signed && readErasure(signed);
+}
+
+/** Before a long answer begins, in which it could be said no more. */
+export async function refuseErased(store: Buckets, tenant: string, run: RunId): Promise<void> {
+  const erasure = await findErasure(store, tenant, run);
+  if (erasure) throw new HotcellError('erased', erasedText(erasure));
+}
+
+/** Something of a run is not there: says that it was erased, if it was. Answers the error that the caller would throw. */
+export async function erasedOr(store: Buckets, tenant: string, run: RunId, error: unknown): Promise<unknown> {
+  const erasure = await findErasure(store, tenant, run).catch(() => undefined);
+  return erasure ? new HotcellError('erased', erasedText(erasure)) : error;
+}
