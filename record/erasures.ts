@@ -6,7 +6,7 @@ import { objects } from './objects.ts';
 import { readMark } from './read-write.ts';
 
 /** What the record says of a run's erasure. Whether a root signed it is for a verifier to say. */
-export async function findErasure(store: Buckets, tenant: string, run: RunId): Promise<Erasure | undefined> {
+async function findErasure(store: Buckets, tenant: string, run: RunId): Promise<Erasure | undefined> {
   const signed = await readMark(store, objects.erasure, () => undefined, tenant, run);
   return signed && readErasure(signed);
 }
