@@ -6,6 +6,7 @@ const time = z.iso.datetime();
 export const WebhookEventType = z.enum([
   'run.finished',
   'batch.finished',
+  'workflow.finished',
   'schedule.paused',
   'schedule.refused',
   'schedule.missed',

@@ -6,7 +6,7 @@ import { openBatches, putBatch, readBatch, type StoredBatch, unmarkBatch } from 
 import { Led, type LedTask } from '../led.ts';
 import type { Producer } from '../producer.ts';
 import { advanceBatch } from './advance-batch.ts';
-import { failBatch } from './end-batch.ts';
+import { failBatch, tellEnd } from './end-batch.ts';
 import { type KnownBatch, knowBatch, roundOf } from './known-batch.ts';
 import { findBegun } from './settle-items.ts';
 import { writeItems } from './write-items.ts';
@@ -72,8 +72,12 @@ export class Batcher implements LedTask, AsyncDisposable {
     const isFresh = known && Date.now() - known.readAt < readEveryMs;
     if (isFresh && !this.#stale.delete(key)) return known.head;
     const head = await readBatch(this.#producer.store, place);
-    if (!head || roundOf(head.value, place.round).ended) {
+    if (!head) {
       await unmarkBatch(this.#producer.store, place);
+      return undefined;
+    }
+    if (roundOf(head.value, place.round).ended) {
+      await tellEnd(this.#producer.store, head.value, place.round);
       return undefined;
     }
     if (known) Object.assign(known, { head, readAt: Date.now() });

@@ -1,9 +1,10 @@
 import { firstOfChunk } from '@hotcell/contract/batch-items.ts';
-import type { BatchRound, ItemEnd } from '@hotcell/contract/batch.ts';
+import type { BatchHead, BatchRound, ItemEnd } from '@hotcell/contract/batch.ts';
 import { batchStatement, signBatch } from '@hotcell/contract/evidence/batch-statement.ts';
 import { canonical, sha256 } from '@hotcell/contract/digest.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { putBatch, putBatchEvidence, putEnds, unmarkBatch } from '@hotcell/record/batch-records.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { noteEventIfWanted } from '@hotcell/record/webhook-records.ts';
 import type { Producer } from '../producer.ts';
 import { type BatchManifest, putManifest } from './batch-manifest.ts';
@@ -40,17 +41,19 @@ async function endRound({ store }: Producer, known: Pick<KnownBatch, 'head' | 'r
   const rounds = head.rounds.map((round, at) => (at === known.round ? { ...round, ended } : round));
   known.head = await putBatch(store, { ...head, rounds }, known.head);
   crashPoint('batch.ended');
+  await tellEnd(store, known.head.value, known.round);
+}
+
+/** The event comes before the mark goes: a leader that dies in between is followed by one that notes it again. */
+export async function tellEnd(store: Buckets, head: BatchHead, round: number): Promise<void> {
   const { tenant, batch } = head;
-  const data = { batch, round: known.round, ...ended.counts };
-  const event = {
-    version: 1,
-    tenant,
-    id: `batch-${batch}-${known.round}`,
-    type: 'batch.finished',
-    at: ended.at,
-  } as const;
-  await noteEventIfWanted(store, { ...event, data });
-  await unmarkBatch(store, { ...head, round: known.round });
+  const { ended } = roundOf(head, round);
+  if (ended) {
+    const data = { batch, round, ...ended.counts };
+    const event = { version: 1, tenant, id: `batch-${batch}-${round}`, type: 'batch.finished', at: ended.at } as const;
+    await noteEventIfWanted(store, { ...event, data });
+  }
+  await unmarkBatch(store, { ...head, round });
 }
 
 /** Of items that were not begun, because the batch was cancelled or stopped. */

@@ -4,6 +4,7 @@ import { openWorkflows, readWorkflow, readWorkflowEnd, unmarkWorkflow } from '@h
 import { Led, type LedTask } from '../led.ts';
 import type { Producer } from '../producer.ts';
 import { advanceWorkflow } from './advance-workflow.ts';
+import { tellEndOf } from './end-workflow.ts';
 import { type KnownWorkflow, knowWorkflow } from './known-workflow.ts';
 
 /**
@@ -53,8 +54,13 @@ export class WorkflowLeader implements LedTask, AsyncDisposable {
   async #know(key: string): Promise<KnownWorkflow | undefined> {
     const { store } = this.#producer;
     const [tenant = '', id = ''] = key.split('/');
+    const end = await readWorkflowEnd(store, { tenant, id });
+    if (end) {
+      await tellEndOf(store, end);
+      return undefined;
+    }
     const workflow = await readWorkflow(store, { tenant, id });
-    if (workflow && !(await readWorkflowEnd(store, { tenant, id }))) return knowWorkflow(workflow);
+    if (workflow) return knowWorkflow(workflow);
     await unmarkWorkflow(store, { tenant, id });
     return undefined;
   }

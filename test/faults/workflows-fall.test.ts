@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
 import { type House, openHouse } from '../support/house.ts';
+import { openReceiver } from '../support/receiver.ts';
 import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
 import { until } from '../support/until.ts';
 import { fallen, type How } from './falling.ts';
@@ -69,6 +70,9 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
   await using house = await openHouse(bed);
   await using redis = own(new Redis(bed.installation.redisUrl));
   await house.worker('echo', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
+  await using receiver = await openReceiver((response) => response.writeHead(204).end());
+  const networks = { HOTCELL_WEBHOOK_NETWORKS: '127.0.0.0/8' };
+  let webhook: string | undefined;
   const asleep: RunningProducer[] = [];
   /** Workflows that were accepted. */
   const promised: string[] = [];
@@ -76,9 +80,10 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
   for (const point of points) {
     const wanted = steps[point] ?? assert.fail(point);
     const name = point.replace('.', '-');
-    const leader = stack.use(await startProducer(bed, house, { HOTCELL_CRASH_AT: `${point}:${how}` }));
+    const leader = stack.use(await startProducer(bed, house, { ...networks, HOTCELL_CRASH_AT: `${point}:${how}` }));
     await leads(redis.it, house, leader);
-    const { workflows } = await leader.client();
+    const { workflows, webhooks } = await leader.client();
+    webhook ??= (await webhooks.create({ url: receiver.url, on: ['workflow.finished'] })).id;
     if (wanted.before) await workflows.end((await workflows.begin({ name: 'before', steps: wanted.before })).workflow);
     // It may fall before it has answered.
     const begun = workflows.begin({ name, steps: wanted.steps });
@@ -89,7 +94,7 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
     await fallen(leader.child, point, how);
     if (how === 'stop') asleep.push(leader);
   }
-  await using last = await startProducer(bed, house);
+  await using last = await startProducer(bed, house, networks);
   await leads(redis.it, house, last);
   // Those that slept believe that they lead, and go on where they were.
   for (const leader of asleep) leader.child.kill('SIGCONT');
@@ -109,6 +114,10 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
       ended.some((one) => one.name === name),
       `${name} is lost`,
     );
+  await until('each end was told', async (note) => {
+    const told = note(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])));
+    return ended.every(({ workflow }) => told.has(`workflow-${workflow}`));
+  });
   await stack.disposeAsync();
   await assertExact(house, ended);
   await settle(house, last);
