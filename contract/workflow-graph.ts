@@ -1,9 +1,11 @@
 import type { Issue } from './errors.ts';
 import { nearest } from './nearest.ts';
-import type { Condition, WorkflowStep } from './workflow.ts';
+import { type Condition, workflowLimits, type WorkflowStep } from './workflow.ts';
 
 /** What of a step decides its order. */
-export type GraphStep = Pick<WorkflowStep, 'needs' | 'when' | 'over' | 'onFailedNeed' | 'reuse'> & {
+export type GraphStep = Pick<WorkflowStep, 'needs' | 'when' | 'onFailedNeed' | 'reuse'> & {
+  /** How many items it fans out over, or the source of its files. */
+  over?: { items: number } | { files: string } | undefined;
   /** The sources of its inputs. */
   inputs: Readonly<Record<string, string>>;
 };
@@ -20,10 +22,12 @@ export function graphOf(steps: Readonly<Record<string, WorkflowStep>>): Graph {
   return Object.fromEntries(
     Object.entries(steps).map(([name, { run, needs, when, over, onFailedNeed, reuse }]) => [
       name,
-      { needs, when, over, onFailedNeed, reuse, inputs: run.inputs ?? {} },
+      { needs, when, over: overOf(over), onFailedNeed, reuse, inputs: run.inputs ?? {} },
     ]),
   );
 }
+
+const overOf = (over: WorkflowStep['over']) => (over && 'items' in over ? { items: over.items.length } : over);
 
 interface Named {
   path: string;
@@ -85,6 +89,14 @@ function sorted(graph: Graph): string[] {
   return order;
 }
 
+/** How many tasks the steps can come to: what fans out over files has at most so many. */
+function mostTasks(graph: Graph): number {
+  return Object.values(graph).reduce((sum, { over }) => {
+    if (!over) return sum + 1;
+    return sum + ('items' in over ? over.items : workflowLimits.items);
+  }, 0);
+}
+
 /** Each costs a comparison with all names. */
 const mostIssues = 100;
 
@@ -101,6 +113,17 @@ export function judgeGraph(graph: Graph): Issue[] {
     const hint = meant === undefined ? `The steps are ${names.slice(0, 20).join(', ')}.` : `Did you mean ${meant}?`;
     return { path, message: `There is no step ${step}. ${hint}` };
   });
+  if (mostTasks(graph) > workflowLimits.tasks)
+    issues.push({
+      path: 'steps',
+      message: `The steps could come to ${mostTasks(graph)} tasks, and ${workflowLimits.tasks} are the most. A step that fans out over files counts as ${workflowLimits.items}. Use a batch, or fewer such steps.`,
+    });
+  const bytes = Buffer.byteLength(JSON.stringify(graph));
+  if (bytes > workflowLimits.graphBytes)
+    issues.push({
+      path: 'steps',
+      message: `The needs, conditions and inputs of all steps take ${bytes} bytes as JSON, and ${workflowLimits.graphBytes} are the most. Use shorter names and sources, or fewer conditions.`,
+    });
   if (issues.length > 0 || orderOf(graph)) return issues;
   return [
     { path: 'steps', message: `These steps wait for each other: ${circleIn(graph).join(' → ')}. Remove one need.` },

@@ -25,7 +25,9 @@ export const workflowLimits = {
   /** Of an output that a condition reads. */
   conditionBytes: 65_536,
   /** The whole definition as JSON: a producer reads it whenever it starts a task. */
-  bytes: 4 * 1024 * 1024,
+  bytes: 1024 * 1024,
+  /** Names, needs, conditions and sources of inputs as JSON: the leader holds them as long as the workflow goes on. */
+  graphBytes: 128 * 1024,
   /** Workflows of a tenant that have not ended. */
   open: 100,
 } as const;

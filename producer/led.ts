@@ -12,6 +12,10 @@ const leadAgainMs = 1_000;
 const longestRestMs = 500;
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
+/** One tenant's slow looks leave room for those of others. */
+const atOnceForOne = 4;
+/** What is due is of tenants that have as many looks as they may: the end of one wakes the leader sooner. */
+const heldMs = 50;
 
 /** Work of which one producer does all: the record says what there is, and how far it is. */
 export interface LedTask {
@@ -50,6 +54,8 @@ export class Led implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>();
   readonly #due = new DueQueue();
   readonly #looks = new Set<Promise<void>>();
+  /** How many of them each tenant has. */
+  readonly #of = new Map<string, number>();
   readonly #working: Promise<void>;
   #woken = Promise.withResolvers<void>();
   #leads = false;
@@ -91,6 +97,7 @@ export class Led implements AsyncDisposable {
       });
       const restMs = this.#leads ? Math.min(longestRestMs, this.#due.nextAt() - Date.now()) : leadAgainMs;
       if (restMs > 0 || this.#looks.size >= this.#pace.atOnce) await this.#rest(Math.max(restMs, 0));
+      else if (this.#looks.size > 0) await this.#rest(heldMs);
     }
   }
 
@@ -123,7 +130,8 @@ export class Led implements AsyncDisposable {
   }
 
   #next(): string | undefined {
-    return this.#looks.size < this.#pace.atOnce && !this.#ends.signal.aborted ? this.#due.take(Date.now()) : undefined;
+    if (this.#looks.size >= this.#pace.atOnce || this.#ends.signal.aborted) return undefined;
+    return this.#due.take(Date.now(), (tenant) => (this.#of.get(tenant) ?? 0) < atOnceForOne);
   }
 
   #begin(key: string): void {
@@ -132,14 +140,22 @@ export class Led implements AsyncDisposable {
     entry.again = entry.busy;
     if (entry.busy) return;
     entry.busy = true;
+    this.#count(entry.tenant, 1);
     const look = this.#look(key, entry).finally(() => {
       entry.busy = false;
       this.#looks.delete(look);
+      this.#count(entry.tenant, -1);
       // A leader that was away has read everything anew meanwhile.
       if (entry.again && this.#entries.get(key) === entry) this.#due.put(entry.tenant, key, 0);
       this.#woken.resolve();
     });
     this.#looks.add(look);
+  }
+
+  #count(tenant: string, by: 1 | -1): void {
+    const looks = (this.#of.get(tenant) ?? 0) + by;
+    if (looks > 0) this.#of.set(tenant, looks);
+    else this.#of.delete(tenant);
   }
 
   async #look(key: string, entry: Entry): Promise<void> {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { readCliSettings } from '@hotcell/setup/settings/environment.ts';
@@ -19,7 +20,7 @@ export async function addressAndKey(
   if (apiKey !== undefined) {
     const url = given ?? (HOTCELL_PORT_BASE === undefined ? undefined : loopback(HOTCELL_PORT_BASE));
     if (url !== undefined) return { url, apiKey };
-    if (settings.HOTCELL_INSTALLATION === undefined) return { url: own, apiKey };
+    if (!existsSync(config)) return { url: loopback(defaultPortBase), apiKey };
     const what = `Set HOTCELL_URL too (${config} says ${own}), or unset HOTCELL_API_KEY.`;
     throw new HotcellError('invalid', `HOTCELL_API_KEY is set without HOTCELL_URL. ${what}`);
   }

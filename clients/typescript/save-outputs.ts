@@ -17,6 +17,8 @@ export async function saveOutputs(
   folder: string,
   options: { signal?: AbortSignal | undefined; saved?: (file: OutputFile) => void } = {},
 ): Promise<void> {
+  // All are judged before anything lands.
+  for (const { path } of files) refusePath(path);
   await mkdir(folder, { recursive: true });
   const root = await realpath(folder);
   await inLanes(atOnce, files, async (file) => {
@@ -50,16 +52,26 @@ async function saveOne(
   }
 }
 
+function refusePath(path: string): void {
+  const parts = path.split('/');
+  const plain = (part: string) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0');
+  if (!parts.every(plain))
+    throw new HotcellError(
+      'record_damaged',
+      `The output path ${JSON.stringify(path)} leads out of the folder. No file was saved.`,
+    );
+  // An installation's files say where its key goes: a job must not put its own in their place.
+  if (parts.some((part) => part.toLowerCase() === '.hotcell'))
+    throw new HotcellError(
+      'conflict',
+      `The output ${JSON.stringify(path)} is in a folder .hotcell, where an installation keeps its address and key. No file was saved. Name the outputs that you want.`,
+    );
+}
+
 /** Creates the folders one by one: a link among them could lead out of the named folder. */
 async function placeOf(path: string, root: string): Promise<{ folder: string; target: string }> {
   const parts = path.split('/');
   const last = parts.pop() ?? '';
-  const plain = (part: string) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0');
-  if (![...parts, last].every(plain))
-    throw new HotcellError(
-      'record_damaged',
-      `The output path ${JSON.stringify(path)} leads out of the folder. The file was not saved.`,
-    );
   let folder = root;
   for (const part of parts) {
     folder = join(folder, part);

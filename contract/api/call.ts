@@ -21,12 +21,13 @@ export type Call<R extends Route> = {
 
 export function addressOf({ path }: Route, { params = {}, query = {} }: { params?: object; query?: object }): string {
   const values = new Map(Object.entries(params));
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    String(values.get(name))
-      .split('/')
-      .map(encodeURIComponent)
-      .join(name === 'path' ? '/' : '%2F'),
-  );
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const parts = String(values.get(name)).split('/');
+    // An address with such a part names another route: what a stranger calls a file must not.
+    if (parts.some((part) => part === '.' || part === '..'))
+      throw new HotcellError('invalid', `${name} must not have a part . or .. in it.`);
+    return parts.map(encodeURIComponent).join(name === 'path' ? '/' : '%2F');
+  });
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));

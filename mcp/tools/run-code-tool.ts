@@ -28,8 +28,9 @@ export const runCode = tool({
       const view = await waitForJob(api, { run, seconds, signal });
       return view ? toldOf(view) : unfinished({ run, status: 'queued', warnings });
     } catch (error) {
-      // Its caller never learned the id, so that only we can end it.
-      if (signal.aborted) await endJob(api, run, 'the caller of run_code took its call back');
+      // Its caller never learned the id, so that only we can end it. With a key of its own it can ask for the run again.
+      if (signal.aborted && fields.idempotencyKey === undefined)
+        await endJob(api, run, 'the caller of run_code took its call back');
       throw error;
     }
   },

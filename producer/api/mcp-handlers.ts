@@ -8,6 +8,7 @@ import { OwnApi } from '../tools/own-api.ts';
 import { ToldCell } from '../tools/told-cell.ts';
 import type { Producer } from '../producer.ts';
 import type { Handlers } from './register-routes.ts';
+import { releaseBody } from './take-bodies.ts';
 
 export function mcpHandlers(producer: Producer) {
   const cell = new ToldCell(producer);
@@ -21,7 +22,10 @@ export function mcpHandlers(producer: Producer) {
   return {
     async callMcp({ body, request, reply }) {
       refuseForeignPage(request.headers.origin);
-      const answer = await endpoint(webRequest(request, reply), body);
+      const message = webRequest(request, reply);
+      // The requests that its tool makes take room of their own: held here meanwhile, they would wait for each other.
+      releaseBody(request);
+      const answer = await endpoint(message, body);
       return await passOn(reply, answer);
     },
   } satisfies Partial<Handlers>;

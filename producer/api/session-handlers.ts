@@ -5,6 +5,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { readStepPart } from '@hotcell/record/session-steps.ts';
 import type { FastifyReply } from 'fastify';
 import { ask } from '../ask.ts';
+import type { GiveBack } from '@hotcell/outside/process/fair-share.ts';
 import type { Producer } from '../producer.ts';
 import { addStep, finishSession } from '../sessions/add-step.ts';
 import { requireEnded, rowsOf, viewStep, waitForStep } from '../sessions/show-step.ts';
@@ -18,9 +19,9 @@ import { releaseBody } from './take-bodies.ts';
 export function sessionHandlers(producer: Producer) {
   const { streams } = producer;
   /** As long as the caller wants to wait, and there is room for it. */
-  const waiting = (reply: FastifyReply, tenant: string, prefer: string | undefined): AbortSignal => {
+  const waiting = (reply: FastifyReply, prefer: string | undefined, take: () => GiveBack | undefined): AbortSignal => {
     const seconds = secondsOf(prefer);
-    const place = seconds > 0 ? streams.tryTake(tenant) : undefined;
+    const place = seconds > 0 ? take() : undefined;
     if (!place) return AbortSignal.abort();
     heldFor(reply, place);
     reply.header('preference-applied', `wait=${seconds}`);
@@ -46,7 +47,7 @@ export function sessionHandlers(producer: Producer) {
       const view = await waitForStep(
         producer,
         { tenant: caller.tenant, run, index },
-        waiting(reply, caller.tenant, headers.prefer),
+        waiting(reply, headers.prefer, () => streams.tryTake(caller.tenant)),
       );
       if (view.status !== 'finished') reply.code(202).header('location', `/v1/runs/${run}/steps/${index}`);
       return view;
@@ -55,7 +56,12 @@ export function sessionHandlers(producer: Producer) {
     async getStep({ caller: { tenant }, params, headers, reply }) {
       const of = { tenant, run: runIdOf(params.run), index: params.step };
       await viewStep(producer, of);
-      return await waitForStep(producer, of, waiting(reply, tenant, headers.prefer));
+      // As for a run: a caller who gets no place is told when to ask again, and does not ask at once.
+      return await waitForStep(
+        producer,
+        of,
+        waiting(reply, headers.prefer, () => streams.take(tenant)),
+      );
     },
 
     async readStepLog({ caller: { tenant }, params, reply }) {

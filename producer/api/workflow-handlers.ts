@@ -2,7 +2,7 @@ import { WorkflowRequest } from '@hotcell/contract/api/workflows.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
-import { putWorkflowCancel, readWorkflowEnd, workflowsOf } from '@hotcell/record/workflow-records.ts';
+import { markWorkflowOpen, putWorkflowCancel, readWorkflowEnd, workflowsOf } from '@hotcell/record/workflow-records.ts';
 import type { Producer } from '../producer.ts';
 import { makeWorkflow } from '../workflows/make-workflow.ts';
 import { rerunWorkflow } from '../workflows/rerun-workflow.ts';
@@ -46,6 +46,8 @@ export function workflowHandlers(producer: Producer) {
       const reason = body?.reason ?? 'no reason was given';
       const cancel = { version: 1 as const, by: key, reason, at: new Date().toISOString() };
       await putWorkflowCancel(store, workflow, cancel);
+      // Its producer may have died before it marked it: then no leader knows of it.
+      await markWorkflowOpen(store, workflow);
       await producer.live.workflowChanged(tenant, workflow.id).catch((error: unknown) => {
         producer.log.info(
           { workflow: workflow.id, error },

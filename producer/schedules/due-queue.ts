@@ -16,9 +16,10 @@ export class DueQueue {
     push(heap, { key, at });
   }
 
-  /** The key that is due, of the tenant whose turn it is. It has to be put again. */
-  take(now: number): string | undefined {
+  /** The key that is due, of the tenant whose turn it is and that may have one. It has to be put again. */
+  take(now: number, mayHave: (tenant: string) => boolean = () => true): string | undefined {
     for (const [tenant, heap] of this.#tenants) {
+      if (!mayHave(tenant)) continue;
       const first = this.#firstOf(heap);
       if (first === undefined) this.#tenants.delete(tenant);
       if (first === undefined || first.at > now) continue;

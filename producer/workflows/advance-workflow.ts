@@ -45,10 +45,14 @@ export async function advanceWorkflow(
   }
 }
 
-/** What is full, or away, holds the next starts up; all else goes on. */
+/**
+ * What is full, or away, holds the next starts up; all else goes on. Each wanted act changes what is known, or the loop
+ * would turn without an end: of a cancelled workflow a start only looks, and a task without a run can't be cancelled.
+ */
 function isWanted(known: KnownWorkflow, act: WorkflowAct): boolean {
-  if (act.do === 'start') return Date.now() >= known.heldUntil;
-  return act.do !== 'cancel' || !known.ending.has(act.task);
+  if (act.do === 'start') return known.cancelled !== undefined || Date.now() >= known.heldUntil;
+  if (act.do !== 'cancel') return true;
+  return !known.ending.has(act.task) && (known.tasks.get(act.task)?.run ?? null) !== null;
 }
 
 /** A message wakes the leader for it; without one it is seen a little later. */

@@ -7,7 +7,7 @@ import type { Json } from '@hotcell/contract/spec.ts';
 import type { Workflow } from '@hotcell/contract/workflow.ts';
 import type { z } from 'zod';
 
-/** What a task fans out over: a value, or a file of a snapshot. */
+/** What a task is for: a value, or a file of a snapshot. */
 export type FanItem = { value: z.infer<typeof Json> } | SnapshotEntry;
 
 type Graphs = Pick<WorkflowStanding, 'graph' | 'order' | 'parallel'>;
@@ -20,8 +20,8 @@ export interface KnownWorkflow
   extends Pick<Workflow, 'tenant' | 'id' | 'name' | 'author' | 'policies' | 'given'>,
     Graphs {
   tasks: Map<string, TaskFacts>;
-  /** What each step fans out over. */
-  items: Map<string, readonly FanItem[]>;
+  /** The files that a step fans out over. */
+  files: Map<string, readonly SnapshotEntry[]>;
   fans: Map<string, number | { refused: string }>;
   conditions: Map<string, { holds: boolean; because: string }>;
   cancelled: string | undefined;
@@ -31,6 +31,8 @@ export interface KnownWorkflow
   surveyed: boolean;
   /** When the record was last asked for a cancel. */
   cancelReadAt: number;
+  /** The outputs of all tasks of a step, as one snapshot. */
+  merged: Map<string, Promise<string>>;
   /** Runs that were asked to end. */
   ending: Set<string>;
   /** Why a task can't be started at the moment. */
@@ -40,7 +42,7 @@ export interface KnownWorkflow
   shown: { at: number; steps: string };
 }
 
-const keptBytes = 64 * 1024;
+const keptBytes = 16 * 1024;
 
 export function knowWorkflow(workflow: Workflow): KnownWorkflow {
   const { tenant, id, name, author, policies, given, parallel, steps } = workflow;
@@ -48,7 +50,14 @@ export function knowWorkflow(workflow: Workflow): KnownWorkflow {
   const isSmall = JSON.stringify(steps).length <= keptBytes;
   return {
     ...{ tenant, id, name, author, policies, given, parallel, graph, order: orderOf(graph) ?? [] },
-    ...{ tasks: new Map(), items: new Map(), fans: new Map(), conditions: new Map(), ending: new Set() },
+    ...{
+      tasks: new Map(),
+      files: new Map(),
+      fans: new Map(),
+      conditions: new Map(),
+      merged: new Map(),
+      ending: new Set(),
+    },
     ...{ steps: isSmall ? steps : undefined, surveyed: false, cancelReadAt: 0 },
     ...{ cancelled: undefined, problem: undefined, heldUntil: 0, shown: { at: 0, steps: '' } },
   };

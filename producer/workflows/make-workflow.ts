@@ -73,7 +73,7 @@ function parsedSteps(asked: WorkflowRequest): Steps {
     const read = readRunRequest(run);
     if ('issues' in read) issues.push(...inStep(name, read.issues));
     else {
-      issues.push(...inStep(name, judgeTaskRequest(read.request, rules.over !== undefined)));
+      issues.push(...inStep(name, judgeTaskRequest(read.request, rules)));
       steps[name] = { ...rules, run: read.request };
     }
   }

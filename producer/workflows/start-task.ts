@@ -70,10 +70,19 @@ async function requestOf(producer: Producer, known: KnownWorkflow, { step: name,
   const steps = known.steps ?? (await readWorkflow(producer.store, { tenant, id }))?.steps;
   const step: WorkflowStep | undefined = steps?.[name];
   if (!step) throw new HotcellError('record_damaged', `The record of workflow ${id} is missing.`);
-  const item = index === undefined ? undefined : known.items.get(name)?.[index];
+  const item = index === undefined ? undefined : itemOf(known, step, { name, index });
   const inputs = await sourcesOf(producer, known, step.run.inputs ?? {});
   if (item && 'path' in item) inputs['item'] = await snapshotOf(producer, known, item);
   return { step, body: taskRequest(step.run, { name: known.name, step: name, inputs, ...(item && { item }) }) };
+}
+
+function itemOf(
+  known: KnownWorkflow,
+  { over }: WorkflowStep,
+  { name, index }: { name: string; index: number },
+): FanItem | undefined {
+  if (over && 'items' in over) return { value: over.items[index] ?? null };
+  return known.files.get(name)?.[index];
 }
 
 async function snapshotOf(

@@ -3,6 +3,7 @@ import { taskName } from '@hotcell/contract/workflow-decide.ts';
 import { stepOf } from '@hotcell/contract/workflow-graph.ts';
 import { manifestAt, putSnapshot, type SnapshotFile } from '@hotcell/record/snapshot-store.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
+import { snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { freezeOutputs } from '../freeze/freeze-outputs.ts';
 import type { Producer } from '../producer.ts';
 import type { KnownWorkflow } from './known-workflow.ts';
@@ -23,6 +24,16 @@ export async function sourceOf(producer: Producer, known: KnownWorkflow, source:
   const step = stepOf(source);
   if (step === undefined) return source;
   if (!known.graph[step]?.over) return `${runOf(known, step, step)}:outputs`;
+  const merged = known.merged.get(step) ?? mergeOutputs(producer, known, step);
+  // Several tasks want it, and it never changes. What failed may succeed the next time.
+  known.merged.set(step, merged);
+  return await merged.catch((error: unknown) => {
+    known.merged.delete(step);
+    throw error;
+  });
+}
+
+async function mergeOutputs(producer: Producer, known: KnownWorkflow, step: string): Promise<string> {
   const { store } = producer;
   const { tenant } = known;
   const files: SnapshotFile[] = [];
@@ -33,12 +44,20 @@ export async function sourceOf(producer: Producer, known: KnownWorkflow, source:
     const folder = String(index).padStart(digits, '0');
     const result = await producer.news.resultOf(tenant, run);
     if (!result || result.outputs.snapshot === null) continue;
+    if (files.length + result.outputs.files.length > snapshotLimits.files) throw tooManyFiles(step);
     const { snapshot } = await freezeOutputs(store, tenant, run);
     for (const file of await manifestAt(store, tenant, snapshot))
       files.push({ ...file, path: `${folder}/${file.path}` });
   }
   const by = `workflow ${known.id}`;
   return (await putSnapshot(store, tenant, files, { source: `${step} of ${by}`, by })).snapshot;
+}
+
+function tooManyFiles(step: string): HotcellError {
+  return new HotcellError(
+    'snapshot_refused',
+    `The tasks of step ${step} wrote more than ${snapshotLimits.files} files together, the most that an input may have. Let each write fewer, larger files.`,
+  );
 }
 
 /** A step that did not run has no outputs: its caller says so. */

@@ -1,4 +1,5 @@
 import type { RunRequest } from '@hotcell/contract/spec.ts';
+import type { WorkflowStep } from '@hotcell/contract/workflow.ts';
 import type { Issue } from '@hotcell/contract/errors.ts';
 import type { FanItem } from './known-workflow.ts';
 
@@ -12,9 +13,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** What of a step's request no task could run. */
 export function judgeTaskRequest(
-  { params, labels = {}, inputs = {}, notBefore }: RunRequest,
-  fansOut: boolean,
+  { params, labels = {}, inputs = {}, notBefore, publish }: RunRequest,
+  { over, reuse }: Pick<WorkflowStep, 'over' | 'reuse'>,
 ): Issue[] {
+  const fansOut = over !== undefined;
   const issues: Issue[] = [];
   const refuse = (path: string, message: string) => issues.push({ path, message });
   if (fansOut && params !== undefined && !isObject(params))
@@ -25,6 +27,11 @@ export function judgeTaskRequest(
     refuse(`inputs.${word}`, 'is set for each task to its file. Use another name.');
   for (const label of told)
     if (Object.hasOwn(labels, label)) refuse(`labels.${label}`, 'is set to the name. Use another label.');
+  if (reuse && publish !== undefined)
+    refuse(
+      'publish',
+      'can not be with reuse: an earlier run that stands for this one publishes nothing. Leave out one.',
+    );
   if (notBefore !== undefined) refuse('notBefore', 'is for single runs. A step begins when its needs have ended.');
   return issues;
 }

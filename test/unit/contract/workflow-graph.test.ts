@@ -54,6 +54,13 @@ describe('the graph of a workflow', () => {
     assert.match(judgeGraph({ a: step({ needs: ['a'] }) })[0]?.message ?? '', /a → a/);
   });
 
+  test('is bounded in what it can come to and in what a leader holds of it', () => {
+    const wide = Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`s${i}`, step({ over: { files: 'x' } })]));
+    assert.match(judgeGraph(wide)[0]?.message ?? '', /could come to 11000 tasks, and 10000 are the most/);
+    const inputs = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`i${i}`, 'x'.repeat(1_000)]));
+    assert.match(judgeGraph({ a: step({ inputs }) })[0]?.message ?? '', /as JSON, and 131072 are the most/);
+  });
+
   test('knows what comes after a step', () => {
     assert.deepEqual([...downstreamOf(graph, 'sum')].toSorted(), ['report', 'sum']);
     assert.deepEqual([...downstreamOf(graph, 'extract')].toSorted(), ['check', 'extract', 'report', 'sum']);

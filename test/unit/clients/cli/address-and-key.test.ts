@@ -49,6 +49,17 @@ describe('address and key come from one place', () => {
     await assert.rejects(addressAndKey(undefined, env), { code: 'invalid', message });
   });
 
+  test('nor to one in a file that says nothing else', async () => {
+    const home = join(folder, 'bare');
+    await mkdir(home);
+    await writeFile(join(home, 'config.env'), `HOTCELL_URL=${elsewhere}\n`, { mode: 0o600 });
+    const env = { HOTCELL_HOME: home, HOTCELL_API_KEY: 'hc_mine' };
+    await assert.rejects(addressAndKey(undefined, env), {
+      code: 'invalid',
+      message: /^HOTCELL_API_KEY is set without/,
+    });
+  });
+
   test('the key of the files does not go to an address of the caller’s', async () => {
     const env = { HOTCELL_HOME: await installation('kept') };
     const refused = { code: 'unauthenticated', message: /^No API key for http:\/\/elsewhere.*Set HOTCELL_API_KEY/ };

@@ -41,6 +41,15 @@ test('files are saved at their own paths, and over what stands there', async () 
   assert.deepEqual(readdirSync(out).toSorted(), ['.hidden', 'a', 'deep']);
 });
 
+test('nothing is saved where a job names the folder in which an installation keeps its address and key', async () => {
+  for (const path of ['.hotcell/config.env', 'deep/.HotCell/credentials', '.hotcell']) {
+    await assert.rejects(save({ a: '1', [path]: 'HOTCELL_URL=http://elsewhere.example' }), {
+      ...{ code: 'conflict', message: /\.hotcell, where an installation keeps its address and key/ },
+    });
+    assert.equal(existsSync(out), false);
+  }
+});
+
 test('a file whose bytes are not those of the result is not saved, and leaves nothing behind', async () => {
   mkdirSync(out);
   writeFileSync(join(out, 'a'), 'before');
@@ -52,7 +61,7 @@ test('a file whose bytes are not those of the result is not saved, and leaves no
 for (const path of ['../escaped', 'a/../../escaped', '/escaped', 'a//b', './a', 'a/..', ''])
   test(`nothing is saved under ${JSON.stringify(path)}, which is no plain path`, async () => {
     await assert.rejects(save({ [path]: 'x' }), { code: 'record_damaged' });
-    assert.deepEqual(readdirSync(folder), ['out']);
+    assert.deepEqual(readdirSync(folder), []);
     assert.ok(!existsSync('/escaped'));
   });
 

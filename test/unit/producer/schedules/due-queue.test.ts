@@ -38,3 +38,16 @@ test('nothing comes before its time, and one tenant with many takes turns with o
   assert.deepEqual(taken, ['many-0', 'few-0', 'many-1', 'many-2', 'many-3', 'many-4', undefined]);
   assert.equal(queue.nextAt(), 200);
 });
+
+test('a tenant that may have none now is passed over, and has its turn when it may', () => {
+  const due = new DueQueue();
+  for (const [tenant, key] of [
+    ['busy', 'a'],
+    ['busy', 'b'],
+    ['other', 'c'],
+  ] as const)
+    due.put(tenant, key, 0);
+  const mayHave = (tenant: string) => tenant !== 'busy';
+  assert.deepEqual([due.take(1, mayHave), due.take(1, mayHave)], ['c', undefined]);
+  assert.deepEqual([due.take(1), due.take(1), due.take(1)], ['a', 'b', undefined]);
+});
