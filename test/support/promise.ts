@@ -56,7 +56,7 @@ async function broken(house: House, accepted: readonly string[]): Promise<string
   const found: string[] = [];
   for (const run of accepted) found.push(...(await brokenRun(store, tenant, run)));
   for (const key of await keysOf(store, store.work))
-    if (!key.startsWith('idempotency/')) found.push(`${key} is left in the work bucket`);
+    if (!/^(idempotency|disk)\//.test(key)) found.push(`${key} is left in the work bucket`);
   for (const { key } of await store.halfUploads(store.work)) found.push(`half of ${key} is left in the work bucket`);
   return found;
 }
