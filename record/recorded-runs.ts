@@ -7,7 +7,7 @@ export interface RecordedRun {
   run: RunId;
   /** It has a result. */
   ended: boolean;
-  /** What it left was removed on purpose: it needs its outputs no more. */
+  /** An erasure lies with it. Whether a root signed it is for the reader to say. */
   erased?: boolean;
 }
 
@@ -81,11 +81,13 @@ export async function dayBefore(store: Buckets, tenant: string, day: string, fol
 async function* runsAmong(keys: AsyncIterable<ListedKey> | Iterable<ListedKey>): AsyncGenerator<RecordedRun> {
   let last: RecordedRun | undefined;
   for await (const { key } of keys) {
-    const [, , , , , name, file = ''] = key.split('/');
+    const [, , , , , name, ...below] = key.split('/');
     const run = RunId.safeParse(name);
     if (!run.success) continue;
     if (last && last.run !== run.data) yield last;
     if (last?.run !== run.data) last = { run: run.data, ended: false };
+    // Nothing further below is either: a worker may put into folders of any name.
+    const [file] = below.length === 1 ? below : [];
     last.ended ||= file === 'result.json';
     if (file === 'erasure.json') last.erased = true;
   }

@@ -9,6 +9,7 @@ import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
 import { measureAgain } from '@hotcell/record/gc/measure-again.ts';
 import { findRun } from '@hotcell/record/verify/runs-in.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
+import { trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
 import type { Command } from 'commander';
 import { openClient } from './client.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
@@ -39,7 +40,8 @@ export function define(command: Command): void {
     if (!found) throw new HotcellError('not_found', `There is nothing of run ${run} in the record.`);
     const by = `${userInfo().username}@${hostname()}`;
     const erasure = await eraseRun(store, root, { ...found, by, reason: asked.reason });
-    const [report] = await collectGarbage(store, { dryRun: false, tenant: found.tenant, tell: note });
+    const roots = await trustedRoots(installation);
+    const [report] = await collectGarbage(store, { dryRun: false, tenant: found.tenant, roots, tell: note });
     await measureAgain({ url: installation.redisUrl, installation: installation.id });
     if (globals.json) return printJson({ ...erasure, removed: report });
     note(`Erased run ${run}: its code and logs are gone, its digests and its evidence stay.`);

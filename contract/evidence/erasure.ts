@@ -37,6 +37,14 @@ export function isErasedBy(signed: Envelope, roots: readonly VerifyingKey[]): bo
   return roots.some((root) => isSealedBy(root, erasureType, signed));
 }
 
+/** Whether it is the erasure of this very run, with this evidence: one of another run excuses nothing. */
+export function isErasureOf(
+  erasure: Pick<Erasure, 'run' | 'tenant' | 'evidence'>,
+  { run, tenant, evidence }: { run: RunId; tenant: string; evidence?: { sha256: Digest } | undefined },
+): boolean {
+  return erasure.run === run && erasure.tenant === tenant && erasure.evidence === evidence?.sha256;
+}
+
 /** For a person who asks for what is not there any more. */
 export function erasedText({ run, by, at, reason }: Pick<Erasure, 'run' | 'by' | 'at' | 'reason'>): string {
   return `Run ${run} was erased at ${at} by ${by} (${reason}): its code, log and outputs are gone, and their digests are kept.`;

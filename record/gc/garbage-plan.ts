@@ -5,7 +5,7 @@ import type { Buckets } from '../buckets.ts';
 import { recordKeys } from '../layout.ts';
 import { manifestAt, snapshotRecord } from '../snapshot-store.ts';
 import { groupedVersions, sideBySide } from './grouped-versions.ts';
-import { type Marks, markUsed } from './marks.ts';
+import { type MarkDeps, type Marks, markUsed } from './marks.ts';
 
 export interface DoomedVersion {
   key: string;
@@ -30,14 +30,11 @@ export interface Plan {
   refusals: DoomedVersion[];
 }
 
-export interface PlanDeps {
-  store: Buckets;
+export interface PlanDeps extends MarkDeps {
   /** Nothing younger is removed. */
   before: Date;
   /** No refusal that is younger is removed. */
   refusedBefore: Date;
-  /** Called between the steps; throws when the collection has to end. */
-  keep: () => Promise<void>;
 }
 
 const file = /^([0-9a-f]{64})\.jsonl?$/;
@@ -49,7 +46,7 @@ const content = /^[0-9a-f]{2}\/([0-9a-f]{64})$/;
  */
 export async function planFor(deps: PlanDeps, tenant: string, marks: Marks): Promise<Plan> {
   const { store, before, keep } = deps;
-  const refused = await markUsed(store, tenant, marks, keep);
+  const refused = await markUsed(deps, tenant, marks);
   const plan: Plan = { tenant, marks, snapshots: [], locations: [], contents: [], superseded: [], refusals: [] };
   for (const run of refused.filter((one) => timeOf(one) < deps.refusedBefore)) {
     await keep();

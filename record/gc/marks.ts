@@ -1,10 +1,12 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
+import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Buckets } from '../buckets.ts';
 import { snapshotsOfBatches } from '../batch-records.ts';
 import { readResult } from '../commit.ts';
+import { erasureBy } from '../erasures.ts';
 import { namesOf } from '../snapshot-name.ts';
 import { runsOf } from '../recorded-runs.ts';
 import { findSpec } from '../run-spec.ts';
@@ -38,16 +40,19 @@ export function marksIn(filter: DigestFilter, tenant: string): Marks {
 /** The run was refused before it was accepted: nothing of it but its result is kept. */
 const isRefusal = ({ outcome, spec }: Result) => outcome === 'rejected' && spec === null;
 
+export interface MarkDeps {
+  store: Buckets;
+  /** A run whose erasure one of them signed needs its outputs no more. Without them, none is erased. */
+  roots: readonly VerifyingKey[];
+  /** Called between the steps; throws when the collection has to end. */
+  keep: () => Promise<void>;
+}
+
 /**
  * From the tenant's names and schedules, and from every run: its result if it has ended, what was asked if it has not. Runs are read as
  * they are listed. Answers those that were refused.
  */
-export async function markUsed(
-  store: Buckets,
-  tenant: string,
-  marks: Marks,
-  keep: () => Promise<void>,
-): Promise<RunId[]> {
+export async function markUsed({ store, roots, keep }: MarkDeps, tenant: string, marks: Marks): Promise<RunId[]> {
   const refused: RunId[] = [];
   for await (const { snapshot } of namesOf(store, tenant)) marks.snapshots.add(snapshot);
   for await (const snapshot of snapshotsOfSchedules(store, tenant)) marks.snapshots.add(snapshot);
@@ -57,7 +62,10 @@ export async function markUsed(
     await keep();
     const result = ended ? await readResult(store, tenant, run) : undefined;
     if (result && isRefusal(result)) refused.push(run);
-    if (result) return erased ? markInputs(result.inputs, marks) : markResult(result, marks);
+    if (result) {
+      const isErased = erased && (await erasureBy(store, roots, result));
+      return isErased ? markInputs(result.inputs, marks) : markResult(result, marks);
+    }
     const found = await findSpec(store, tenant, run);
     if (found) markInputs(found.spec.inputs, marks);
   });

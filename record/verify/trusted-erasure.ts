@@ -1,5 +1,5 @@
 import { Envelope } from '@hotcell/contract/evidence/dsse.ts';
-import { type Erasure, isErasedBy, readErasure } from '@hotcell/contract/evidence/erasure.ts';
+import { type Erasure, isErasedBy, isErasureOf, readErasure } from '@hotcell/contract/evidence/erasure.ts';
 import { messageOf } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import type { Result } from '@hotcell/contract/result.ts';
@@ -7,8 +7,9 @@ import { recordKeys } from '../layout.ts';
 import type { Look } from './verification.ts';
 
 /** The erasure that lies with a run, if a trusted root signed it for this run: nothing else excuses bytes that are gone. */
-export async function trustedErasure(look: Look, { tenant, run, evidence }: Result): Promise<Erasure | undefined> {
+export async function trustedErasure(look: Look, result: Result): Promise<Erasure | undefined> {
   const { findings, of } = look;
+  const { tenant, run } = result;
   const key = recordKeys.erasure(tenant, run);
   if (!look.keys.includes(key)) return undefined;
   const bytes = await look.whole(key);
@@ -26,7 +27,7 @@ export async function trustedErasure(look: Look, { tenant, run, evidence }: Resu
     findings.add('UNSIGNED', key, 'an erasure that a trusted root signed', 'one that none of them signed');
     return undefined;
   }
-  if (erasure.run !== run || erasure.tenant !== tenant || erasure.evidence !== evidence?.sha256) {
+  if (!isErasureOf(erasure, result)) {
     findings.add('INCONSISTENT', key, `an erasure of ${tenant}/${run}`, `one of ${erasure.tenant}/${erasure.run}`);
     return undefined;
   }

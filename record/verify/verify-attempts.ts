@@ -5,7 +5,7 @@ import { AttemptStatement, Statement } from '@hotcell/contract/evidence/statemen
 import type { OtherAttempt } from '@hotcell/contract/evidence/verdict.ts';
 import { messageOf } from '@hotcell/contract/errors.ts';
 import { parseKept } from '@hotcell/contract/parse.ts';
-import type { Attempt, Result } from '@hotcell/contract/result.ts';
+import { endingAttempt, type Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from '../layout.ts';
 import { AttemptRecord } from '../schemas.ts';
 import { readSigned } from './read-signed.ts';
@@ -63,12 +63,7 @@ async function verifyRecord(
     look.findings.add('MODIFIED', key, `attempt ${attempt} of ${run}`, `attempt ${record.attempt} of ${record.run}`);
     return other;
   }
-  compareWithResult(
-    look,
-    key,
-    record,
-    result.attempts.find((one) => one.claim === claim),
-  );
+  compareWithResult(look, key, record, { result, claim });
   if (evidence) await verifyOwnEvidence(look, { ...ended, tenant, claim }, spec, evidence, key);
   return other;
 }
@@ -113,13 +108,27 @@ async function verifyOwnEvidence(
     );
 }
 
-/** The result, whose writer read the record, says the same of the attempt. One that ended later is not in it. */
-function compareWithResult({ findings }: Look, key: string, record: AttemptRecord, said: Attempt | undefined): void {
-  if (!said?.error || said.error.code === 'worker_gone' || said.outcome !== record.outcome) return;
-  const { finishedAt, error, evidence } = record;
-  const found = { finishedAt, error, evidence: evidence?.sha256 };
-  // A worker of an older version doesn't copy the evidence's digest.
-  const expected = { finishedAt: said.finishedAt, error: said.error, evidence: said.evidence ?? found.evidence };
+/**
+ * The result, whose writer read the record, says the same of the attempt. Whether it is compared is for the result alone
+ * to say, which is signed: not for the record that may have been altered.
+ */
+function compareWithResult(
+  { findings }: Look,
+  key: string,
+  record: AttemptRecord,
+  { result, claim }: { result: Result; claim: string },
+): void {
+  const said = result.attempts.find((one) => one.claim === claim);
+  // One that ended after the result was made is not in it, or with another end.
+  const endedLater = !said?.error || said.error.code === 'worker_gone' || said === endingAttempt(result);
+  if (!said || (said.evidence === undefined && endedLater)) return;
+  const { attempt, worker, startedAt, finishedAt, outcome, error, evidence } = record;
+  const found = { attempt, worker, startedAt, finishedAt, outcome, error, evidence: evidence?.sha256 };
+  const expected = {
+    ...{ attempt: said.attempt, worker: said.worker, startedAt: said.startedAt, finishedAt: said.finishedAt },
+    // A worker of an older version doesn't copy the evidence's digest.
+    ...{ outcome: said.outcome, error: said.error, evidence: said.evidence ?? found.evidence },
+  };
   for (const difference of differencesOf(expected, found))
     findings.add('MODIFIED', key, `${difference.path} ${difference.expected}, as in the result`, difference.found);
 }

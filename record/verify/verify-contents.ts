@@ -14,6 +14,8 @@ export async function verifyContents(look: Look, result: Result, asked: Asked): 
     await look.matches(recordKeys.seccomp(digest), digest);
   for (const input of inputs) await verifyInput(look, tenant, input);
   const attempt = committedAttempt(result);
+  if (result.logs.sha256 && !attempt)
+    look.findings.add('INCONSISTENT', `${recordKeys.result(tenant, run)}: logs`, 'an attempt that left a log', 'none');
   if (result.logs.sha256 && attempt) await look.matches(recordKeys.log(tenant, run, attempt), result.logs.sha256, true);
   await verifyOutputs(look, result);
 }

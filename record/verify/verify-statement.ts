@@ -9,7 +9,7 @@ import { recordKeys } from '../layout.ts';
 import { type Asked, effectiveOf } from './read-asked.ts';
 import type { Look } from './verification.ts';
 import type { Signed } from './verify-signature.ts';
-import { saysWhatWasAsked } from './was-executed.ts';
+import { saysWhatWasAsked, wasExecuted } from './was-executed.ts';
 
 /** Makes the statement again from what is in the record: it has to be, field for field, the one that was signed. */
 export function verifyStatement(look: Look, result: Result, signed: Signed, asked: Asked): void {
@@ -34,7 +34,19 @@ export function verifyStatement(look: Look, result: Result, signed: Signed, aske
   const wanted = asked.isErased ? withSignedCode(made, statement) : made;
   for (const { path, expected, found } of differencesOf(wanted, statement))
     findings.add('INCONSISTENT', `${bundle}: ${path}`, `${expected}, which follows from the record`, found);
+  verifySigner(look, result, signed);
+}
+
+/** Only the worker that had the run says how its program ended. A result without its attempt would escape that. */
+function verifySigner({ findings }: Look, result: Result, { key, bundle }: Signed): void {
   const ending = endingAttempt(result);
+  if (!ending && wasExecuted(result))
+    findings.add(
+      'INCONSISTENT',
+      `${recordKeys.result(result.tenant, result.run)}: attempts`,
+      `an attempt that ended at ${result.timings.finishedAt}, since the run was executed`,
+      result.attempts.at(-1)?.finishedAt ?? 'none that ended',
+    );
   if (ending && !(key.about.role === 'worker' && key.about.name === ending.worker))
     findings.add(
       'INCONSISTENT',

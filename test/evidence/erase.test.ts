@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Hotcell } from '@hotcell/client/index.ts';
+import { signErasure } from '@hotcell/contract/evidence/erasure.ts';
+import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { eraseRun } from '@hotcell/record/erase-run.ts';
 import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
@@ -42,7 +44,13 @@ const erase = (run: string, by = 'anna') =>
 /** As `erase` does at its end, without waiting for runs that begin meanwhile: there are none. */
 const collect = () =>
   collectGarbage(house.store, {
-    ...{ dryRun: false, tenant: house.tenant, graceMs: -60_000, wait: () => Promise.resolve() },
+    ...{
+      dryRun: false,
+      tenant: house.tenant,
+      roots: [house.signing.root.public],
+      graceMs: -60_000,
+      wait: () => Promise.resolve(),
+    },
   });
 
 const left = () => keysOf(house.store, house.store.record);
@@ -80,6 +88,33 @@ describe('a run that an operator erased', () => {
     const { at } = await erase(run);
     const second = await erase(run, 'bert');
     assert.deepEqual([second.at, second.by], [at, 'anna']);
+  });
+});
+
+describe('a collector', () => {
+  test('keeps the outputs of a run whose erasure no trusted root signed, and those of one that has a folder of that name', async () => {
+    const [forged, folder] = [await ran('output forged'), await ran('output folder')];
+    const { store, tenant } = house;
+    const said = {
+      version: 1,
+      run: forged.run,
+      tenant,
+      by: 'eve',
+      reason: 'none',
+      at: new Date().toISOString(),
+    } as const;
+    const evidence = forged.evidence?.sha256 ?? assert.fail('no evidence');
+    const stranger = new SigningKey(SigningKey.generate());
+    const key = recordKeys.erasure(tenant, forged.run);
+    await store.put(store.record, key, JSON.stringify(signErasure(stranger, { ...said, evidence })));
+    await store.put(store.record, `${recordKeys.erasure(tenant, folder.run)}/results/0`, 'put by a worker');
+    await collect();
+    const keys = await left();
+    for (const result of [forged, folder])
+      assert.ok(
+        contents(result).every((one) => keys.includes(one)),
+        result.run,
+      );
   });
 });
 

@@ -70,6 +70,28 @@ const edits: Readonly<Record<string, [edit: (made: Made) => unknown, verdict: st
     'MODIFIED',
     'at',
   ],
+  'names no evidence, as if it never had any': [
+    ({ record, at, bundle, ended }) => {
+      record.set(at, Buffer.from(canonical(ended)));
+      record.delete(bundle);
+    },
+    'MODIFIED',
+    'at',
+  ],
+  'tells another story under another outcome, without its evidence': [
+    ({ record, at, bundle, ended }) => {
+      const error = { code: 'forged', message: 'a story' };
+      record.set(at, Buffer.from(canonical({ ...ended, error, outcome: 'failed' })));
+      record.delete(bundle);
+    },
+    'MODIFIED',
+    'at',
+  ],
+  'is said to be another worker’s': [
+    ({ record, at, ended }) => record.set(at, Buffer.from(canonical({ ...ended, worker: 'two' }))),
+    'MODIFIED',
+    'at',
+  ],
   'was signed again by a stranger': [({ sign }) => sign(stranger), 'MODIFIED', 'at'],
   'tells another end, signed by another worker': [
     ({ sign, ended }) => sign(two, { ...ended, handedBack: true }),
