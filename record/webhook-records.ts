@@ -2,7 +2,7 @@ import type { Delivery, Webhook, WebhookEvent } from '@hotcell/contract/webhook.
 import type { Buckets } from './buckets.ts';
 import { deliveryName, recordKeys, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
-import { put, putFirst, readStored, readValue, type Stored, swap } from './read-write.ts';
+import { isDamaged, put, putFirst, readStored, readValue, type Stored, swap } from './read-write.ts';
 
 export type StoredWebhook = Pick<Stored<Webhook>, 'value' | 'etag'>;
 export type StoredDelivery = Pick<Stored<Delivery>, 'value' | 'etag'>;
@@ -20,15 +20,23 @@ export async function putWebhook(
   await swap(store, objects.webhook, webhook, before, webhook.tenant, webhook.id);
 }
 
-/** Those that were not removed. */
+/** Those that were not removed. One that can't be read is reported, and holds up no other. */
 export async function webhooksOf(store: Buckets, tenant: string): Promise<StoredWebhook[]> {
   const prefix = recordKeys.webhooks(tenant);
   const found: StoredWebhook[] = [];
   for await (const { key } of store.list(store.record, prefix)) {
-    const webhook = await readWebhook(store, tenant, key.slice(prefix.length, -'.json'.length));
+    const webhook = await readWebhook(store, tenant, key.slice(prefix.length, -'.json'.length)).catch(passOver(store));
     if (webhook && !webhook.value.removed) found.push(webhook);
   }
   return found;
+}
+
+/** What can't be read is reported, and counts as not there. */
+export function passOver(store: Pick<Buckets, 'unreadable'>): (error: unknown) => undefined {
+  return (error) => {
+    if (!isDamaged(error)) throw error;
+    store.unreadable(error);
+  };
 }
 
 /** The tenants that have or had webhooks. */

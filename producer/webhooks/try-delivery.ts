@@ -25,15 +25,16 @@ export async function tryDelivery(
   const { value: delivery } = stored;
   const due = Date.parse(delivery.nextAt);
   if (due > Date.now()) return due;
-  if (!webhook || webhook.value.disabled) {
+  const standing = webhook ?? (await readWebhook(store, place.tenant, place.webhook));
+  if (!standing || standing.value.disabled || standing.value.removed) {
     await putDelivery(store, { ...delivery, state: 'dropped' }, stored);
     return await over(producer, place);
   }
-  const tried = await tryOnce(producer, webhook, delivery);
+  const tried = await tryOnce(producer, standing, delivery);
   crashPoint('webhook.sent');
   await putDelivery(store, tried, stored);
   crashPoint('webhook.noted');
-  if (tried.attempts.at(-1)?.status === 410) await disable(producer, webhook);
+  if (tried.attempts.at(-1)?.status === 410) await disable(producer, standing);
   return tried.state === 'due' ? Date.parse(tried.nextAt) : await over(producer, place);
 }
 

@@ -3,6 +3,7 @@ import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import {
   type DeliveryPlace,
+  passOver,
   sendingOf,
   type StoredWebhook,
   tenantsToSendTo,
@@ -18,6 +19,8 @@ const lookEveryMs = 2_000;
 const tenantsAtOnce = 64;
 const sendsAtOnce = 4;
 const mostInTurn = 16;
+/** What can't be read is looked at again, as an operator may have repaired it. */
+const damagedAgainMs = 600_000;
 /** More than these wait as events until some are done. */
 const mostSending = 1_000;
 
@@ -99,8 +102,9 @@ export class WebhookSender implements LedTask, AsyncDisposable {
       else this.#failing.add(place.webhook);
     } catch (error) {
       // A caller asked for it again at the same moment: the next look reads it.
-      if (!(error instanceof PreconditionFailed)) throw error;
-      known.delete(keyOf(place));
+      if (error instanceof PreconditionFailed) return void known.delete(keyOf(place));
+      passOver(this.#producer.store)(error);
+      known.set(keyOf(place), Date.now() + damagedAgainMs);
     }
   }
 

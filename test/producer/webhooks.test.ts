@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Hotcell } from '@hotcell/client/index.ts';
 import type { WebhookEvent } from '@hotcell/contract/webhook.ts';
-import { noteEvent, sendingOf } from '@hotcell/record/webhook-records.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
+import { markSending, nameOfDelivery, noteEvent, sendingOf, unmarkSending } from '@hotcell/record/webhook-records.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
 import { type House, openHouse } from '../support/house.ts';
@@ -165,10 +167,32 @@ test('a receiver that never answers, or never ends its answer, holds up no other
   for (const { client, id } of [slow, lying, light]) await client.webhooks.remove(id);
 });
 
+test('what cannot be read is passed over, and holds up nothing else of its tenant', async () => {
+  await using good = await openReceiver((response) => response.writeHead(204).end());
+  const { tenant, client, id } = await atTenant(good);
+  const { record, work } = house.store;
+  const broken = randomUUID();
+  await house.store.put(record, recordKeys.webhook(tenant, broken), Buffer.from('{"url":1}'));
+  await house.store.put(work, workKeys.webhookEvent(tenant, '0-broken'), Buffer.from('{}'));
+  const damaged = { tenant, webhook: id, name: nameOfDelivery(eventOf(tenant)) };
+  await house.store.put(record, recordKeys.delivery(tenant, id, damaged.name), Buffer.from('{}'));
+  await markSending(house.store, damaged);
+  await noteEvent(house.store, eventOf(tenant));
+  await until('the other came', async () => good.received.length === 1);
+  assert.deepEqual(
+    (await client.webhooks.list()).map((one) => one.id),
+    [id],
+  );
+  assert.deepEqual(await Array.fromAsync(sendingOf(house.store, tenant)), [damaged]);
+  await unmarkSending(house.store, damaged);
+  await house.store.delete(work, workKeys.webhookEvent(tenant, '0-broken'));
+});
+
 test('an address that may not be reached is refused, and those of other tenants are not seen', async () => {
   await using open = await openHouse(bed);
   await using strict = await startProducer(bed, open);
-  for (const url of ['https://127.0.0.1/', 'http://example.org/', 'https://[::ffff:10.0.0.1]/', 'nonsense']) {
+  const longer = `https://example.org/${'é'.repeat(1_000)}`;
+  for (const url of ['https://127.0.0.1/', 'http://example.org/', 'https://[::ffff:10.0.0.1]/', 'nonsense', longer]) {
     const body = JSON.stringify({ url, on: ['run.finished'] });
     const answer = await strict.ask('POST', '/v1/webhooks', { body });
     assert.equal(answer.status, 400, url);

@@ -47,6 +47,16 @@ test('an address of a webhook is judged before it is kept', () => {
   assert.match(why('nonsense'), /is no address/);
 });
 
+test('an address that is longer in the form that is kept is judged in that form', () => {
+  const url = (path: string) => judgeWebhookUrl(`https://example.org/${path}`, none);
+  assert.ok('url' in url('a'.repeat(2_048 - 'https://example.org/'.length)));
+  assert.ok('refused' in url('a'.repeat(2_049 - 'https://example.org/'.length)));
+  const encoded = url('é'.repeat(1_000));
+  assert.match('refused' in encoded ? encoded.refused : '', /has 6020 characters once it is encoded/);
+  const host = judgeWebhookUrl(`https://${'a.'.repeat(500)}org/`, none);
+  assert.match('refused' in host ? host.refused : '', /has a host name of 1003 characters/);
+});
+
 test('all addresses of a name must be allowed, and the connection goes to one that was judged', () => {
   const https = { protocol: 'https:' };
   assert.deepEqual(chooseAddress(https, ['8.8.8.8', '1.1.1.1'], none), { address: '8.8.8.8' });
