@@ -27,6 +27,9 @@ const longest = 64;
 /** Of a name, as DNS has it. */
 const longestHost = 253;
 
+/** All of IPv6 that is the internet's: beside it are forms of other addresses, like ::7f00:1 for 127.0.0.1. */
+const internet6 = ipaddr.parse('2000::');
+
 type Judged = 'public' | 'own' | { refused: string };
 
 /** Whether a request may go to an address. One in the form of the other kind, like ::ffff:127.0.0.1, is judged as that. */
@@ -35,7 +38,8 @@ export function judgeAddress(address: string, own: OwnNetworks): Judged {
   const parsed = ipaddr.process(address);
   if (own.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits))) return 'own';
   const range = parsed.range();
-  return range === 'unicast' ? 'public' : { refused: `${address} is not on the internet (${range})` };
+  const assigned = parsed.kind() === 'ipv4' || parsed.match(internet6, 3);
+  return range === 'unicast' && assigned ? 'public' : { refused: `${address} is not on the internet (${range})` };
 }
 
 /** What can be judged of an address before it is resolved. Answers why it is refused. */

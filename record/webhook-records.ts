@@ -120,10 +120,34 @@ export async function unmarkSending(store: Buckets, { tenant, webhook, name }: D
   await store.delete(store.work, workKeys.sending(tenant, webhook, name));
 }
 
-export async function* sendingOf(store: Buckets, tenant: string): AsyncGenerator<DeliveryPlace> {
-  const prefix = workKeys.sendingOf(tenant);
-  for await (const { key } of store.list(store.work, prefix)) {
-    const [webhook = '', name = ''] = key.slice(prefix.length).split('/');
-    yield { tenant, webhook, name };
-  }
+/**
+ * It is over. A caller that asks for it again writes its record before its mark: one that does so at this moment shows
+ * in the record, and its mark comes back. Answers when it is tried then.
+ */
+export async function endSending(store: Buckets, place: DeliveryPlace): Promise<number | undefined> {
+  await unmarkSending(store, place);
+  const again = await readDelivery(store, place);
+  if (again?.value.state !== 'due') return undefined;
+  await markSending(store, place);
+  return Date.parse(again.value.nextAt);
+}
+
+/** The webhooks for which something is to be sent, removed ones too. */
+export async function webhooksToSendTo(store: Buckets, tenant: string): Promise<Set<string>> {
+  const root = workKeys.sendingOf(tenant);
+  const webhooks = new Set<string>();
+  for await (const folder of store.listFolders(store.work, root)) webhooks.add(folder.slice(root.length, -1));
+  return webhooks;
+}
+
+/** The newest first, at most so many. */
+export async function sendingTo(
+  store: Buckets,
+  { tenant, webhook, most }: { tenant: string; webhook: string; most: number },
+): Promise<DeliveryPlace[]> {
+  const prefix = workKeys.sendingTo(tenant, webhook);
+  const places: DeliveryPlace[] = [];
+  for await (const { key } of store.list(store.work, prefix, { pageSize: most }))
+    if (places.push({ tenant, webhook, name: key.slice(prefix.length) }) >= most) break;
+  return places;
 }

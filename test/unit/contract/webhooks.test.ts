@@ -15,6 +15,7 @@ test('an address in a network of one’s own is refused, in whichever form it co
     ...['::1', '::', 'fe80::1', 'fc00::1', 'fd12:3456::1', 'ff02::1', '2001:db8::1'],
     ...['::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:7f00:1', '::ffff:a9fe:a9fe'],
     ...['64:ff9b::7f00:1', '64:ff9b::a00:1', '2002:7f00:1::', '2002:a00:1::', '2001::1', '::127.0.0.1'],
+    ...['::7f00:1', '::a00:1', '4000::1', '5f00::1', '64:ff9b:1::a00:1'],
     ...['nonsense', '', '127.0.0.1/8', '::ffff:127.0.0.1%lo'],
   ])
     assert.ok(refused(address), address);
