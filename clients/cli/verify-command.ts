@@ -83,7 +83,8 @@ async function verifyRecord(
   const trusted = await trustedKeys(reader, roots);
   const { keys } = trusted;
   const contents = asked.contents !== false;
-  const of = { reader, keys, contents, now: new Date(), seen: new SeenObjects(), roots };
+  const { installation } = trusted.list;
+  const of = { reader, keys, installation, contents, now: new Date(), seen: new SeenObjects(), roots };
   const summary = new VerifySummary(trusted, await record.judgeFrame(trusted), contents ? record.lacks : []);
   const tell = (verdict: RunVerdict) => {
     summary.add(verdict);
@@ -151,7 +152,9 @@ async function runsAsked(
 }
 
 function textOf({ run, verdict, outcome, signedBy, findings, attempts = [], erased }: RunVerdict): string {
-  const who = signedBy ? `, signed by ${signedBy.role} ${signedBy.name} (${signedBy.key.slice(0, 19)}…)` : '';
+  const who = signedBy
+    ? `, signed by ${signedBy.role} ${visibleLine(signedBy.name)} (${signedBy.key.slice(0, 19)}…)`
+    : '';
   const lines = findings.map(
     (one) =>
       `  ${one.verdict} ${visibleLine(one.object)}\n    expected ${visibleLine(one.expected)}\n    found    ${visibleLine(one.found)}\n`,

@@ -29,13 +29,20 @@ export class VerifySummary {
 
   get isAllValid(): boolean {
     const isPutBack = this.#trusted.putBackTo !== undefined;
-    return !isPutBack && this.#beside.length === 0 && [...this.#counts.keys()].every((verdict) => verdict === 'VALID');
+    // That nothing was found wrong says nothing where nothing was there to look at.
+    const isAny = this.#counts.size > 0;
+    return (
+      isAny &&
+      !isPutBack &&
+      this.#beside.length === 0 &&
+      [...this.#counts.keys()].every((verdict) => verdict === 'VALID')
+    );
   }
 
   get text(): string {
     const runs = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
     const each = [...this.#counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
-    return `Verified ${counted(runs, 'run')}: ${each || 'none'}. Read ${formatBytes(this.#bytes)}. ${this.#keys}${this.#rest}`;
+    return `Verified ${counted(runs, 'run')}: ${each || 'none, so nothing was verified'}. Read ${formatBytes(this.#bytes)}. ${this.#keys}${this.#rest}`;
   }
 
   get #rest(): string {

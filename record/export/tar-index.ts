@@ -43,7 +43,7 @@ export async function tarIndex(file: FileHandle, name: string): Promise<Map<stri
     if (!head) throw refuse(`at byte ${at} there is no header of a tar archive`);
     const size = head.kind === 'x' || head.kind === 'L' || head.kind === 'g' ? head.size : (said.size ?? head.size);
     const next = at + blockBytes + size + paddingOf(size);
-    if (!Number.isSafeInteger(size) || next > whole)
+    if (!Number.isSafeInteger(size) || size < 0 || next > whole)
       throw refuse(`${shown(said.path ?? head.path)} ends behind the end of the archive`);
     if (head.kind === 'x' || head.kind === 'L') {
       if (size > mostExtended)

@@ -59,14 +59,17 @@ export async function readSigned<S extends Statement | AttemptStatement>(
   return { statement, key };
 }
 
-/** Whether this key could sign this at that time. The time is the signer's own word. */
-function judgeKey(
-  { findings }: Look,
-  at: string,
-  { about }: KnownKey,
-  { predicate }: Statement | AttemptStatement,
-): void {
+/** Whether this key could sign this at that time. */
+function judgeKey(look: Look, at: string, { about }: KnownKey, { predicate }: Statement | AttemptStatement): void {
   const { finishedOn, hotcell_signer: says } = predicate.runDetails.metadata;
+  judgeTime(look, at, about, finishedOn);
+  const listed = { role: about.role, name: about.name, key: about.fingerprint };
+  if (canonical(says) !== canonical(listed))
+    look.findings.add('INCONSISTENT', at, `the signer ${listed.role} ${listed.name}`, `${says.role} ${says.name}`);
+}
+
+/** Whether a key counted when it signed, by the signer's own word. */
+export function judgeTime({ findings }: Look, at: string, about: KnownKey['about'], finishedOn: string): void {
   const signed = Date.parse(finishedOn);
   const since = about.revokedSince;
   if (since !== undefined && !(signed < Date.parse(since)))
@@ -75,7 +78,4 @@ function judgeKey(
     findings.add('UNSIGNED', at, `a signature until ${about.until}, when the key was replaced`, `one of ${finishedOn}`);
   if (signed + skewMs < Date.parse(about.from))
     findings.add('UNSIGNED', at, `a signature from ${about.from} on, when the key was made`, `one of ${finishedOn}`);
-  const listed = { role: about.role, name: about.name, key: about.fingerprint };
-  if (canonical(says) !== canonical(listed))
-    findings.add('INCONSISTENT', at, `the signer ${listed.role} ${listed.name}`, `${says.role} ${says.name}`);
 }

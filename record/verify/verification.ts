@@ -16,6 +16,8 @@ export interface Verification {
   now: Date;
   /** They alone may excuse what is not there: without them, nothing was erased. */
   roots?: readonly VerifyingKey[];
+  /** Whose record it is, as the list of keys says: a promise of another installation is none of this one. */
+  installation?: string;
   /** What many runs name, and was found to be right. */
   seen: SeenObjects;
 }

@@ -3,6 +3,7 @@ import { type Promised, type Receipt, readReceipt, receiptType } from '@hotcell/
 import { messageOf } from '@hotcell/contract/errors.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from '../layout.ts';
+import { judgeTime } from './read-signed.ts';
 import type { Look } from './verification.ts';
 
 /** The receipt in a result is for this run and this spec. */
@@ -21,7 +22,8 @@ export function verifyReceipt(look: Look, { run, tenant, spec, receipt }: Result
 }
 
 /** What a producer promised, if one did whose key was good at that time. */
-export function receiptSigned({ findings, of }: Look, receipt: Receipt, object: string): Promised | undefined {
+export function receiptSigned(look: Look, receipt: Receipt, object: string): Promised | undefined {
+  const { findings, of } = look;
   let promised: Promised;
   try {
     promised = readReceipt(receipt);
@@ -38,13 +40,8 @@ export function receiptSigned({ findings, of }: Look, receipt: Receipt, object: 
     findings.add('MODIFIED', object, `the signature of ${promised.key}`, 'one that does not verify');
     return undefined;
   }
-  const since = known.about.revokedSince;
-  if (since !== undefined && Date.parse(promised.acceptedAt) >= Date.parse(since))
-    findings.add(
-      'REVOKED',
-      object,
-      `a promise before ${since}, when the key was revoked`,
-      `one of ${promised.acceptedAt}`,
-    );
+  judgeTime(look, object, known.about, promised.acceptedAt);
+  if (of.installation !== undefined && promised.installation !== of.installation)
+    findings.add('INCONSISTENT', object, `a promise of installation ${of.installation}`, promised.installation);
   return promised;
 }

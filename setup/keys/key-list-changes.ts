@@ -16,7 +16,10 @@ function next(list: KeyList, keys: ListedKey[], now: Date): KeyList {
   return { ...list, number: list.number + 1, issuedAt: now.toISOString(), keys };
 }
 
-/** With these keys too, from when they were made on, as their requests say; never from a time to come. */
+/**
+ * With these keys too, from when they were made on, as their requests say; never from a time to come, nor from before the
+ * list before: a request that is dated back would let a new key sign for the past.
+ */
 export function withKeys(list: KeyList, requests: readonly Requested[], now: Date): KeyList {
   const known = new Set(list.keys.map(({ fingerprint }) => fingerprint));
   const added = requests
@@ -26,7 +29,7 @@ export function withKeys(list: KeyList, requests: readonly Requested[], now: Dat
       name,
       fingerprint,
       publicKey,
-      from: Date.parse(madeAt) < now.getTime() ? madeAt : now.toISOString(),
+      from: new Date(Math.min(Math.max(Date.parse(madeAt), Date.parse(list.issuedAt)), now.getTime())).toISOString(),
     }));
   return next(list, [...list.keys, ...added], now);
 }

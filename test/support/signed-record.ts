@@ -68,8 +68,8 @@ export async function putSigned(record: Memory, signer: Signer, result: Attested
 }
 
 export async function verificationOf(reader: RecordReader): Promise<Verification> {
-  const { keys } = await trustedKeys(reader, [root.public]);
-  return { reader, keys, contents: true, now: new Date(), seen: new SeenObjects() };
+  const { keys, list } = await trustedKeys(reader, [root.public]);
+  return { reader, keys, installation: list.installation, contents: true, now: new Date(), seen: new SeenObjects() };
 }
 
 export async function verdictIn(reader: RecordReader, at: { tenant: string; run: string }): Promise<RunVerdict> {

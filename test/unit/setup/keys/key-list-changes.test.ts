@@ -22,6 +22,12 @@ test('a key is listed once, from when it was made on, and never from a time to c
   assert.equal(later.keys[0]?.from, now.toISOString());
 });
 
+test('a request that is dated back lets no key sign for the time before the last list', () => {
+  const other = { ...request, fingerprint: sha256('other') };
+  for (const next of [withKeys(list, [other], now), withSuccessor(list, key.fingerprint, other, now)])
+    assert.equal(next.keys.at(-1)?.from, list.issuedAt);
+});
+
 test('each list has the next number, and no entry is ever removed', () => {
   const lists = [list, withRevoked(list, key.fingerprint, now, 'r', now)];
   assert.deepEqual(
