@@ -6,14 +6,23 @@ import { z } from 'zod';
 import { installRoot } from './finish-root.ts';
 import { imageIn, openFile } from './image-archive.ts';
 import { mergeLayer } from './merge-layer.ts';
+import { UnpackBounds } from './unpack-bounds.ts';
 import { unpackLayer, untar } from './unpack-layer.ts';
 
 /**
  * Unpacks an archive from stdin (`docker save`, or an OCI layout) as a root for cells, without an engine. Prints the root's
- * note. It sees nothing but the folder of roots, because the archive is the image builder's.
+ * note. The archive is the image builder's, so what starts this program lets it see nothing but the folder of roots, and
+ * bounds its memory: `image import` with a container, a host without Docker with systemd-run.
  */
 const Told = z.strictObject({ folder: z.string().startsWith('/') });
 const architectures: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { x64: 'amd64', arm64: 'arm64' };
+
+/** An archive that takes longer is no image; what it left goes with the next collection of roots. */
+const mostMinutes = 30;
+setTimeout(() => {
+  process.stderr.write(`The archive was not unpacked within ${mostMinutes} minutes. Import a smaller image.\n`);
+  process.exit(1);
+}, mostMinutes * 60_000).unref();
 
 try {
   const { folder } = parseJsonAs(Told, process.argv[2] ?? '', 'the argument');
@@ -23,6 +32,7 @@ try {
     mkdirSync(root, { mode: 0o755 });
     await untar(process.stdin, archive);
     const { layers, ...words } = imageIn(archive, architectures[process.arch] ?? process.arch);
+    const bounds = new UnpackBounds();
     for (const [index, { steps, diffId }] of layers.entries()) {
       const fd = openFile(archive, steps);
       if (fd === undefined) throw new HotcellError('invalid', `The archive has no layer ${steps.join('/')}.`);
@@ -33,6 +43,7 @@ try {
       } finally {
         closeSync(fd);
       }
+      bounds.count(layer);
       mergeLayer(layer, root);
       rmSync(layer, { recursive: true });
     }

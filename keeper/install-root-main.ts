@@ -5,6 +5,8 @@ import { Digest } from '@hotcell/contract/digest.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 import { installRoot } from './finish-root.ts';
+import { makeModesPlain } from './plain-modes.ts';
+import { UnpackBounds } from './unpack-bounds.ts';
 
 /**
  * Unpacks an image's files from stdin (an export of a container that never ran) as a root for cells. It runs in a
@@ -25,5 +27,7 @@ await installRoot(folder, async (made) => {
   const all = ['--extract', '--numeric-owner', '--preserve-permissions', '--anchored', '--exclude=dev/*'];
   const { status } = spawnSync('tar', [...all, '--directory', root], { stdio: ['inherit', 'inherit', 'inherit'] });
   if (status !== 0) throw new Error(`tar could not unpack the image ${image} (exit code ${status})`);
+  new UnpackBounds().count(root);
+  makeModesPlain(root);
   return { image, env: env ?? [], volumes };
 });

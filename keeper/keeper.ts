@@ -15,6 +15,7 @@ import { type InitProgram, makeCellFolder } from './cell-folder.ts';
 import { type CellMounts, planMounts } from './cell-mounts.ts';
 import type { Installed } from './installed.ts';
 import { KeptCell } from './kept-cell.ts';
+import { longestLifeMs } from './longest-life.ts';
 import { type Runtime, runtimeFor } from './runtimes.ts';
 
 export interface KeeperParts {
@@ -39,8 +40,6 @@ export interface KeeperParts {
 
 /** An ended cell that its worker does not remove goes after this. */
 const endedMs = 60_000;
-/** What a cell may take beside its run: its start, its outputs, a slow store. */
-const besidesMs = 60 * 60_000;
 const strayMs = 10_000;
 
 /** All cells of this host's installation, by their ids. */
@@ -98,8 +97,7 @@ export class Keeper {
   }
 
   #noteOf({ cell, worker, runtime, image, inputs, ...order }: MakeCell, { number, uid, base }: IdLease): CellNote {
-    const { timeoutSeconds, graceSeconds } = order.limits;
-    const longest = Date.now() + (timeoutSeconds + graceSeconds) * 1000 + besidesMs;
+    const longest = Date.now() + longestLifeMs(order.limits);
     const deadline = new Date(Math.min(Date.parse(order.deadline), longest)).toISOString();
     const cgroup = `${this.parts.parent}/${cell}`;
     return { cell, worker, deadline, runtime, image, cgroup, number, uid, base: base ?? null, inputs: inputs.length };

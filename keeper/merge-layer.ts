@@ -1,12 +1,11 @@
 import { chmodSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { plainMode } from './plain-modes.ts';
 
 const whiteout = '.wh.';
 /** What is below is not seen through this folder. */
 const opaque = '.wh..wh..opq';
-/** Setuid, setgid and sticky of files: nothing in a cell gains by them, and nothing on the host should. */
-const plain = 0o777;
 
 /**
  * Moves an unpacked layer over what the layers below made, as an overlay would show it: a folder joins a folder, anything
@@ -39,12 +38,12 @@ function put(from: string, to: string): void {
     throw new HotcellError('invalid', `The image has a device, socket or pipe at ${from}. Build it without that.`);
   if (there) remove(to);
   renameSync(from, to);
-  if (stats.isFile() && (stats.mode & ~plain & 0o7777) !== 0) chmodSync(to, stats.mode & plain);
+  if (stats.isFile() && (stats.mode & 0o7777) !== plainMode(stats)) chmodSync(to, plainMode(stats));
 }
 
-function takeOver(folder: string, { uid, gid, mode }: Stats): void {
-  lchownSync(folder, uid, gid);
-  chmodSync(folder, mode & 0o1777);
+function takeOver(folder: string, stats: Stats): void {
+  lchownSync(folder, stats.uid, stats.gid);
+  chmodSync(folder, plainMode(stats));
 }
 
 const remove = (path: string) => rmSync(path, { recursive: true, force: true });

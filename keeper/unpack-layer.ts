@@ -7,9 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { mostImage } from './unpack-bounds.ts';
 
-/** More than this is no image, but a bomb. */
-const mostBytes = 64 * 1024 ** 3;
 const heldSaid = 2000;
 
 /** Names with `..` are an error for tar, a leading `/` goes, and a link is made last if it leads out of the folder. */
@@ -29,7 +28,7 @@ export async function unpackLayer(fd: number, folder: string, diffId: Digest): P
   for await (const chunk of uncompressed(fd)) {
     hash.update(chunk as Buffer);
     bytes += (chunk as Buffer).length;
-    if (bytes > mostBytes) throw refused(`A layer is larger than ${mostBytes} bytes when it is unpacked.`);
+    if (bytes > mostImage.bytes) throw refused(`A layer is larger than ${mostImage.bytes} bytes when it is unpacked.`);
   }
   const found = `sha256:${hash.digest('hex')}`;
   if (found !== diffId) throw refused(`A layer is ${found}, and the image's configuration says ${diffId}.`);
@@ -55,9 +54,11 @@ export async function untar(archive: Readable, folder: string): Promise<void> {
   const child = spawn('tar', [...all, '--directory', folder], { stdio: ['pipe', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString('utf8').slice(0, heldSaid)));
-  const closed = once(child, 'close') as Promise<[number | null]>;
+  const closed = once(child, 'close') as Promise<[number | null, string | null]>;
   // tar reads no further than the archive's end, so what breaks this pipe is in its exit code, or nothing.
   await pipeline(archive, child.stdin).catch(() => undefined);
-  const [code] = await closed;
+  const [code, signal] = await closed;
+  if (signal !== null)
+    throw refused(`tar was ended by ${signal}: the archive needs more memory than unpacking may take.`);
   if (code !== 0) throw refused(`tar refused the archive: ${said.slice(0, heldSaid).trim()}`);
 }

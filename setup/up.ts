@@ -1,6 +1,7 @@
 import { probeAtStart } from '@hotcell/outside/process/probe-at-start.ts';
 import { ensureEngine } from './engine/ensure-engine.ts';
 import { chooseCellsHere } from './cells/cells-choice.ts';
+import { refuseKeeperWithoutRoot } from './cells/choose-cells.ts';
 import type { ShippedImage } from './images/catalogue.ts';
 import type { EnsuredImage } from './images/ensure-images.ts';
 import { prepareKeeper } from './keeper/prepare-keeper.ts';
@@ -33,8 +34,9 @@ export async function up(
   progress: SetupProgress,
   options: { yes: boolean },
 ): Promise<Installation> {
-  const { home } = await settingsOf(env);
+  const { home, settings } = await settingsOf(env);
   const tools = await ensureEngine(progress, options);
+  refuseKeeperWithoutRoot(settings.HOTCELL_CELLS, tools.root);
   await preflight(home, tools);
   return await withLock(placesIn(home).lock, progress, async () => {
     await chooseCellsHere(home, placesIn(home).cells, tools);

@@ -55,12 +55,12 @@ export class PinnedClasses {
   keep(policy: { name: string; digest: string }, { runtime, image, limits, imageEnv, seccomp }: CellPlan): void {
     const text = JSON.stringify({ version: 1, policy, runtime, image, limits, imageEnv, seccomp });
     if (this.#written.get(policy.name) === text) return;
-    this.#written.set(policy.name, text);
     const file = this.#file(policy.name);
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       writeFileSync(`${file}.new`, text, { mode: 0o600 });
       renameSync(`${file}.new`, file);
+      this.#written.set(policy.name, text);
     } catch (error) {
       this.#log.warn({ file, err: error }, 'failed to note which cells wait for a pinned policy');
     }

@@ -1,3 +1,4 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { z } from 'zod';
 import { isChosenElsewhere } from '../engine/engine-plan.ts';
 
@@ -18,6 +19,17 @@ export interface KeeperGrounds {
 }
 
 export const operatorsChoice = (way: CellsChoice['way']): CellsChoice => ({ way, why: 'HOTCELL_CELLS says so' });
+
+/**
+ * Without root `up` can't give the keeper's folders to root: the worker would be the user who owns them, and a worker that
+ * is taken over could have any folder mounted into a cell.
+ */
+export function refuseKeeperWithoutRoot(chosen: CellsChoice['way'] | undefined, root: boolean): void {
+  if (chosen !== 'keeper' || root) return;
+  const message =
+    'HOTCELL_CELLS=keeper needs `up` to run as root: otherwise the worker is the user who owns the folders that the keeper trusts. Run it with sudo, or unset HOTCELL_CELLS so that the engine makes the cells.';
+  throw new HotcellError('forbidden', message);
+}
 
 /** The keeper where it can work: its cells start sooner, and the worker then has neither root nor the engine's socket. */
 export function chooseCells(grounds: KeeperGrounds): CellsChoice {

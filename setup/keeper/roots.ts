@@ -14,7 +14,10 @@ import { placesIn } from '../settings/installation.ts';
 
 const Env = z.array(z.string()).nullable();
 
-/** What may not be in the container that unpacks: it writes as root into the folder of roots, and does nothing else. */
+/**
+ * What the container that unpacks may not have or use up: it writes as root into the folder of roots, and does nothing
+ * else. Without the bound a header of an archive that says it is gigabytes long takes the host's memory.
+ */
 export const sealedUnpacking = [
   '--rm',
   '--interactive',
@@ -26,6 +29,9 @@ export const sealedUnpacking = [
   '--cap-add=DAC_OVERRIDE',
   '--cap-add=FOWNER',
   '--security-opt=no-new-privileges',
+  '--memory=512m',
+  '--memory-swap=512m',
+  '--pids-limit=64',
   '--label=hotcell.managed=1',
   '--label=hotcell.role=service',
 ];

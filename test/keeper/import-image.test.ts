@@ -7,10 +7,10 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Digest, hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
-import { must } from '@hotcell/setup/command.ts';
+import { command, must } from '@hotcell/setup/command.ts';
 import { lockedImages } from '@hotcell/setup/images/images-lock-file.ts';
 import { importImage } from '@hotcell/setup/keeper/import-image.ts';
-import { ensureRoots } from '@hotcell/setup/keeper/roots.ts';
+import { ensureRoots, sealedUnpacking } from '@hotcell/setup/keeper/roots.ts';
 import { showProgressOn } from '@hotcell/setup/progress.ts';
 import { placesIn } from '@hotcell/setup/settings/installation.ts';
 import { z } from 'zod';
@@ -143,6 +143,15 @@ for (const [what, { layer, diffId, said }] of Object.entries(hostile))
       [],
     );
   });
+
+test('what unpacks an archive takes no more memory of the host than it may', async () => {
+  const keeper = (await lockedImages(home))['keeper'];
+  assert.ok(keeper);
+  const greedy = ['--eval', 'Buffer.alloc(768 * 1024 ** 2, 1)'];
+  const run = (options: readonly string[]) => command(['docker', 'run', ...options, keeper.digest, ...greedy]);
+  assert.equal((await run(sealedUnpacking)).code, 137);
+  assert.equal((await run(sealedUnpacking.filter((option) => !option.startsWith('--memory')))).code, 0);
+});
 
 test('a file that is no image is refused, and one that is not there is named', async () => {
   const file = join(home, 'text.tar');

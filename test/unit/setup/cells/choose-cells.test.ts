@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { chooseCells, type KeeperGrounds } from '@hotcell/setup/cells/choose-cells.ts';
+import { chooseCells, type KeeperGrounds, refuseKeeperWithoutRoot } from '@hotcell/setup/cells/choose-cells.ts';
 
 /** A Debian machine with its own engine, as root. */
 const server: KeeperGrounds = {
@@ -29,4 +29,11 @@ describe('what makes cells, if the operator does not say', () => {
       assert.equal(choice.way, 'engine');
       assert.match(choice.why, why);
     });
+});
+
+test('an operator who chooses the keeper without root is refused, and told what to do', () => {
+  assert.throws(() => refuseKeeperWithoutRoot('keeper', false), { code: 'forbidden', message: /with sudo/ });
+  refuseKeeperWithoutRoot('keeper', true);
+  refuseKeeperWithoutRoot('engine', false);
+  refuseKeeperWithoutRoot(undefined, false);
 });
