@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { HotcellError } from './errors.ts';
+import { mostUrl } from './webhook.ts';
 
 /** Networks of the operator's own that webhooks may reach. */
 export type OwnNetworks = readonly (readonly [network: ipaddr.IPv4 | ipaddr.IPv6, bits: number])[];
@@ -23,6 +24,11 @@ export function readNetworks(text: string): OwnNetworks {
 
 /** Of an address in any form. */
 const longest = 64;
+/** Of a name, as DNS has it. */
+const longestHost = 253;
+
+/** All of IPv6 that is the internet's: beside it are forms of other addresses, like ::7f00:1 for 127.0.0.1. */
+const internet6 = ipaddr.parse('2000::');
 
 type Judged = 'public' | 'own' | { refused: string };
 
@@ -32,17 +38,23 @@ export function judgeAddress(address: string, own: OwnNetworks): Judged {
   const parsed = ipaddr.process(address);
   if (own.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits))) return 'own';
   const range = parsed.range();
-  return range === 'unicast' ? 'public' : { refused: `${address} is not on the internet (${range})` };
+  const assigned = parsed.kind() === 'ipv4' || parsed.match(internet6, 3);
+  return range === 'unicast' && assigned ? 'public' : { refused: `${address} is not on the internet (${range})` };
 }
 
 /** What can be judged of an address before it is resolved. Answers why it is refused. */
 export function judgeWebhookUrl(text: string, own: OwnNetworks): { url: URL } | { refused: string } {
   if (!URL.canParse(text)) return { refused: 'is no address' };
   const url = new URL(text);
+  // This form is kept: it is longer than what was given where letters are written as %C3%A9.
+  if (url.href.length > mostUrl)
+    return { refused: `has ${url.href.length} characters once it is encoded, and ${mostUrl} are the most` };
   const schemes = own.length > 0 ? ['https:', 'http:'] : ['https:'];
   if (!schemes.includes(url.protocol)) return { refused: 'must begin with https://' };
   if (url.username !== '' || url.password !== '') return { refused: 'must not contain a user or a password' };
   const host = hostOf(url);
+  if (host.length > longestHost)
+    return { refused: `has a host name of ${host.length} characters, and ${longestHost} are the most` };
   const judged = isIP(host) !== 0 ? judgeAddress(host, own) : 'public';
   if (typeof judged === 'object')
     return { refused: `leads into a network that webhooks may not reach: ${judged.refused}` };

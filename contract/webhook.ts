@@ -16,7 +16,8 @@ export type WebhookEventType = z.infer<typeof WebhookEventType>;
 /** So many webhooks may a tenant have. */
 export const mostWebhooks = 20;
 
-export const WebhookUrl = z.string().min(1).max(2048).describe('where to send: an address with https://');
+export const mostUrl = 2048;
+export const WebhookUrl = z.string().min(1).max(mostUrl).describe('where to send: an address with https://');
 
 /** Names what happened, for ever: a receiver that sees it twice knows it again. */
 export const WebhookEventId = z.string().regex(/^[a-z0-9-]{1,100}$/, 'must be the id of an event');

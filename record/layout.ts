@@ -140,6 +140,7 @@ export const workKeys = {
   webhookEvent: (tenant: string, id: string) => `events/${tenant}/${id}`,
   allSending: 'sending/',
   sendingOf: (tenant: string) => `sending/${tenant}/`,
+  sendingTo: (tenant: string, webhook: string) => `sending/${tenant}/${webhook}/`,
   sending: (tenant: string, webhook: string, name: string) => `sending/${tenant}/${webhook}/${name}`,
   openBatches: 'batches/',
   openBatchesOf: (tenant: string) => `batches/${tenant}/`,

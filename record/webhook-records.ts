@@ -2,7 +2,7 @@ import type { Delivery, Webhook, WebhookEvent } from '@hotcell/contract/webhook.
 import type { Buckets } from './buckets.ts';
 import { deliveryName, recordKeys, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
-import { put, putFirst, readStored, readValue, type Stored, swap } from './read-write.ts';
+import { isDamaged, put, putFirst, readStored, readValue, type Stored, swap } from './read-write.ts';
 
 export type StoredWebhook = Pick<Stored<Webhook>, 'value' | 'etag'>;
 export type StoredDelivery = Pick<Stored<Delivery>, 'value' | 'etag'>;
@@ -20,15 +20,23 @@ export async function putWebhook(
   await swap(store, objects.webhook, webhook, before, webhook.tenant, webhook.id);
 }
 
-/** Those that were not removed. */
+/** Those that were not removed. One that can't be read is reported, and holds up no other. */
 export async function webhooksOf(store: Buckets, tenant: string): Promise<StoredWebhook[]> {
   const prefix = recordKeys.webhooks(tenant);
   const found: StoredWebhook[] = [];
   for await (const { key } of store.list(store.record, prefix)) {
-    const webhook = await readWebhook(store, tenant, key.slice(prefix.length, -'.json'.length));
+    const webhook = await readWebhook(store, tenant, key.slice(prefix.length, -'.json'.length)).catch(passOver(store));
     if (webhook && !webhook.value.removed) found.push(webhook);
   }
   return found;
+}
+
+/** What can't be read is reported, and counts as not there. */
+export function passOver(store: Pick<Buckets, 'unreadable'>): (error: unknown) => undefined {
+  return (error) => {
+    if (!isDamaged(error)) throw error;
+    store.unreadable(error);
+  };
 }
 
 /** The tenants that have or had webhooks. */
@@ -112,10 +120,34 @@ export async function unmarkSending(store: Buckets, { tenant, webhook, name }: D
   await store.delete(store.work, workKeys.sending(tenant, webhook, name));
 }
 
-export async function* sendingOf(store: Buckets, tenant: string): AsyncGenerator<DeliveryPlace> {
-  const prefix = workKeys.sendingOf(tenant);
-  for await (const { key } of store.list(store.work, prefix)) {
-    const [webhook = '', name = ''] = key.slice(prefix.length).split('/');
-    yield { tenant, webhook, name };
-  }
+/**
+ * It is over. A caller that asks for it again writes its record before its mark: one that does so at this moment shows
+ * in the record, and its mark comes back. Answers when it is tried then.
+ */
+export async function endSending(store: Buckets, place: DeliveryPlace): Promise<number | undefined> {
+  await unmarkSending(store, place);
+  const again = await readDelivery(store, place);
+  if (again?.value.state !== 'due') return undefined;
+  await markSending(store, place);
+  return Date.parse(again.value.nextAt);
+}
+
+/** The webhooks for which something is to be sent, removed ones too. */
+export async function webhooksToSendTo(store: Buckets, tenant: string): Promise<Set<string>> {
+  const root = workKeys.sendingOf(tenant);
+  const webhooks = new Set<string>();
+  for await (const folder of store.listFolders(store.work, root)) webhooks.add(folder.slice(root.length, -1));
+  return webhooks;
+}
+
+/** The newest first, at most so many. */
+export async function sendingTo(
+  store: Buckets,
+  { tenant, webhook, most }: { tenant: string; webhook: string; most: number },
+): Promise<DeliveryPlace[]> {
+  const prefix = workKeys.sendingTo(tenant, webhook);
+  const places: DeliveryPlace[] = [];
+  for await (const { key } of store.list(store.work, prefix, { pageSize: most }))
+    if (places.push({ tenant, webhook, name: key.slice(prefix.length) }) >= most) break;
+  return places;
 }

@@ -1,13 +1,12 @@
 import { admit } from '@hotcell/contract/admission.ts';
 import type { BatchRequest } from '@hotcell/contract/api/batches.ts';
-import { itemRequest, judgeItemRequest, whyNoItem } from '@hotcell/contract/batch-items.ts';
+import { itemRequest, judgeItemRequest } from '@hotcell/contract/batch-items.ts';
+import { judgeListed, tooLarge } from '@hotcell/contract/batch-sizes.ts';
 import { type BatchHead, type BatchOver, mostOpenBatches } from '@hotcell/contract/batch.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
-import { exactBytes } from '@hotcell/contract/sizes.ts';
-import type { RunRequest } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { markBatchOpen, openBatches, putBatch } from '@hotcell/record/batch-records.ts';
 import { pinned, policyOf } from '../ask.ts';
@@ -17,9 +16,6 @@ import { resolveInput } from '../snapshots/resolve.ts';
 import { reasonOf } from '../snapshots/resolve-inputs.ts';
 import { sourceForm } from '../snapshots/source.ts';
 import { tellBatchLeader } from './change-batch.ts';
-
-/** Each item has a copy of it in its spec. */
-const mostRequestBytes = 1024 * 1024;
 
 /** The head comes first, then the mark that promises that a leader goes on with it. */
 export async function makeBatch(producer: Producer, caller: Caller, asked: BatchRequest): Promise<BatchHead> {
@@ -61,7 +57,7 @@ async function judge(producer: Producer, caller: Caller, { run, over }: BatchReq
   const read = readRunRequest(run);
   if ('issues' in read) throw invalid(inRun(read.issues));
   const { request } = read;
-  const issues = [...inRun([...judgeItemRequest(request, over), ...tooLarge(request)]), ...judgeListed(over)];
+  const issues = [...inRun([...judgeItemRequest(request, over), ...tooLarge(request)]), ...judgeListed(request, over)];
   if (issues.length > 0) throw invalid(issues);
   const { policy, issues: reasons } = policyOf(producer, request);
   const first = itemRequest({ batch: newRunId(), request, over }, 0, {});
@@ -82,21 +78,6 @@ function invalid(issues: Issue[]): HotcellError {
 
 const inRun = (issues: readonly Issue[]) =>
   issues.map(({ path, message }) => ({ path: path.startsWith('(') ? path : `run.${path}`, message }));
-
-function tooLarge(request: RunRequest): Issue[] {
-  const bytes = Buffer.byteLength(JSON.stringify(request));
-  if (bytes <= mostRequestBytes) return [];
-  const message = `takes ${exactBytes(bytes)}, and the run of a batch has at most ${exactBytes(mostRequestBytes)}. Pass large files as an input.`;
-  return [{ path: '(whole)', message: `The run ${message}` }];
-}
-
-function judgeListed(over: BatchOver): Issue[] {
-  if (!('items' in over)) return [];
-  return over.items.flatMap((item, at) => {
-    const message = whyNoItem(item);
-    return message === undefined ? [] : [{ path: `over.items[${at}]`, message }];
-  });
-}
 
 function sourceOf(over: BatchOver): string | undefined {
   if ('lines' in over) return over.lines;

@@ -6,6 +6,7 @@ import {
   markSending,
   nameOfDelivery,
   notedEvents,
+  passOver,
   putDelivery,
   readDelivery,
   readEvent,
@@ -21,10 +22,12 @@ const mostEvents = 100;
 export async function fanOut(store: Buckets, tenant: string, webhooks: readonly StoredWebhook[]): Promise<void> {
   let count = 0;
   for await (const id of notedEvents(store, tenant)) {
-    const event = await readEvent(store, tenant, id);
-    if (event)
-      for (const { value } of webhooks)
-        if (!value.disabled && value.on.includes(event.type)) await makeDelivery(store, value.id, event);
+    const event = await readEvent(store, tenant, id).catch(passOver(store));
+    // One that can't be read is kept, for the operator.
+    if (!event) continue;
+    for (const { value } of webhooks)
+      if (!value.disabled && value.on.includes(event.type))
+        await makeDelivery(store, value.id, event).catch(passOver(store));
     await forgetEvent(store, tenant, id);
     if (++count >= mostEvents) return;
   }

@@ -38,7 +38,7 @@ export async function postWebhook(
   }
 }
 
-const refusedHere = (why: string): Posted => ({ status: null, said: `Not sent. ${why}` });
+const refusedHere = (why: string): Posted => ({ status: null, said: plain(`Not sent. ${why}`) });
 
 /** By a resolver of our own: one that is slow holds up no thread that others need. */
 async function addressesOf(host: string): Promise<string[]> {
@@ -64,13 +64,19 @@ async function send(
   } as const;
   const sni = isIP(host) === 0 ? { servername: host } : {};
   const request: ClientRequest = url.protocol === 'https:' ? overHttps({ ...options, ...sni }) : overHttp(options);
-  const answered = Promise.withResolvers<IncomingMessage>();
-  request.once('response', answered.resolve);
+  const answered = Promise.withResolvers<Posted>();
+  request.once('response', (answer) => answered.resolve(readAnswer(answer)));
+  // 101: what follows is of another protocol, without an end, and is not read.
+  request.once('upgrade', ({ statusCode }, socket) => {
+    socket.destroy();
+    answered.resolve({ status: statusCode ?? null, said: '' });
+  });
   request.on('error', answered.reject);
+  // After all of these: a connection that closes in any other way settles it, too.
+  request.once('close', () => answered.reject(new Error('The connection closed without an answer.')));
   request.end(body);
   try {
-    const answer = await answered.promise;
-    return { status: answer.statusCode ?? null, said: plain(await beginningOf(answer)) };
+    return await answered.promise;
   } catch (error) {
     if (signal.aborted) return { status: null, said: `There was no whole answer within ${answerMs / 1000} s.` };
     throw error;
@@ -79,13 +85,13 @@ async function send(
   }
 }
 
-async function beginningOf(answer: IncomingMessage): Promise<string> {
+async function readAnswer(answer: IncomingMessage): Promise<Posted> {
   let text = '';
   for await (const chunk of answer) {
     text += String(chunk);
     if (text.length >= mostRead) break;
   }
-  return text;
+  return { status: answer.statusCode ?? null, said: plain(text) };
 }
 
 /** A stranger wrote it: it is kept short, and without what would move a terminal. */

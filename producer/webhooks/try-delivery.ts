@@ -3,12 +3,12 @@ import { webhookHeaders } from '@hotcell/contract/webhook-signature.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import {
   type DeliveryPlace,
+  endSending,
   putDelivery,
   putWebhook,
   readDelivery,
   readWebhook,
   type StoredWebhook,
-  unmarkSending,
 } from '@hotcell/record/webhook-records.ts';
 import type { Producer } from '../producer.ts';
 import { postWebhook } from './post-webhook.ts';
@@ -21,24 +21,22 @@ export async function tryDelivery(
 ): Promise<number | undefined> {
   const { store } = producer;
   const stored = await readDelivery(store, place);
-  if (stored?.value.state !== 'due') return await over(producer, place);
+  if (stored?.value.state !== 'due') return await endSending(store, place);
   const { value: delivery } = stored;
   const due = Date.parse(delivery.nextAt);
   if (due > Date.now()) return due;
-  if (!webhook || webhook.value.disabled) {
+  const standing = webhook ?? (await readWebhook(store, place.tenant, place.webhook));
+  if (!standing || standing.value.disabled || standing.value.removed) {
     await putDelivery(store, { ...delivery, state: 'dropped' }, stored);
-    return await over(producer, place);
+    return await endSending(store, place);
   }
-  const tried = await tryOnce(producer, webhook, delivery);
+  const tried = await tryOnce(producer, standing, delivery);
   crashPoint('webhook.sent');
+  // Before the record says that it is over: from then on a caller could ask for it again.
+  if (tried.attempts.at(-1)?.status === 410) await disable(producer, standing);
   await putDelivery(store, tried, stored);
   crashPoint('webhook.noted');
-  if (tried.attempts.at(-1)?.status === 410) await disable(producer, webhook);
-  return tried.state === 'due' ? Date.parse(tried.nextAt) : await over(producer, place);
-}
-
-async function over({ store }: Producer, place: DeliveryPlace): Promise<undefined> {
-  await unmarkSending(store, place);
+  return tried.state === 'due' ? Date.parse(tried.nextAt) : await endSending(store, place);
 }
 
 async function tryOnce(

@@ -3,10 +3,12 @@ import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import {
   type DeliveryPlace,
-  sendingOf,
+  passOver,
+  sendingTo,
   type StoredWebhook,
   tenantsToSendTo,
   webhooksOf,
+  webhooksToSendTo,
 } from '@hotcell/record/webhook-records.ts';
 import { Led, type LedTask } from '../led.ts';
 import type { Producer } from '../producer.ts';
@@ -18,8 +20,13 @@ const lookEveryMs = 2_000;
 const tenantsAtOnce = 64;
 const sendsAtOnce = 4;
 const mostInTurn = 16;
-/** More than these wait as events until some are done. */
-const mostSending = 1_000;
+/** What can't be read is looked at again, as an operator may have repaired it. */
+const damagedAgainMs = 600_000;
+/** Deliveries of a webhook that are looked at, the newest; older ones have their turn when some of these are over. */
+const mostSending = 200;
+/** Webhooks that were removed and still have deliveries to drop: so many have their turn at once. */
+const mostRemoved = 20;
+const listsAtOnce = 4;
 
 /**
  * Sends what happened to those who asked for it. One producer leads. What is to be sent stands in the work bucket until
@@ -57,9 +64,8 @@ export class WebhookSender implements LedTask, AsyncDisposable {
   async look(tenant: string, keep: () => Promise<void>): Promise<number | undefined> {
     const { store } = this.#producer;
     const webhooks = await webhooksOf(store, tenant);
-    const before = await this.#sending(tenant);
-    if (before.length < mostSending) await fanOut(store, tenant, webhooks);
-    const sending = before.length < mostSending ? await this.#sending(tenant) : before;
+    await fanOut(store, tenant, webhooks);
+    const sending = await this.#sending(tenant, webhooks);
     const known = new Map(sending.map((place) => [keyOf(place), this.#nextAt.get(tenant)?.get(keyOf(place)) ?? 0]));
     this.#nextAt.set(tenant, known);
     const chosen = this.#choose(sending, known, Date.now());
@@ -72,9 +78,15 @@ export class WebhookSender implements LedTask, AsyncDisposable {
     return sending.length === 0 ? undefined : Date.now() + lookEveryMs;
   }
 
-  async #sending(tenant: string): Promise<DeliveryPlace[]> {
+  /** For each webhook by itself: one whose receiver is dead holds up no other. */
+  async #sending(tenant: string, webhooks: readonly StoredWebhook[]): Promise<DeliveryPlace[]> {
+    const { store } = this.#producer;
+    const removed = await webhooksToSendTo(store, tenant);
+    const present = webhooks.flatMap(({ value: { id } }) => (removed.delete(id) ? id : []));
     const places: DeliveryPlace[] = [];
-    for await (const place of sendingOf(this.#producer.store, tenant)) if (places.push(place) >= mostSending) break;
+    await inLanes(listsAtOnce, [...present, ...[...removed].slice(0, mostRemoved)], async (webhook) => {
+      places.push(...(await sendingTo(store, { tenant, webhook, most: mostSending })));
+    });
     return places;
   }
 
@@ -99,8 +111,9 @@ export class WebhookSender implements LedTask, AsyncDisposable {
       else this.#failing.add(place.webhook);
     } catch (error) {
       // A caller asked for it again at the same moment: the next look reads it.
-      if (!(error instanceof PreconditionFailed)) throw error;
-      known.delete(keyOf(place));
+      if (error instanceof PreconditionFailed) return void known.delete(keyOf(place));
+      passOver(this.#producer.store)(error);
+      known.set(keyOf(place), Date.now() + damagedAgainMs);
     }
   }
 

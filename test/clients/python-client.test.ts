@@ -19,6 +19,9 @@ test('outputs, snapshots and DataFrames pass through the Python client unchanged
 
 test('schedules are made, shown, changed and removed from Python', () => house.passes('test_schedules.py'));
 
+test('sessions are started, stepped through, interrupted and finished from Python', () =>
+  house.passes('test_sessions.py'));
+
 test('what fails between a Python program and its result is repeated where that is safe, or named', () =>
   house.passes('test_failures.py'));
 

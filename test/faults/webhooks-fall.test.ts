@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noteEvent, sendingOf } from '@hotcell/record/webhook-records.ts';
+import { noteEvent, webhooksToSendTo } from '@hotcell/record/webhook-records.ts';
 import { openBed } from '../support/bed.ts';
 import { openHouse } from '../support/house.ts';
 import { startProducer } from '../support/producer.ts';
@@ -29,7 +29,7 @@ test('each event arrives, although its sender is killed at any step', async () =
     const { deliveries } = note(await client.webhooks.deliveries(webhook ?? ''));
     return deliveries.length === points.length && deliveries.every(({ state }) => state === 'delivered');
   });
-  await until('nothing is left to send', async () => (await Array.fromAsync(sendingOf(store, tenant))).length === 0);
+  await until('nothing is left to send', async () => (await webhooksToSendTo(store, tenant)).size === 0);
   const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
   assert.deepEqual(ids, new Set(points.map((_, i) => `event-${i}`)));
 });

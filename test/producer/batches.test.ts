@@ -248,6 +248,10 @@ test('a batch that could never run is refused when it is made, with every reason
     ...['run.params.batch', 'run.labels.batch', 'run.publish', 'over.items[1]'],
   ]);
   assert.deepEqual(await refused({ over: { items: [] }, run }, 400), ['over.items']);
+  const text = (bytes: number) => 'x'.repeat(bytes);
+  assert.deepEqual(await refused({ over: { items: [{ x: text(17_000) }] }, run }, 400), ['over.items[0]']);
+  const many = { items: Array.from({ length: 1_000 }, () => ({ x: text(1_100) })) };
+  assert.deepEqual(await refused({ over: many, run }, 400), ['over.items']);
   assert.deepEqual(await refused({ over: { files: 'no-such-name' }, run }, 400), ['over']);
   assert.deepEqual(await refused({ over: { files: 's3://bucket/prefix' }, run }, 400), ['over']);
   assert.deepEqual(await refused({ over: numbers(1), run: { ...run, policy: 'none-such' } }, 422), ['run.policy']);

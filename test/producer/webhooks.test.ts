@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Hotcell } from '@hotcell/client/index.ts';
-import type { WebhookEvent } from '@hotcell/contract/webhook.ts';
-import { noteEvent, sendingOf } from '@hotcell/record/webhook-records.ts';
+import type { Delivery, WebhookEvent } from '@hotcell/contract/webhook.ts';
+import { inLanes } from '@hotcell/contract/lanes.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
+import {
+  endSending,
+  markSending,
+  nameOfDelivery,
+  noteEvent,
+  putDelivery,
+  sendingTo,
+  unmarkSending,
+  webhooksToSendTo,
+} from '@hotcell/record/webhook-records.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
 import { type House, openHouse } from '../support/house.ts';
@@ -129,14 +141,11 @@ test('a receiver that answers 410 is sent nothing more', async () => {
   const { tenant, client, id } = await atTenant(gone);
   await noteEvent(house.store, eventOf(tenant));
   await until('it is disabled', async () => (await client.webhooks.list())[0]?.disabled);
-  const { deliveries } = await client.webhooks.deliveries(id);
-  assert.deepEqual([deliveries.length, deliveries[0]?.state], [1, 'failed']);
-  await assert.rejects(client.webhooks.redeliver(id, deliveries[0] ?? assert.fail()), { code: 'conflict' });
+  const failed = await deliveryOnce(client, id, ({ state }) => state === 'failed');
+  assert.equal(failed.attempts.length, 1);
+  await assert.rejects(client.webhooks.redeliver(id, failed), { code: 'conflict' });
   await noteEvent(house.store, eventOf(tenant));
-  await until(
-    'nothing is left to send',
-    async () => (await Array.fromAsync(sendingOf(house.store, tenant))).length === 0,
-  );
+  await until('nothing is left to send', async () => (await webhooksToSendTo(house.store, tenant)).size === 0);
   assert.equal(gone.received.length, 1);
 });
 
@@ -165,10 +174,32 @@ test('a receiver that never answers, or never ends its answer, holds up no other
   for (const { client, id } of [slow, lying, light]) await client.webhooks.remove(id);
 });
 
+test('what cannot be read is passed over, and holds up nothing else of its tenant', async () => {
+  await using good = await openReceiver((response) => response.writeHead(204).end());
+  const { tenant, client, id } = await atTenant(good);
+  const { record, work } = house.store;
+  const broken = randomUUID();
+  await house.store.put(record, recordKeys.webhook(tenant, broken), Buffer.from('{"url":1}'));
+  await house.store.put(work, workKeys.webhookEvent(tenant, '0-broken'), Buffer.from('{}'));
+  const damaged = { tenant, webhook: id, name: nameOfDelivery(eventOf(tenant)) };
+  await house.store.put(record, recordKeys.delivery(tenant, id, damaged.name), Buffer.from('{}'));
+  await markSending(house.store, damaged);
+  await noteEvent(house.store, eventOf(tenant));
+  await until('the other came', async () => good.received.length === 1);
+  assert.deepEqual(
+    (await client.webhooks.list()).map((one) => one.id),
+    [id],
+  );
+  assert.deepEqual(await sendingTo(house.store, { tenant, webhook: id, most: 9 }), [damaged]);
+  await unmarkSending(house.store, damaged);
+  await house.store.delete(work, workKeys.webhookEvent(tenant, '0-broken'));
+});
+
 test('an address that may not be reached is refused, and those of other tenants are not seen', async () => {
   await using open = await openHouse(bed);
   await using strict = await startProducer(bed, open);
-  for (const url of ['https://127.0.0.1/', 'http://example.org/', 'https://[::ffff:10.0.0.1]/', 'nonsense']) {
+  const longer = `https://example.org/${'é'.repeat(1_000)}`;
+  for (const url of ['https://127.0.0.1/', 'http://example.org/', 'https://[::ffff:10.0.0.1]/', 'nonsense', longer]) {
     const body = JSON.stringify({ url, on: ['run.finished'] });
     const answer = await strict.ask('POST', '/v1/webhooks', { body });
     assert.equal(answer.status, 400, url);
@@ -185,4 +216,32 @@ test('an address that may not be reached is refused, and those of other tenants 
   });
   assert.ok(!JSON.stringify(await reader.webhooks.list()).includes('PRIVATE'));
   await hotcell.webhooks.remove(mine.id);
+});
+
+/** One whose next try is in an hour. */
+async function waitingDelivery(tenant: string, webhook: string) {
+  const nextAt = new Date(Date.now() + 3_600_000).toISOString();
+  const event = eventOf(tenant);
+  const delivery: Delivery = { version: 1, tenant, webhook, event, state: 'due', tries: 1, nextAt, attempts: [] };
+  const place = { tenant, webhook, name: nameOfDelivery(event) };
+  await putDelivery(house.store, delivery, undefined);
+  await markSending(house.store, place);
+  return { place, nextAt };
+}
+
+test('a delivery that a caller asks for again at the moment of its end is sent', async () => {
+  const tenant = bed.tenant();
+  const { place, nextAt } = await waitingDelivery(tenant, randomUUID());
+  assert.equal(await endSending(house.store, place), Date.parse(nextAt));
+  assert.deepEqual(await sendingTo(house.store, { ...place, most: 9 }), [place]);
+  await unmarkSending(house.store, place);
+});
+
+test('a dead receiver with many deliveries holds up no other webhook of its tenant', async () => {
+  await using good = await openReceiver((response) => response.writeHead(204).end());
+  const { tenant, client, id } = await atTenant(good);
+  const dead = await client.webhooks.create({ url: 'http://127.0.0.1:9/', on: ['batch.finished'] });
+  await inLanes(32, Array.from({ length: 1_000 }), async () => void (await waitingDelivery(tenant, dead.id)));
+  await noteEvent(house.store, eventOf(tenant));
+  await deliveryOnce(client, id, ({ state }) => state === 'delivered');
 });

@@ -135,6 +135,29 @@ def test_a_submission_whose_answer_is_lost_is_one_run(proxy: Proxy, hotcell: Hot
     assert b"".join(proxy.asked).count(b"POST /v1/runs ") == 2
 
 
+def test_a_step_whose_answers_are_lost_is_one_step(proxy: Proxy) -> None:
+    seen: list[bytes] = []
+
+    def cut(piece: bytes) -> int | None:
+        if b'"index":1,' not in piece:
+            return None
+        seen.append(piece)
+        # Lost is the first answer to the step and, as it was sent again, the first to the wait for it.
+        return 20 if len(seen) in (1, 3) else None
+
+    proxy.cut = cut
+    with Hotcell(proxy.url) as through:
+        with through.session() as session:
+            session.run("x = 41")
+            assert session.run("x += 1; x").value == "42"
+            assert session.run("x").value == "42"
+            # The result has it as well.
+            proxy.cut = lambda piece: None
+            assert len(seen) == 4
+        assert len(session.result().record.steps or []) == 3
+    assert b"".join(proxy.asked).count(f"POST /v1/runs/{session.id}/steps ".encode()) == 4
+
+
 @pytest.mark.parametrize("after", [1, 100_000])
 def test_an_output_that_is_cut_off_is_read_again_and_never_handed_on_in_part(proxy: Proxy, after: int, tmp_path: object) -> None:
     cuts = []

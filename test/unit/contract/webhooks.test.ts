@@ -15,6 +15,7 @@ test('an address in a network of one’s own is refused, in whichever form it co
     ...['::1', '::', 'fe80::1', 'fc00::1', 'fd12:3456::1', 'ff02::1', '2001:db8::1'],
     ...['::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:7f00:1', '::ffff:a9fe:a9fe'],
     ...['64:ff9b::7f00:1', '64:ff9b::a00:1', '2002:7f00:1::', '2002:a00:1::', '2001::1', '::127.0.0.1'],
+    ...['::7f00:1', '::a00:1', '4000::1', '5f00::1', '64:ff9b:1::a00:1'],
     ...['nonsense', '', '127.0.0.1/8', '::ffff:127.0.0.1%lo'],
   ])
     assert.ok(refused(address), address);
@@ -45,6 +46,16 @@ test('an address of a webhook is judged before it is kept', () => {
     assert.match(why(`https://${host}/`), /may not reach/, host);
   assert.equal(why('http://127.0.0.1:8080/', readNetworks('127.0.0.0/8')), 'taken');
   assert.match(why('nonsense'), /is no address/);
+});
+
+test('an address that is longer in the form that is kept is judged in that form', () => {
+  const url = (path: string) => judgeWebhookUrl(`https://example.org/${path}`, none);
+  assert.ok('url' in url('a'.repeat(2_048 - 'https://example.org/'.length)));
+  assert.ok('refused' in url('a'.repeat(2_049 - 'https://example.org/'.length)));
+  const encoded = url('é'.repeat(1_000));
+  assert.match('refused' in encoded ? encoded.refused : '', /has 6020 characters once it is encoded/);
+  const host = judgeWebhookUrl(`https://${'a.'.repeat(500)}org/`, none);
+  assert.match('refused' in host ? host.refused : '', /has a host name of 1003 characters/);
 });
 
 test('all addresses of a name must be allowed, and the connection goes to one that was judged', () => {

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hotcell.async_client import AsyncHotcell, AsyncRun
+    from hotcell.async_session import AsyncSession
     from hotcell.client import Hotcell, Run
     from hotcell.failures import (
         ApiUnreachable,
@@ -16,15 +17,22 @@ if TYPE_CHECKING:
         Refused,
         RunFailed,
         RunLost,
+        StepFailed,
+        StepLost,
         TooMany,
         WaitTimeout,
     )
     from hotcell.finished import AsyncResult, Result
+    from hotcell.session_client import Session
+    from hotcell.session_step import AsyncStep, Step
 
 # A name's module is imported when the name is first used: `import hotcell` itself loads neither httpx nor pydantic.
 _homes = {
     "client": ["Hotcell", "Run"],
     "async_client": ["AsyncHotcell", "AsyncRun"],
+    "session_client": ["Session"],
+    "async_session": ["AsyncSession"],
+    "session_step": ["AsyncStep", "Step"],
     "finished": ["AsyncResult", "Result"],
     "failures": [
         "ApiUnreachable",
@@ -36,6 +44,8 @@ _homes = {
         "Refused",
         "RunFailed",
         "RunLost",
+        "StepFailed",
+        "StepLost",
         "TooMany",
         "WaitTimeout",
     ],
@@ -47,6 +57,8 @@ __all__ = [
     "AsyncHotcell",
     "AsyncResult",
     "AsyncRun",
+    "AsyncSession",
+    "AsyncStep",
     "DamagedOutput",
     "Hotcell",
     "HotcellError",
@@ -58,6 +70,10 @@ __all__ = [
     "Run",
     "RunFailed",
     "RunLost",
+    "Session",
+    "Step",
+    "StepFailed",
+    "StepLost",
     "TooMany",
     "WaitTimeout",
 ]

@@ -46,7 +46,7 @@ def request_of(blocks: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) 
         if value is None or name in ("inputs", "idempotency_key"):
             continue
         if name == "files":
-            request["files"] = [_bundled(path, content) for path, content in value.items()]
+            request["files"] = [bundled(path, content) for path, content in value.items()]
         elif name == "limits":
             request["limits"] = {camel(limit): amount for limit, amount in value.items()}
         else:
@@ -59,7 +59,7 @@ def new_key() -> str:
     return f"py-{uuid.uuid4()}"
 
 
-def _bundled(path: str, content: FileContent) -> dict[str, str]:
+def bundled(path: str, content: FileContent) -> dict[str, str]:
     if isinstance(content, str):
         return {"path": path, "text": content}
     data = content if isinstance(content, bytes) else Path(content).read_bytes()

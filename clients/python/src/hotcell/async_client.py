@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from hotcell.async_schedules import AsyncSchedules
+    from hotcell.async_session import AsyncSession, StartingSession
     from hotcell.policy_answers import PolicyPage, PolicyView
     from hotcell.run_answers import LogRow, RunPage
+    from hotcell.session_calls import SessionOptions
     from hotcell.snapshot_answers import CreatedSnapshot
 
 
@@ -86,6 +88,18 @@ class AsyncHotcell:
     def run_by_id(self, run: str) -> AsyncRun:
         """A handle of a run that was submitted earlier, also by another client."""
         return AsyncRun(self.calls, run, [])
+
+    def session(self, **options: Unpack[SessionOptions]) -> StartingSession:
+        """Starts a session, as soon as it is awaited or entered with `async with`, which finishes it."""
+        from hotcell.async_session import StartingSession
+
+        return StartingSession(self.calls, options)
+
+    def session_by_id(self, run: str) -> AsyncSession:
+        """A handle of a session that was started earlier, also by another client."""
+        from hotcell.async_session import AsyncSession
+
+        return AsyncSession(self.calls, run, [])
 
     @property
     def schedules(self) -> AsyncSchedules:

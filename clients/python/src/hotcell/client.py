@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from hotcell.policy_answers import PolicyPage, PolicyView
     from hotcell.run_answers import LogRow, RunPage
     from hotcell.schedules_client import Schedules
+    from hotcell.session_calls import SessionOptions
+    from hotcell.session_client import Session
     from hotcell.snapshot_answers import CreatedSnapshot
 
 
@@ -87,6 +89,20 @@ class Hotcell:
     def run_by_id(self, run: str) -> Run:
         """A handle of a run that was submitted earlier, also by another client."""
         return Run(self.calls, run, [])
+
+    def session(self, **options: Unpack[SessionOptions]) -> Session:
+        """Starts a session: a run whose cell stays open for steps. `with` finishes it."""
+        from hotcell.session_calls import start
+        from hotcell.session_client import Session
+
+        accepted = drive(start(self.calls, options))
+        return Session(self.calls, accepted.run, accepted.warnings or [])
+
+    def session_by_id(self, run: str) -> Session:
+        """A handle of a session that was started earlier, also by another client."""
+        from hotcell.session_client import Session
+
+        return Session(self.calls, run, [])
 
     @property
     def schedules(self) -> Schedules:

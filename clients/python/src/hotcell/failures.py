@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 if TYPE_CHECKING:
     from hotcell.finished import BaseResult
+    from hotcell.session_step import BaseStep
 
 
 class Issue(NamedTuple):
@@ -99,3 +100,24 @@ class RunLost(RunFailed):
     def __init__(self, result: BaseResult[Any]) -> None:
         super().__init__(result, "run_lost")
         self.hint = "Submit the run again; the operator finds its attempts with ./hotcell show."
+
+
+class StepFailed(HotcellError):
+    """Raised by `Step.check()` if a step of a session did not succeed. The session goes on."""
+
+    def __init__(self, step: BaseStep, code: str = "step_failed") -> None:
+        super().__init__(
+            code,
+            f"Step {step.index} of session {step.run} {step.outcome or 'did not run'}: {step.reason}",
+            log_tail=(step.stdout + step.stderr)[-2000:],
+            run=step.run,
+        )
+        self.step = step
+
+
+class StepLost(StepFailed):
+    """The session ended before the step did: by its platform, its limits or another caller."""
+
+    def __init__(self, step: BaseStep) -> None:
+        super().__init__(step, "step_lost")
+        self.hint = "Start another session; ./hotcell show has every step that this one finished."
