@@ -16,7 +16,7 @@ export async function readChain(store: Buckets, tenant: string, run: RunId): Pro
     if (link?.value.kind !== 'step') return chain;
     const { value, digest } = link;
     const ended = session && running ? await readStepResult(store, session, value.index) : undefined;
-    if (ended) chain.push(chained(ended.value, ended.digest));
+    if (ended) chain.push(chained(ended.value, ended.digest, chain));
     else {
       const language = 'language' in value.block ? value.block.language : null;
       chain.push(unended(value, digest, language, running ? 'lost' : null));

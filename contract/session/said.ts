@@ -5,6 +5,9 @@ const saidKinds = { done: 0, display: 1, data: 2 } as const;
 
 const mostDisplays = 200;
 const mostForms = 16;
+export const mostOutputs = 64;
+/** What a form costs beside its bytes: an empty one is not free. */
+const formBytes = 256;
 const mostTextBytes = 32 * 1024;
 
 const SaidEnding = z.object({
@@ -43,7 +46,7 @@ export class SaidOfStep {
   leftOut = 0;
   #displays = 0;
   #open:
-    | { kind: 'result' | 'display'; left: { type: string; size: number }[]; chunks: Buffer[]; bytes: number }
+    | { kind: 'result' | 'display'; forms: { type: string; size: number }[]; whole: Buffer; filled: number }
     | undefined;
   #room: number;
 
@@ -71,41 +74,42 @@ export class SaidOfStep {
     if (this.#open) this.leftOut++;
     this.#open = undefined;
     const said = Announced.safeParse(jsonOf(bytes));
-    const size = said.success ? said.data.forms.reduce((sum, form) => sum + form.size, 0) : 0;
-    if (!said.success || size > this.#room || this.#displays >= mostDisplays) {
+    const { role, forms } = said.success ? said.data : { role: 'display' as const, forms: [] };
+    const size = forms.reduce((sum, form) => sum + form.size, 0);
+    const cost = size + forms.length * formBytes;
+    const tooMany = this.#displays >= mostDisplays || this.forms.length + forms.length > mostOutputs;
+    if (!said.success || cost > this.#room || tooMany) {
       this.leftOut++;
       return;
     }
-    this.#room -= size;
-    this.#open = { kind: said.data.role, left: said.data.forms, chunks: [], bytes: 0 };
+    this.#room -= cost;
+    this.#open = { kind: role, forms, whole: Buffer.alloc(size), filled: 0 };
     this.#close();
   }
 
   #data(bytes: Buffer): void {
     const open = this.#open;
     if (!open) return;
-    // A copy: the chunk is a view of a buffer that the cell's reader reuses.
-    open.chunks.push(Buffer.from(bytes));
-    open.bytes += bytes.length;
+    if (bytes.length > open.whole.length - open.filled) {
+      this.#open = undefined;
+      this.leftOut++;
+      return;
+    }
+    // A copy: the chunk is a view of a buffer that the cell's reader reuses. However many chunks come, what is held is
+    // what was announced.
+    open.filled += bytes.copy(open.whole, open.filled);
     this.#close();
   }
 
   /** As soon as all bytes of all forms are there. */
   #close(): void {
     const open = this.#open;
-    if (!open) return;
-    const size = open.left.reduce((sum, form) => sum + form.size, 0);
-    if (open.bytes < size) return;
+    if (!open || open.filled < open.whole.length) return;
     this.#open = undefined;
-    if (open.bytes > size) {
-      this.leftOut++;
-      return;
-    }
-    const whole = Buffer.concat(open.chunks);
     const display = this.#displays++;
     let at = 0;
-    for (const { type, size: length } of open.left) {
-      this.forms.push({ kind: open.kind, display, type, bytes: whole.subarray(at, at + length) });
+    for (const { type, size: length } of open.forms) {
+      this.forms.push({ kind: open.kind, display, type, bytes: open.whole.subarray(at, at + length) });
       at += length;
     }
   }

@@ -126,12 +126,20 @@ export const ChainedStep = z.strictObject({
   step: Digest,
   result: Digest.nullable(),
   outputs: z.array(StepOutput.omit({ text: true })),
+  /** So many more stand in the step's own result alone. */
+  outputsLeftOut: z.number().int().positive().optional(),
 });
 export type ChainedStep = z.infer<typeof ChainedStep>;
 
-export function chained(result: StepResult, digest: Digest): ChainedStep {
+/** A session has as many steps as its policy allows; its result, which is read whole, names so many of their outputs. */
+export const mostChainedOutputs = 2_000;
+
+/** A step as its session's result names it, behind the steps before it. */
+export function chained(result: StepResult, digest: Digest, before: readonly ChainedStep[]): ChainedStep {
   const { index, language, outcome, exitCode, saidBy, startedAt, finishedAt, code, step, outputs } = result;
-  const kept = outputs.map(({ text: _text, ...output }) => output);
+  const room = mostChainedOutputs - before.reduce((sum, other) => sum + other.outputs.length, 0);
+  const kept = outputs.slice(0, room).map(({ text: _text, ...output }) => output);
+  const leftOut = outputs.length - kept.length;
   return {
     index,
     language,
@@ -144,6 +152,7 @@ export function chained(result: StepResult, digest: Digest): ChainedStep {
     step,
     result: digest,
     outputs: kept,
+    ...(leftOut > 0 ? { outputsLeftOut: leftOut } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { HostFrame } from '@hotcell/contract/frames.ts';
 import { decideSession, type SessionEnd } from '@hotcell/contract/session/decide-session.ts';
 import { judgeStep, type StepRules } from '@hotcell/contract/session/judge-step.ts';
 import { displayedBytes, type SessionTerms } from '@hotcell/contract/session/session-terms.ts';
@@ -65,6 +66,8 @@ export async function executeSession(cell: SealedCell, context: SessionContext):
     const steps = await feeding;
     if (events.stop?.kind === 'lost_claim')
       throw new HotcellError('lost_claim', 'Another attempt took over the session.');
+    // It can come when the cell has ended as it should: then the chain is read from the record.
+    if (events.failure !== undefined) throw events.failure;
     const [logs, outputs] = await Promise.all([recorder.finish(), collector.finish()]);
     return executionOf(events, context, steps, { logs, outputs, collector });
   } catch (error) {
@@ -89,7 +92,7 @@ async function feed(
   let before = context.spec;
   const end = async (why: SessionEnd) => {
     events.end = why;
-    await cell.tell([{ type: 'finish' }]);
+    await tellUnlessEnded(cell, [{ type: 'finish' }]);
     return chain;
   };
   using _interrupts = nudges.onInterrupt((index) => events.interrupt(index));
@@ -113,7 +116,7 @@ async function feed(
     const stopped = events.stop !== null || events.isOver;
     const kept = await keepStep(step, { store, of, limits, interpreter: events.interpreters, stopped });
     crashPoint('session.kept');
-    chain.push(chained(kept.value, kept.digest));
+    chain.push(chained(kept.value, kept.digest, chain));
     before = found.digest;
     await context.tellOver(step.record.index);
     if (events.isOver) return chain;
@@ -148,11 +151,18 @@ async function hand(
   const code = 'code' in block ? Buffer.from(block.code) : null;
   const argv = how.inInterpreter ? interpreterArgv(context.rules.languages) : how.argv;
   events.begin(step);
-  await cell.tell([
+  await tellUnlessEnded(cell, [
     ...fileFrames(files.map(bundled)),
     ...blockFrames({ index, argv, file: how.file, code }, how.seconds * 1000),
     { type: 'step', inInterpreter: how.inInterpreter, collect: [] },
   ]);
+}
+
+/** A cell that no longer listens is ending, and its last events say why. */
+async function tellUnlessEnded(cell: SealedCell, frames: readonly HostFrame[]): Promise<void> {
+  await cell.tell(frames).catch((error: unknown) => {
+    if (!(error instanceof HotcellError && error.code === 'cell_failed')) throw error;
+  });
 }
 
 function executionOf(

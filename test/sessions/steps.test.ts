@@ -38,6 +38,19 @@ async function shown(session: Session, code: string): Promise<string | undefined
   return step.outputs.findLast(({ type }) => type === 'text/plain')?.text ?? step.reason;
 }
 
+test('what the interpreter may say in all counts messages too: empty ones are not free', async () => {
+  await using session = await hotcell.session({ policy: 'sealed', limits: { outputBytes: 1024 ** 2 } });
+  assert.equal(await shown(session, '1'), '1');
+  const flood = await session.run(`
+import gc
+channel = next(one for one in gc.get_objects() if type(one).__name__ == 'Channel')
+for _ in range(17_000): channel.say(2, b'')
+`);
+  assert.equal(flood.outcome, 'succeeded', flood.reason);
+  const after = await session.run('2');
+  assert.deepEqual([after.outcome, after.outputs], ['succeeded', []]);
+});
+
 for (const policy of ['sealed', 'hostile-gvisor'])
   describe(`a session under ${policy}`, () => {
     let session: Session;

@@ -81,9 +81,14 @@ void interpreter_rest(void) {
         struct stream *stream = &cell.streams[n];
         uint64_t until = stream->bytes + waiting_bytes(stream->fd);
         while (stream->fd >= 0 && stream->bytes < until) {
-            uint64_t wake_at = NEVER;
-            if (log_wanted(now_us(), &wake_at)) log_read(n);
-            else pump(wake_at);
+            uint64_t wake_at = NEVER, before = stream->bytes;
+            if (!log_wanted(now_us(), &wake_at)) {
+                pump(wake_at);
+                continue;
+            }
+            log_read(n);
+            // Any process of the job can open this pipe and read what was counted: then the rest never comes.
+            if (stream->bytes == before) break;
         }
         cell.interpreter.fds[n] = stream->fd;
         stream->fd = -1;

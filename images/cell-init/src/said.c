@@ -8,6 +8,8 @@
 #define LENGTH_BYTES 4
 #define NONCE_BYTES 16
 #define KIND_DONE 0
+// What a message costs the host beside its bytes: without it, empty ones would be free.
+#define MESSAGE_COST 64
 
 static uint8_t buffer[LENGTH_BYTES + NONCE_BYTES + 1 + MAX_SAID_BYTES];
 static size_t filled;
@@ -31,12 +33,12 @@ static void tell_host(uint8_t kind, const uint8_t *bytes, size_t length) {
     struct interpreter *i = &cell.interpreter;
     if (kind == KIND_DONE) {
         i->done = true;
-    } else if (length > cell.job.said_bytes) {
+    } else if (length + MESSAGE_COST > cell.job.said_bytes) {
         // Over its budget: the host hears of it by what is missing.
         cell.job.said_bytes = 0;
         return;
     } else {
-        cell.job.said_bytes -= length;
+        cell.job.said_bytes -= length + MESSAGE_COST;
     }
     struct writer w = out_begin(3 + length);
     put_uint(&w, cell.block_index, 2);
