@@ -7,6 +7,7 @@ import { displayedBytes, type SessionTerms } from '@hotcell/contract/session/ses
 import { chained, type ChainedStep, type CodeStep } from '@hotcell/contract/session/step.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { patiently } from '@hotcell/record/patience.ts';
 import { putLog, putSegment } from '@hotcell/record/run-logs.ts';
 import { type Kept, type OfSession, putSession } from '@hotcell/record/session-steps.ts';
 import type { SealedCell } from '../cell/sealed-cell.ts';
@@ -46,7 +47,7 @@ export async function executeSession(cell: SealedCell, context: SessionContext):
     put: (chunks) => putLog(store, { tenant, run, attempt, claim, retention }, chunks),
     limitBytes: limits.logBytes,
     live,
-    heard: (rows) => events.step?.rows.push(...rows),
+    heard: (rows) => events.step?.log.add(rows),
   });
   const collector = new OutputCollector({ store, tenant, run, attempt, retention, room, stored }, limits);
   const events = new SessionEvents(cell, recorder, collector);
@@ -99,7 +100,7 @@ async function feed(
   for (;;) {
     if (chain.length === terms.steps) return await end('steps');
     const found = await nextStep(
-      { store, tenant, run, nudges },
+      { store, tenant, run, nudges, log: context.log },
       { index: chain.length, before },
       terms.idleSeconds * 1000,
       over,
@@ -114,7 +115,14 @@ async function feed(
     await step.isOver;
     crashPoint('session.ran');
     const stopped = events.stop !== null || events.isOver;
-    const kept = await keepStep(step, { store, of, limits, interpreter: events.interpreters, stopped });
+    const kept = await keepStep(step, {
+      store,
+      of,
+      limits,
+      log: context.log,
+      interpreter: events.interpreters,
+      stopped,
+    });
     crashPoint('session.kept');
     chain.push(chained(kept.value, kept.digest, chain));
     before = found.digest;
@@ -124,10 +132,11 @@ async function feed(
 }
 
 /** From here on no other worker takes the session up: what its steps did can't be done again. */
-async function beginSession({ store, retention, tenant, run, attempt, claim, worker }: SessionContext): Promise<void> {
+async function beginSession(context: SessionContext): Promise<void> {
+  const { store, retention, tenant, run, attempt, claim, worker, log } = context;
   const at = new Date().toISOString();
   const own = { version: 1 as const, run, tenant, attempt, claim, worker, interpreter: interpreterDigest, at };
-  const stands = await putSession(store, retention, own);
+  const stands = await patiently(log, `begin session ${run}`, () => putSession(store, retention, own));
   if (stands.claim !== claim) throw new HotcellError('lost_claim', 'Another attempt began the session.');
   crashPoint('session.begun');
 }

@@ -3,7 +3,9 @@ import type { Limits } from '@hotcell/contract/limits.ts';
 import { decideStep } from '@hotcell/contract/session/decide-step.ts';
 import { smallText } from '@hotcell/contract/session/said.ts';
 import type { StepOutput, StepResult } from '@hotcell/contract/session/step.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import { patiently } from '@hotcell/record/patience.ts';
 import { type Kept, type OfSession, putStepPart, putStepResult } from '@hotcell/record/session-steps.ts';
 import type { RunningStep } from './running-step.ts';
 
@@ -14,6 +16,7 @@ interface Keeping {
   store: Buckets;
   of: OfSession;
   limits: Limits;
+  log: Logger;
   /** Which of the session's interpreters ran it. */
   interpreter: number;
   stopped: boolean;
@@ -23,19 +26,28 @@ interface Keeping {
 export async function keepStep(step: RunningStep, keeping: Keeping): Promise<Kept<StepResult>> {
   const { store, of } = keeping;
   const { index } = step.record;
-  const text = step.rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  const at = (step.finishedAt ?? new Date()).toISOString();
+  const written = step.end?.logBytes ?? 0;
+  const { rows, text } = step.log.finish(written, { block: index, at });
   const inline = text.length <= inlineBytes;
-  const log = { sha256: sha256(text), bytes: step.end?.logBytes ?? 0, ...(inline ? { rows: step.rows } : {}) };
+  const log = { sha256: sha256(text), bytes: written, ...(inline ? { rows } : {}) };
   const outputs: StepOutput[] = [];
-  const puts: Promise<void>[] = inline ? [] : [putStepPart(store, of, { index, part: 'log' }, Buffer.from(text))];
+  const put = (part: number | 'log', bytes: Buffer) =>
+    patiently(keeping.log, `keep what step ${index} of ${of.run} left`, () =>
+      putStepPart(store, of, { index, part }, bytes),
+    );
+  const puts: Promise<void>[] = inline ? [] : [put('log', Buffer.from(text))];
   for (const { kind, display, type, bytes } of step.said.forms) {
     const shown = smallText(type, bytes);
-    if (shown === undefined) puts.push(putStepPart(store, of, { index, part: outputs.length }, bytes));
+    if (shown === undefined) puts.push(put(outputs.length, bytes));
     const about = { kind, display, type, size: bytes.length, sha256: sha256(bytes) };
     outputs.push({ ...about, ...(shown === undefined ? {} : { text: shown }) });
   }
   await Promise.all(puts);
-  return await putStepResult(store, of, resultOfStep(step, keeping, { log, outputs }));
+  const result = resultOfStep(step, keeping, { log, outputs });
+  return await patiently(keeping.log, `keep the result of step ${index} of ${of.run}`, () =>
+    putStepResult(store, of, result),
+  );
 }
 
 function resultOfStep(

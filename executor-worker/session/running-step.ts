@@ -1,10 +1,10 @@
-import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { ResolvedStep } from '@hotcell/contract/session/judge-step.ts';
 import { SaidOfStep } from '@hotcell/contract/session/said.ts';
 import type { CodeStep } from '@hotcell/contract/session/step.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { Kept } from '@hotcell/record/session-steps.ts';
 import type { EndedBlock } from '../cell/sealed-cell.ts';
+import { StepLog } from './step-log.ts';
 
 /** What one step may show, held until it is over. */
 const mostShownBytes = 8 * 1024 ** 2;
@@ -15,7 +15,7 @@ export class RunningStep {
   readonly digest: Digest;
   readonly how: ResolvedStep;
   readonly said = new SaidOfStep(mostShownBytes);
-  readonly rows: LogRow[] = [];
+  readonly log = new StepLog();
   readonly #over = Promise.withResolvers<void>();
   startedAt: Date | undefined;
   finishedAt: Date | undefined;

@@ -3,6 +3,8 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { StepRecord } from '@hotcell/contract/session/step.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import type { Logger } from '@hotcell/outside/process/log.ts';
+import { patiently } from '@hotcell/record/patience.ts';
 import { type Kept, readStep } from '@hotcell/record/session-steps.ts';
 import { nudgedWithin, type StepNudges } from './step-nudges.ts';
 
@@ -14,11 +16,12 @@ interface From {
   tenant: string;
   run: RunId;
   nudges: StepNudges;
+  log: Logger;
 }
 
 /** The link of this number as soon as the record has it; undefined when none came in time, or the wait is over. */
 export async function nextStep(
-  { store, tenant, run, nudges }: From,
+  { store, tenant, run, nudges, log }: From,
   { index, before }: { index: number; before: Digest },
   idleMs: number,
   over: AbortSignal,
@@ -26,7 +29,7 @@ export async function nextStep(
   const until = performance.now() + idleMs;
   while (!over.aborted) {
     const nudged = nudges.next;
-    const found = await readStep(store, tenant, run, index);
+    const found = await patiently(log, `read step ${index} of ${run}`, () => readStep(store, tenant, run, index));
     if (found) return inChain(found, before);
     const leftMs = until - performance.now();
     if (leftMs <= 0) return undefined;

@@ -10,7 +10,11 @@ const at = '2026-11-19T12:00:00.000Z';
 function resultOf(index: number, outputs: number): StepResult {
   const output = { kind: 'display' as const, display: 0, type: `${'t'.repeat(60)}/${'s'.repeat(60)}`, size: 1 };
   return {
-    ...{ version: 1, run: 'run_01jd2m3n4p5q6r7s8t9v0w1x2y' as StepResult['run'], tenant: 'acme' as StepResult['tenant'] },
+    ...{
+      version: 1,
+      run: 'run_01jd2m3n4p5q6r7s8t9v0w1x2y' as StepResult['run'],
+      tenant: 'acme' as StepResult['tenant'],
+    },
     ...{ index, language: 'python', outcome: 'succeeded', exitCode: 0, saidBy: 'job', signal: null, reason: '' },
     ...{ startedAt: at, finishedAt: at, step: digest, code: digest, refused: [] },
     usage: { wallMs: 1, cpuMs: 1, peakMemoryBytes: 1, logBytes: 0 },
