@@ -12,8 +12,8 @@ function resultOf(index: number, outputs: number): StepResult {
   return {
     ...{
       version: 1,
-      run: 'run_01jd2m3n4p5q6r7s8t9v0w1x2y' as StepResult['run'],
-      tenant: 'acme' as StepResult['tenant'],
+      run: 'run_01jd2m3n4p5q6r7s8t9v0w1x2y',
+      tenant: 'acme',
     },
     ...{ index, language: 'python', outcome: 'succeeded', exitCode: 0, saidBy: 'job', signal: null, reason: '' },
     ...{ startedAt: at, finishedAt: at, step: digest, code: digest, refused: [] },
