@@ -46,6 +46,11 @@ async function erasable(store: Buckets, tenant: string, run: RunId): Promise<Res
     );
   if (result.spec === null)
     throw new HotcellError('invalid', `Run ${run} was refused: it has no code, log or outputs that could be erased.`);
+  if (result.steps)
+    throw new HotcellError(
+      'invalid',
+      `Run ${run} is a session. The code and the logs of its steps can't be erased yet, so nothing was removed.`,
+    );
   if (!result.evidence)
     throw new HotcellError('invalid', `Run ${run} has no evidence that would keep the digests of what is erased.`);
   return result;
