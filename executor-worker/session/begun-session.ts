@@ -6,10 +6,13 @@ import type { Worker } from '../worker.ts';
 
 const isSession = (stage: Stage) => 'spec' in stage && stage.spec.mode === 'session';
 
-/** Whether a step of this session has begun, here or elsewhere: then it is never begun again. */
+/** Whether a step of this session has begun, in this attempt or an earlier one: then it is never begun again. */
 export async function hasBegunSteps({ store }: Pick<Worker, 'store'>, stage: Stage): Promise<boolean> {
   const { tenant, run } = stage.ticket;
-  return isSession(stage) && (await readSession(store, tenant, run)) !== undefined;
+  if (!isSession(stage) || !('claim' in stage)) return false;
+  const session = await readSession(store, tenant, run);
+  // One that a later attempt began goes on there.
+  return session !== undefined && session.attempt <= stage.claim.attempt;
 }
 
 /** What stands in the record of a session's steps, for a result that is written without its cell. */

@@ -55,7 +55,7 @@ export async function executeSession(cell: SealedCell, context: SessionContext):
   context.stop.addEventListener('abort', onStop);
   if (context.stop.aborted) onStop();
   const over = new AbortController();
-  const feeding = feed(cell, events, context, AbortSignal.any([over.signal, context.stop])).catch((error: unknown) => {
+  const feeding = feed(cell, events, context, over.signal).catch((error: unknown) => {
     events.fail(error);
     return [];
   });
@@ -63,7 +63,6 @@ export async function executeSession(cell: SealedCell, context: SessionContext):
     const job: Job = { blocks: events.blocks, files: context.files, session: { saidBytes: displayedBytes(context) } };
     for await (const event of cell.run(job)) await events.on(event);
     over.abort();
-    events.step?.over();
     const steps = await feeding;
     if (events.stop?.kind === 'lost_claim')
       throw new HotcellError('lost_claim', 'Another attempt took over the session.');
@@ -72,24 +71,27 @@ export async function executeSession(cell: SealedCell, context: SessionContext):
     const [logs, outputs] = await Promise.all([recorder.finish(), collector.finish()]);
     return executionOf(events, context, steps, { logs, outputs, collector });
   } catch (error) {
+    // Before the step that runs is told: what it left is not known, and it is not kept as if it had ended.
+    events.failure ??= error;
     over.abort();
     await Promise.all([recorder.abandon(), collector.abandon(), feeding]);
-    throw events.failure ?? error;
+    throw events.failure;
   } finally {
     context.stop.removeEventListener('abort', onStop);
   }
 }
 
-/** The steps that ran, in order; returns when the session is to end, or its cell has. */
+/** The steps that ran, in order; returns when the session is to end, or its cell has, which `gone` tells. */
 async function feed(
   cell: SealedCell,
   events: SessionEvents,
   context: SessionContext,
-  over: AbortSignal,
+  gone: AbortSignal,
 ): Promise<ChainedStep[]> {
   const { store, tenant, run, attempt, claim, retention, terms, nudges, limits } = context;
   const of: OfSession = { tenant, run, attempt, claim, retention };
   const chain: ChainedStep[] = [];
+  const over = AbortSignal.any([gone, context.stop]);
   let before = context.spec;
   const end = async (why: SessionEnd) => {
     events.end = why;
@@ -112,7 +114,8 @@ async function feed(
     crashPoint('session.step');
     const step = prepare({ value: found.value, digest: found.digest }, context);
     await hand(cell, events, step, context);
-    await step.isOver;
+    await step.isOver(gone);
+    if (events.failure !== undefined) throw events.failure;
     crashPoint('session.ran');
     const stopped = events.stop !== null || events.isOver;
     const kept = await keepStep(step, {
@@ -137,8 +140,10 @@ async function beginSession(context: SessionContext): Promise<void> {
   const at = new Date().toISOString();
   const own = { version: 1 as const, run, tenant, attempt, claim, worker, interpreter: interpreterDigest, at };
   const stands = await patiently(log, `begin session ${run}`, () => putSession(store, retention, own));
-  if (stands.claim !== claim) throw new HotcellError('lost_claim', 'Another attempt began the session.');
-  crashPoint('session.begun');
+  if (stands.claim === claim) return crashPoint('session.begun');
+  if (stands.attempt > attempt) throw new HotcellError('lost_claim', 'A later attempt began the session.');
+  // It slept while this attempt made its cell, and what it did by now can't be known: the session is lost.
+  throw new HotcellError('conflict', `The worker ${stands.worker} had begun the session.`);
 }
 
 /** The worker judges for itself: a step that the policy does not allow came past the producer. */

@@ -36,8 +36,12 @@ export class RunningStep {
     this.#over.resolve();
   }
 
-  /** Rejected when the cell ends before. */
-  get isOver(): Promise<void> {
-    return this.#over.promise;
+  /** A cell that is gone tells of no more ends. */
+  async isOver(gone: AbortSignal): Promise<void> {
+    const left = () => this.#over.resolve();
+    gone.addEventListener('abort', left, { once: true });
+    if (gone.aborted) left();
+    await this.#over.promise;
+    gone.removeEventListener('abort', left);
   }
 }

@@ -84,9 +84,13 @@ async function append(
   for (;;) {
     const before = links.findIndex((link) => repeat && link.repeat?.key === repeat.key);
     if (before >= 0) return repeated(session, before, repeat?.body);
-    if (links.at(-1)?.kind === 'finish') throw isOver(run);
     const index = links.length;
     const link = make(index);
+    if (links.at(-1)?.kind === 'finish') {
+      // Another producer may have been asked for the same end.
+      if (link.kind === 'finish') return index - 1;
+      throw isOver(run);
+    }
     if (link.kind === 'step' && index >= terms.steps)
       throw new HotcellError(
         'policy_refused',
