@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Hotcell, Session } from '@hotcell/client/index.ts';
+import { type Bed, openBed } from '../support/bed.ts';
+import type { Child } from '../support/child.ts';
+import { type House, openHouse } from '../support/house.ts';
+import { problemOf } from '../support/problem.ts';
+import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
+import { spawnWorker } from '../support/real-worker.ts';
+
+/** What ends a session, and who may send it a step. */
+let bed: Bed;
+let house: House;
+let producer: RunningProducer;
+let worker: Child;
+let hotcell: Hotcell;
+
+before(async () => {
+  bed = await openBed();
+  house = await openHouse(bed);
+  producer = await startProducer(bed, house);
+  worker = await spawnWorker(bed, house, 'one');
+  hotcell = await producer.client();
+});
+after(async () => {
+  await settle(house, producer);
+  await worker.stop();
+  await house[Symbol.asyncDispose]();
+  await bed[Symbol.asyncDispose]();
+});
+
+const begin = (session = {}) => hotcell.session({ policy: 'sealed', session });
+const adds = { language: 'bash', code: 'echo once >> /outputs/ran; cat /outputs/ran' };
+const stepsOf = ({ id }: Session) => `/v1/runs/${id}/steps`;
+const body = JSON.stringify(adds);
+
+test('ends by itself when it waits too long for a step', async () => {
+  const session = await begin({ idleSeconds: 1 });
+  const { outcome, reason } = await session.result();
+  assert.equal(outcome, 'succeeded');
+  assert.match(reason, /it waited 1 s for a step\..* 0 steps ran\./);
+});
+
+test('ends with its last step, and takes none after it', async () => {
+  const session = await begin({ steps: 2 });
+  for (const stdout of ['once\n', 'once\nonce\n']) assert.equal((await session.step(adds)).stdout, stdout);
+  const answer = await producer.ask('POST', stepsOf(session), { body });
+  assert.match((await problemOf(answer)).code, /^(policy_refused|finished_already)$/);
+  const { outcome, reason, steps = [] } = await session.result();
+  assert.deepEqual([outcome, steps.length], ['succeeded', 2]);
+  assert.match(reason, /The session had all of its 2 steps/);
+});
+
+test('is cancelled while a step runs, with what the steps before it left', async () => {
+  const session = await begin();
+  await session.step(adds);
+  const { index } = await session.begin({ language: 'bash', code: 'echo on; sleep infinity' });
+  for await (const row of session.logs()) if (row.block === index) break;
+  await session.cancel('enough');
+  const { outcome, reason, steps = [], outputs } = await session.result();
+  assert.equal(outcome, 'cancelled');
+  assert.match(reason, /enough/);
+  assert.deepEqual(
+    steps.map((step) => step.outcome),
+    ['succeeded', 'cancelled'],
+  );
+  assert.deepEqual(
+    outputs.files.map(({ path }) => path),
+    ['ran'],
+  );
+});
+
+test('runs a step once that is sent again under its key, and refuses another one under it', async () => {
+  await using session = await begin();
+  const headers = { 'idempotency-key': 'the-first' };
+  const send = (more: object = {}) =>
+    producer.ask('POST', stepsOf(session), { headers, body: JSON.stringify({ ...adds, ...more }) });
+  const [one, two] = await Promise.all([send(), send()]);
+  const numbers = (await Promise.all([one.json(), two.json()])) as { index: number }[];
+  assert.deepEqual(
+    numbers.map(({ index }) => index),
+    [0, 0],
+  );
+  assert.equal((await session.step(adds)).stdout, 'once\nonce\n');
+  assert.equal((await problemOf(await send({ code: 'echo else' }))).code, 'idempotency_mismatch');
+});
+
+test('takes steps and its end from submitters of its tenant alone', async () => {
+  await using session = await begin();
+  await session.step(adds);
+  const stranger = await producer.key('submitter', bed.tenant());
+  const reader = await producer.key('reader');
+  const routes: [method: string, path: string, asReader: number][] = [
+    ['POST', stepsOf(session), 403],
+    ['POST', `${stepsOf(session)}/0/interrupt`, 403],
+    ['POST', `/v1/runs/${session.id}/finish`, 403],
+    ['GET', `${stepsOf(session)}/0`, 200],
+    ['GET', `${stepsOf(session)}/0/logs`, 200],
+  ];
+  for (const [method, path, asReader] of routes) {
+    const asked = method === 'POST' ? { body: path.endsWith('/steps') ? body : '{}' } : {};
+    assert.equal((await producer.ask(method, path, { key: stranger, ...asked })).status, 404, path);
+    assert.equal((await producer.ask(method, path, { key: reader, ...asked })).status, asReader, path);
+  }
+  assert.equal((await session.step(adds)).index, 1);
+});
