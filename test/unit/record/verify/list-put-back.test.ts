@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { canonical } from '@hotcell/contract/digest.ts';
 import { type KeyList, signKeyList } from '@hotcell/contract/evidence/key-list.ts';
 import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
 import type { RecordReader } from '@hotcell/record/verify/record-reader.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 import { VerifySummary } from '@hotcell/cli/verify-summary.ts';
@@ -20,6 +21,14 @@ const revoked: KeyList = { ...first, number: 2, keys: [{ ...listed, revokedSince
 const bytesOf = (list: KeyList, by = root) => Buffer.from(canonical(signKeyList(by, list)));
 
 const unread = () => assert.fail('only the list of keys is read');
+
+const valid = {
+  run: newRunId(),
+  tenant: 't',
+  verdict: 'VALID',
+  findings: new Array<never>(),
+  read: { objects: 1, bytes: 1 },
+} as const;
 
 /** A record with only a list of keys, and its earlier versions. */
 function recordOf(current: Buffer, earlier: Buffer[]): RecordReader {
@@ -42,6 +51,7 @@ test('an earlier list that is put back brings no revoked key back, and is report
   assert.equal(trusted.keys.get(fingerprint)?.about.revokedSince, at);
   assert.deepEqual([trusted.list.number, trusted.putBackTo], [2, 1]);
   const summary = new VerifySummary(trusted);
+  summary.add(valid);
   assert.equal(summary.isAllValid, false);
   assert.match(summary.text, /list 2 of signing keys, issued at 2026-01-01.*put back from number 2 to 1/);
 });
@@ -51,6 +61,13 @@ test('the newest list counts without a report, whatever no trusted root signed s
   const trusted = await trustedKeys(recordOf(bytesOf(revoked), earlier), [root.public]);
   assert.deepEqual([trusted.list.number, trusted.putBackTo], [2, undefined]);
   const summary = new VerifySummary(trusted);
+  summary.add(valid);
   assert.equal(summary.isAllValid, true);
   assert.match(summary.text, /list 2 of signing keys/);
+});
+
+test('where no run was verified, nothing is valid, and the summary says so', async () => {
+  const summary = new VerifySummary(await trustedKeys(recordOf(bytesOf(first), []), [root.public]));
+  assert.equal(summary.isAllValid, false);
+  assert.match(summary.text, /nothing was verified/);
 });
