@@ -157,6 +157,7 @@ const without: Readonly<Record<string, string>> = {
   parseJsonAs: 'by readSources',
   parseOurs: 'by parseKept',
   judgeItemRequest: 'it looks at a few fields',
+  judgeListed: 'of at most 1,000 items, each of which is measured once',
   parseRow: 'by parseKept',
   parseSessionRequest: 'by readRunRequest',
   judgeStep: 'by admit',
