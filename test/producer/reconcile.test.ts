@@ -8,6 +8,7 @@ import { type Bed, openBed } from '../support/bed.ts';
 import { echoQueue } from '../support/echo.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { placeOf } from '../support/place.ts';
+import { commandSeen } from '../support/command-seen.ts';
 import { until } from '../support/until.ts';
 
 let bed: Bed;
@@ -47,17 +48,11 @@ test('a reconciler that lost the lead and leads again checks everything at once'
   await queuedAgain(house, await orphan(house));
   const redis = new Redis(bed.installation.redisUrl);
   const leader = `hotcell:${house.id}:leader:reconciler`;
-  const monitor = await redis.monitor();
-  const asked = Promise.withResolvers<void>();
   await redis.set(leader, 'another', 'PX', 60_000);
-  monitor.on('monitor', (_time: string, words: string[]) => {
-    if (words[0]?.startsWith('eval') && words.includes(leader)) asked.resolve();
-  });
-  await asked.promise;
+  await commandSeen(bed.installation.redisUrl, (line) => /"eval(?:sha)?"/i.test(line) && line.includes(leader));
   const left = await orphan(house);
   assert.equal((await placeOf(house, left)).at, 'missing');
   await redis.del(leader);
-  monitor.disconnect();
   redis.disconnect();
   await queuedAgain(house, left);
 });
