@@ -132,7 +132,7 @@ export class KeptCell {
     throw new HotcellError('cell_failed', `The runtime did not name the first process of the cell ${this.note.cell}.`);
   }
 
-  /** Nobody changes it once it is written. */
+  /** It never changes once it is written. */
   get bundle(): ToldBundle {
     return (this.#bundle ??= readBundle(this.#file('config.json')));
   }

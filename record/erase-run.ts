@@ -18,7 +18,7 @@ export interface EraseAsked {
 }
 
 /**
- * Removes the code and the logs of a run. The signed erasure is put first: whoever looks in between finds out why
+ * Removes the code and the logs of a run. The signed erasure is put first: a reader in between finds out why
  * something is not there, and an eraser that died is followed by the next one. Outputs go with the collector, which
  * counts them as needed by this run no more: it knows who else needs them.
  */

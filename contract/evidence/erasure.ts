@@ -27,7 +27,7 @@ export function signErasure(root: SigningKey, erasure: Erasure): Envelope {
   return seal(root, erasureType, Buffer.from(canonical(erasure)));
 }
 
-/** What it says, whoever signed it: for readers who only want to know why something is not there. */
+/** What it says, whether or not its signature counts: for readers who only want to know why something is not there. */
 export function readErasure(signed: Envelope): Erasure {
   return parseKept(Erasure, payloadOf(signed).toString('utf8'), 'the erasure', 'record_damaged').value;
 }
