@@ -15,6 +15,11 @@ export const LogRow = z.strictObject({
 });
 export type LogRow = z.infer<typeof LogRow>;
 
+/** A row as a line of NDJSON. A reader who finds its members in another order writes the same bytes again. */
+export function lineOf({ seq, at, block, stream, text, base64, dropped }: LogRow): string {
+  return `${JSON.stringify({ seq, at, block, stream, text, base64, dropped })}\n`;
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A row's bytes: as text where they are UTF-8, so that people can read a stored log without tools. */

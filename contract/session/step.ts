@@ -136,8 +136,13 @@ export const mostChainedOutputs = 2_000;
 
 /** A step as its session's result names it, behind the steps before it. */
 export function chained(result: StepResult, digest: Digest, before: readonly ChainedStep[]): ChainedStep {
-  const { index, language, outcome, exitCode, saidBy, startedAt, finishedAt, code, step, outputs } = result;
   const room = mostChainedOutputs - before.reduce((sum, other) => sum + other.outputs.length, 0);
+  return namedStep(result, digest, room);
+}
+
+/** With so many of its outputs at most. */
+export function namedStep(result: StepResult, digest: Digest, room: number): ChainedStep {
+  const { index, language, outcome, exitCode, saidBy, startedAt, finishedAt, code, step, outputs } = result;
   const kept = outputs.slice(0, room).map(({ text: _text, ...output }) => output);
   const leftOut = outputs.length - kept.length;
   return {

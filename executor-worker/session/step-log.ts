@@ -1,4 +1,4 @@
-import { bytesOf, type LogRow } from '@hotcell/contract/log-rows.ts';
+import { bytesOf, lineOf, type LogRow } from '@hotcell/contract/log-rows.ts';
 
 /** Of a step's rows as text, so much of their start and so much of their end. The session's log has all of them. */
 const endBytes = 2 * 1024 ** 2;
@@ -25,14 +25,14 @@ export class StepLog {
   }
 
   add(rows: readonly LogRow[]): void {
-    for (const row of rows) this.#add({ row, text: `${JSON.stringify(row)}\n` });
+    for (const row of rows) this.#add({ row, text: lineOf(row) });
   }
 
   /** The rows that are kept, with marks where bytes are missing: those left out here, and those past the session's limit. */
   finish(written: number, { block, at }: Pick<LogRow, 'block' | 'at'>): { rows: LogRow[]; text: string } {
     const mark = (seq: number, dropped: number): Held[] => {
       const row: LogRow = { seq, at, block, stream: 'stdout', dropped };
-      return dropped > 0 ? [{ row, text: `${JSON.stringify(row)}\n` }] : [];
+      return dropped > 0 ? [{ row, text: lineOf(row) }] : [];
     };
     const after = (held: Held | undefined) => (held ? held.row.seq + 1 : 0);
     const tail = this.#tail.slice(this.#first);

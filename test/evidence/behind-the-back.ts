@@ -81,6 +81,19 @@ const onObjects: Row[] = places.flatMap((object) =>
     }),
 );
 
+/** The same of what the steps of a session leave. */
+const stepPlaces = ['record of a step', 'result of a step', 'log of a step', 'thing that a step showed'] as const;
+export const stepEdits = stepPlaces.flatMap((object) =>
+  Object.entries(edits)
+    .filter(([name]) => name !== 'that is another run’s')
+    .map(([name, [edit, verdict]]) => ({
+      what: `the ${object} ${name}`,
+      edit: (record: EditedRecord, key: string) => edit(record, key, key),
+      verdict,
+      object,
+    })),
+);
+
 /** Past a day and three times the longest time limit there is. */
 const monthMs = 30 * 24 * 60 * 60 * 1000;
 const later: Row[] = [

@@ -32,6 +32,18 @@ export function placesOfRun(record: EditedRecord, result: Result) {
     posture: recordKeys.posture(tenant, posture?.digest ?? assert.fail('no posture')),
   };
 }
+/** Where everything stands that the first step of a session left. */
+export function placesOfStep(session: Result) {
+  const { tenant, run } = session;
+  const attempt = committedAttempt(session) ?? assert.fail('no attempt was committed');
+  return {
+    'record of a step': recordKeys.step(tenant, run, 0),
+    'result of a step': recordKeys.stepResult(tenant, run, attempt, 0),
+    'log of a step': recordKeys.stepPart(tenant, run, attempt, 0, 'log'),
+    'thing that a step showed': recordKeys.stepPart(tenant, run, attempt, 0, 0),
+  };
+}
+
 export type PlaceName = keyof ReturnType<typeof placesOfRun>;
 
 /** What was asked, and what its policy lets it have. */

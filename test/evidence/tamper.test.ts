@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import type { Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -10,13 +11,15 @@ import { settle, startProducer } from '../support/producer.ts';
 import { spawnWorker } from '../support/real-worker.ts';
 import { verdictsOf } from '../support/verified.ts';
 import { refusedRun } from './refused-run.ts';
-import { rows, type Scene } from './behind-the-back.ts';
-import { placesOfRun } from './recorded-objects.ts';
+import { rows, type Scene, stepEdits } from './behind-the-back.ts';
+import { placesOfRun, placesOfStep } from './recorded-objects.ts';
 
 /** Runs of sealed cells, made once; then the record is changed behind the store's back, and put right after each test. */
 let bed: Bed;
 let house: House;
 let scene: Scene;
+/** Its one step has its log and what it showed beside its result. */
+let session: Result;
 /** A refusal: it shares nothing with the runs but the list of keys. */
 let bystander: string;
 
@@ -37,6 +40,9 @@ before(async () => {
   const subject = await ran(`${files('a', 'b')}\nprint("subject")`, { data: first ?? '' });
   const neighbour = await ran(`${files('c', 'd')}\nprint("neighbour")`, { given: second ?? '' });
   bystander = await refusedRun(client);
+  const talk = await client.session({ policy: 'sealed' });
+  await talk.run('print("a" * 200_000)\n"b" * 200_000');
+  session = await talk.finish();
   await settle(house, producer);
   const signers = {
     worker: await house.signing.signer(stateDir, 'worker', 'one'),
@@ -79,6 +85,17 @@ describe('a verifier of a record that was changed behind the store’s back', ()
       if (shared) assert.equal(found.get(neighbour.run)?.verdict, verdict);
       else assert.deepEqual(said(found.get(neighbour.run)), valid);
       assert.deepEqual(said(found.get(bystander)), valid);
+    });
+
+  for (const { what, edit, verdict, object } of stepEdits)
+    test(`calls a session ${verdict} with ${what}, and names it`, async () => {
+      const { neighbour, record } = scene;
+      const key = placesOfStep(session)[object];
+      await edit(record, key);
+      const found = await verdicts();
+      const [first] = found.get(session.run)?.findings ?? [];
+      assert.deepEqual([found.get(session.run)?.verdict, first?.object], [verdict, key]);
+      assert.deepEqual(said(found.get(neighbour.run)), valid);
     });
 
   test('finds every run valid after, once all of it is put right', async () => {
