@@ -81,7 +81,7 @@ export const batchRoutes = {
   listBatches: route('GET /v1/batches', 'reader', 'List batches, the newest first', {
     query: z.strictObject({
       limit: inDigits(z.number().int().min(1).max(100)).default(20),
-      cursor: z.string().max(200).optional().describe('the "next" of the page before'),
+      cursor: RunId.optional().describe('the "next" of the page before'),
     }),
     answers: {
       200: jsonAnswer(
@@ -99,7 +99,11 @@ export const batchRoutes = {
     params,
     query: z.strictObject({
       unsuccessful: z.enum(['true', 'false']).optional().describe('only those that ended without success'),
-      cursor: z.string().max(20).optional().describe('the "next" of the page before'),
+      cursor: z
+        .string()
+        .regex(/^\d{1,6}$/, 'must be the "next" of the page before')
+        .optional()
+        .describe('the "next" of the page before'),
     }),
     answers: {
       200: jsonAnswer(

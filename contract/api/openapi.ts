@@ -46,7 +46,7 @@ function parametersIn(place: 'path' | 'query' | 'header', shape: z.ZodObject | u
     return {
       name,
       in: place,
-      required: place === 'path',
+      required: place === 'path' || !(each as z.ZodType).safeParse(undefined).success,
       ...(description !== undefined && { description }),
       schema: { ...schema, ...(usual !== undefined && { default: usual }) },
     };
