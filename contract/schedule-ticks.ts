@@ -93,8 +93,8 @@ export function jitterMs(head: Pick<ScheduleHead, 'tenant' | 'name' | 'periods'>
 }
 
 /**
- * The id of a tick's run: a UUIDv7 of the planned time whose random part follows from schedule and tick. Whoever decides
- * the tick, and however often, it is this one.
+ * The id of a tick's run: a UUIDv7 of the planned time whose random part follows from schedule and tick. Each
+ * leader that decides the tick computes this same id.
  */
 export function tickRunId(schedule: string, kind: TickKind, planned: number): RunId {
   return derivedRunId(`${schedule}/${kind}/${planned}`, planned);

@@ -7,8 +7,8 @@ const inputPlace = (folder: string, index: number) => join(folder, `input-${inde
 const rootPlace = (folder: string) => join(folder, 'root');
 
 /**
- * What a runtime finds mounted in the cell's own folder, and nobody else: the program `cell-mounts` makes it in a mount
- * namespace of its own and then becomes the runtime.
+ * What a runtime finds mounted in the cell's own folder. No other process of the host sees these mounts: the program
+ * `cell-mounts` makes them in a mount namespace of its own and then becomes the runtime.
  */
 export interface CellMounts {
   root: string;

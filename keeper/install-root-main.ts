@@ -8,6 +8,9 @@ import { installRoot } from './finish-root.ts';
 import { makeModesPlain } from './plain-modes.ts';
 import { UnpackBounds } from './unpack-bounds.ts';
 
+/** An export that takes longer hangs. What was unpacked goes with the next collection of roots. */
+const mostMs = 30 * 60_000;
+
 /**
  * Unpacks an image's files from stdin (an export of a container that never ran) as a root for cells. It runs in a
  * container without network that sees nothing but the folder of roots, because the archive is the image builder's.
@@ -25,7 +28,9 @@ await installRoot(folder, async (made) => {
   mkdirSync(root, { mode: 0o755 });
   // A cell has a /dev of its own, and no device of an image belongs on the host's disk.
   const all = ['--extract', '--numeric-owner', '--preserve-permissions', '--anchored', '--exclude=dev/*'];
-  const { status } = spawnSync('tar', [...all, '--directory', root], { stdio: ['inherit', 'inherit', 'inherit'] });
+  const { status, signal } = spawnSync('tar', [...all, '--directory', root], { stdio: 'inherit', timeout: mostMs });
+  if (signal !== null)
+    throw new Error(`tar did not unpack the image ${image} (${signal}): it had ${mostMs / 60_000} minutes. Try again.`);
   if (status !== 0) throw new Error(`tar could not unpack the image ${image} (exit code ${status})`);
   new UnpackBounds().count(root);
   makeModesPlain(root);

@@ -19,7 +19,7 @@ export interface Stored<T> extends Pick<FoundObject, 'etag' | 'modified' | 'meta
   digest: Digest;
 }
 
-/** What stands after a put, whoever put it. */
+/** What stands after a put, of this writer or of another. */
 type Standing<T> = Pick<Stored<T>, 'value' | 'digest' | 'metadata'>;
 
 /** What is larger is read and parsed one after the other: it takes several times its size, and lanes may meet many. */

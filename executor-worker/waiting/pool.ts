@@ -1,6 +1,8 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { waitingTakes } from '@hotcell/contract/cell-bounds.ts';
 import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { within } from '@hotcell/contract/waits.ts';
 import type { WhyCold } from '@hotcell/contract/why-cold.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
@@ -38,6 +40,9 @@ export interface Asked {
 /** Init waits ten minutes: there is always time for a hand-over. */
 const oldestMs = 5 * 60_000;
 const tendMs = 1_000;
+/** A cell that hangs while it starts holds up no drain. */
+const startingMs = 5_000;
+const stillStarting = () => new HotcellError('cell_failed', 'A waiting cell is still starting.');
 /** Links to so many files take about as long as a cold cell does. */
 const lateFiles = { runc: 500, gvisor: 2_500 } as const;
 const never = new AbortController().signal;
@@ -78,7 +83,9 @@ export class WaitingCells implements AsyncDisposable {
     this.#lender = undefined;
     clearInterval(this.#timer);
     this.#timer = undefined;
-    await this.#tending;
+    await within(startingMs, stillStarting, async () => await this.#tending).catch((error: unknown) => {
+      this.#deps.log.warn({ err: error }, 'a cell is ended as soon as it has started');
+    });
     for (const kind of this.#kinds.all) this.#discard(kind, kind.held.length);
     await Promise.all(this.#leaving);
   }
@@ -225,6 +232,11 @@ export class WaitingCells implements AsyncDisposable {
       const plan = waitingPlan(kind.plan, [late.mount]);
       const held: Held = { cell: await cells.openWaiting(plan, late), late, loan, plan, since: performance.now() };
       crashPoint('cell-waiting');
+      if (!this.#lender || this.#kinds.get(kind.key) !== kind) {
+        // Meanwhile no cell may wait any more, or its class made way for another: no prune would end the cell.
+        this.#end(held);
+        return true;
+      }
       kind.held.push(held);
       kind.made(performance.now() - now);
       void held.cell.broken.then(() => this.#drop(kind, held));

@@ -14,7 +14,7 @@ export class KnownTenants {
     this.#store = store;
   }
 
-  /** The operator may name any tenant, and a typing error would make a new one that nobody looks at. */
+  /** The operator may name any tenant, and a typing error would make a new one that no user has. */
   async require(tenant: string): Promise<void> {
     if (this.#known.has(tenant)) return;
     if (!(await tenantExists(this.#store, tenant)))

@@ -58,7 +58,7 @@ function judgeHistory({ findings }: Look, { key, versions, hidden }: FoundKey): 
   else if (versions > 1) findings.add('MODIFIED', key, 'one version', `${versions} versions, put over each other`);
 }
 
-/** What an attempt left proves that the run began; its spec alone proves only that somebody asked. */
+/** What an attempt left proves that the run began; its spec alone proves only that the run was asked for. */
 async function judgeAbsence(look: Look, tenant: string, run: RunId, there: readonly string[]): Promise<void> {
   const { findings } = look;
   const key = recordKeys.result(tenant, run);

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 import { textIfThere } from '../settings/config-file.ts';
@@ -20,6 +21,11 @@ export async function installedRoots(home: string): Promise<InstalledRoot[]> {
   const { keeperRoots } = placesIn(home);
   const names = await readdir(keeperRoots).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
+    if (error.code === 'EACCES')
+      throw new HotcellError(
+        'forbidden',
+        `Only root can see which images are unpacked in ${keeperRoots}. Run this command as root.`,
+      );
     throw error;
   });
   const read = names.map(async (name) => {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -11,8 +10,7 @@ import { z } from 'zod';
 import { refOf } from '../images/context.ts';
 import { lockedImages, lockImage } from '../images/images-lock-file.ts';
 import type { SetupProgress } from '../progress.ts';
-import { placesIn } from '../settings/installation.ts';
-import { sealedUnpacking } from './roots.ts';
+import { ensureRootsFolder, sealedUnpacking } from './roots.ts';
 
 const Note = z.object({ image: Digest, entries: z.int(), refused: z.string().nullable() });
 
@@ -25,8 +23,7 @@ export async function importImage(
   const keeper = (await lockedImages(home))['keeper'];
   if (keeper === undefined)
     throw new HotcellError('invalid', 'There is no keeper here to import for. Run `./hotcell up` first.');
-  const { keeperRoots } = placesIn(home);
-  await mkdir(keeperRoots, { recursive: true, mode: 0o755 });
+  const keeperRoots = await ensureRootsFolder(home);
   const { image, entries, refused } = await progress.step(`importing ${name}`, () =>
     unpacked(keeperRoots, keeper.digest, file),
   );

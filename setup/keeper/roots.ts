@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Digest, hexOf } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
@@ -36,6 +36,14 @@ export const sealedUnpacking = [
   '--label=hotcell.role=service',
 ];
 
+/** The folder of roots, which no other user of the host can look into: a root has an image's files with their owners. */
+export async function ensureRootsFolder(home: string): Promise<string> {
+  const { keeperRoots } = placesIn(home);
+  await mkdir(keeperRoots, { recursive: true });
+  await chmod(keeperRoots, 0o700);
+  return keeperRoots;
+}
+
 /** Images as roots for the keeper's cells: each is unpacked once, from a container that is created and never started. */
 export async function ensureRoots(
   home: string,
@@ -43,8 +51,7 @@ export async function ensureRoots(
   images: Readonly<Record<string, { digest: Digest }>>,
   progress: SetupProgress,
 ): Promise<void> {
-  const { keeperRoots } = placesIn(home);
-  await mkdir(keeperRoots, { recursive: true, mode: 0o755 });
+  const keeperRoots = await ensureRootsFolder(home);
   for (const [name, { digest }] of Object.entries(images)) {
     if (existsSync(join(keeperRoots, hexOf(digest), 'note.json'))) continue;
     await progress.step(`unpacking ${name} for cells`, () => unpack(keeperRoots, keeperImage, digest));

@@ -10,9 +10,9 @@ import { workerUser } from './files.ts';
 import { stagedInputs } from './flagged-view.ts';
 
 /**
- * The folders that the worker writes in belong to its user: staged inputs, and its signing key. Where the engine makes the
- * cells the worker is root and needs no folder of its own; when the keeper takes over, what the worker left as root becomes
- * its new user's.
+ * The folders that the worker writes in belong to its user: staged inputs, its signing key, and the classes of pinned
+ * policies. Where the engine makes the cells the worker is root and needs no folder of its own; when the keeper takes over,
+ * what the worker left as root becomes its new user's.
  */
 export async function ensureWorkerFolders(installation: Installation, progress: SetupProgress): Promise<void> {
   const signing = signingFolder(placesIn(installation.home).workerState);
@@ -20,7 +20,10 @@ export async function ensureWorkerFolders(installation: Installation, progress: 
   await mkdir(staged, { recursive: true, mode: 0o711 });
   await mkdir(signing, { recursive: true, mode: 0o755 });
   if (installation.cells === 'engine') return;
-  for (const path of [staged, signing]) await handOver(installation, path, progress);
+  // The worker's user can make no folder beside them.
+  const pinned = join(placesIn(installation.home).workerState, 'pinned');
+  await mkdir(pinned, { recursive: true, mode: 0o700 });
+  for (const path of [staged, signing, pinned]) await handOver(installation, path, progress);
 }
 
 async function handOver(installation: Installation, path: string, progress: SetupProgress): Promise<void> {

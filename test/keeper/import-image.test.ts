@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -151,6 +151,11 @@ test('what unpacks an archive takes no more memory of the host than it may', asy
   const run = (options: readonly string[]) => command(['docker', 'run', ...options, keeper.digest, ...greedy]);
   assert.equal((await run(sealedUnpacking)).code, 137);
   assert.equal((await run(sealedUnpacking.filter((option) => !option.startsWith('--memory')))).code, 0);
+});
+
+test('no other user of the host can look into the folder of roots', async () => {
+  const { mode } = await stat(placesIn(home).keeperRoots);
+  assert.equal(mode & 0o777, 0o700);
 });
 
 test('a file that is no image is refused, and one that is not there is named', async () => {

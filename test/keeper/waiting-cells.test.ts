@@ -10,7 +10,7 @@ import type { SealedCell } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import { prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { Capacity } from '@hotcell/executor-worker/pull/capacity.ts';
 import { PinnedClasses } from '@hotcell/executor-worker/waiting/pinned-classes.ts';
-import { WaitingCells } from '@hotcell/executor-worker/waiting/pool.ts';
+import { type PoolDeps, WaitingCells } from '@hotcell/executor-worker/waiting/pool.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { cgroupFile } from '../support/cell-cgroup.ts';
@@ -39,12 +39,12 @@ const python = (...codes: string[]) =>
   prepareJob({ blocks: codes.map((code) => ({ language: 'python', code })), files: [] }, languages);
 
 /** A pool over the cache's folder of this worker. */
-async function openPool(most = 4) {
+async function openPool(most = 4, cells: PoolDeps['cells'] = made.cells) {
   const runs = join(made.stateDir, 'cache', 'runs');
   await mkdir(runs, { recursive: true, mode: 0o700 });
   const log = openLog('waiting', 'warn');
   pool = new WaitingCells({
-    cells: made.cells,
+    cells,
     places: { runs },
     most,
     pins: new Map(),
@@ -222,4 +222,46 @@ suite('the pool', () => {
     await made.keptBy.door.ask({ ask: 'kill', cell: first.id });
     await until('it is no longer offered', async () => pool.beats.every(({ id }) => id !== first.id));
   });
+});
+
+/** A pool whose only cell is made, but does not come to it before the gate opens. */
+async function withOneHeldBack() {
+  const gate = Promise.withResolvers<void>();
+  const isMade = Promise.withResolvers<void>();
+  const { cells } = made;
+  await openPool(1, {
+    open: (...asked) => cells.open(...asked),
+    init: () => cells.init(),
+    openWaiting: async (...asked) => {
+      const cell = await cells.openWaiting(...asked);
+      isMade.resolve();
+      await gate.promise;
+      return cell;
+    },
+  });
+  const plan = made.plan('runc');
+  await (await seal(plan)).destroy();
+  await isMade.promise;
+  return { gate, plan };
+}
+const kept = () => made.keptBy.door.ask({ ask: 'list' });
+
+test('a cell that hangs while it starts holds up no drain, and ends as soon as it has started', async () => {
+  const { gate } = await withOneHeldBack();
+  await pool.empty();
+  assert.equal((await kept()).length, 1);
+  gate.resolve();
+  await until('it is gone', async () => (await kept()).length === 0);
+});
+
+test('a cell whose class makes way for another while it is made ends at once', async () => {
+  const { gate, plan } = await withOneHeldBack();
+  const others = Array.from({ length: 64 }, (_, index) => {
+    const digest = `sha256:${index.toString(16).padStart(64, '0')}` as const;
+    return seal({ ...plan, image: { ref: `none:${index}`, digest } });
+  });
+  for (const { status } of await Promise.allSettled(others)) assert.equal(status, 'rejected');
+  gate.resolve();
+  await pool.empty();
+  assert.deepEqual(await made.keptBy.door.ask({ ask: 'list' }), []);
 });
