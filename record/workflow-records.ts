@@ -27,8 +27,18 @@ export async function putWorkflow(store: Buckets, workflow: Workflow): Promise<v
   await putFirst(store, objects.workflow, workflow, workflow.tenant, workflow.id);
 }
 
-export async function markWorkflowOpen(store: Buckets, { tenant, id, at }: Workflow): Promise<void> {
+export async function markWorkflowOpen(store: Buckets, { tenant, id }: WorkflowPlace): Promise<void> {
+  const at = new Date().toISOString();
   await put(store, objects.openWorkflow, { version: 1, tenant, workflow: id, at }, tenant, id);
+}
+
+/** Longer than any request takes between its mark and its definition. */
+const unmadeMs = 10 * 60_000;
+
+/** A mark whose definition is not there: its producer is about to put it, or died before. Then the mark goes. */
+export async function collectMark(store: Buckets, place: WorkflowPlace): Promise<void> {
+  const mark = await readValue(store, objects.openWorkflow, place.tenant, place.id);
+  if (mark && Date.now() - Date.parse(mark.at) > unmadeMs) await unmarkWorkflow(store, place);
 }
 
 export async function unmarkWorkflow(store: Buckets, { tenant, id }: WorkflowPlace): Promise<void> {

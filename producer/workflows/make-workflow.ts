@@ -34,7 +34,7 @@ export async function makeWorkflow(producer: Producer, caller: Caller, asked: Wo
   return await begin(producer, workflow);
 }
 
-/** The definition comes first, then the mark that promises that a leader goes on with it. */
+/** The mark comes first: once the definition stands, and is listed, a leader goes on with it, even if this process dies. */
 export async function begin(producer: Producer, workflow: Workflow): Promise<Workflow> {
   const { store, live, log } = producer;
   const bytes = Buffer.byteLength(JSON.stringify(workflow));
@@ -43,10 +43,10 @@ export async function begin(producer: Producer, workflow: Workflow): Promise<Wor
       'too_large',
       `The workflow takes ${exactBytes(bytes)}, and ${exactBytes(workflowLimits.bytes)} are the most. Pass data and large code as inputs.`,
     );
-  await putWorkflow(store, workflow);
-  crashPoint('workflow.made');
   await markWorkflowOpen(store, workflow);
   crashPoint('workflow.marked');
+  await putWorkflow(store, workflow);
+  crashPoint('workflow.made');
   await live.workflowChanged(workflow.tenant, workflow.id).catch((error: unknown) => {
     log.info({ workflow: workflow.id, error }, 'failed to tell the leader of a workflow; it finds it by itself');
   });

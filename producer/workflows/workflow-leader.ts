@@ -1,6 +1,6 @@
 import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { openWorkflows, readWorkflow, readWorkflowEnd, unmarkWorkflow } from '@hotcell/record/workflow-records.ts';
+import { collectMark, openWorkflows, readWorkflow, readWorkflowEnd } from '@hotcell/record/workflow-records.ts';
 import { Led, type LedTask } from '../led.ts';
 import type { Producer } from '../producer.ts';
 import { advanceWorkflow } from './advance-workflow.ts';
@@ -50,7 +50,7 @@ export class WorkflowLeader implements LedTask, AsyncDisposable {
     return at;
   }
 
-  /** Undefined for one that has ended: a leader died before it removed the mark. */
+  /** Undefined for one that has ended, because a leader died before it removed the mark, and for one that isn't made. */
   async #know(key: string): Promise<KnownWorkflow | undefined> {
     const { store } = this.#producer;
     const [tenant = '', id = ''] = key.split('/');
@@ -61,7 +61,7 @@ export class WorkflowLeader implements LedTask, AsyncDisposable {
     }
     const workflow = await readWorkflow(store, { tenant, id });
     if (workflow) return knowWorkflow(workflow);
-    await unmarkWorkflow(store, { tenant, id });
+    await collectMark(store, { tenant, id });
     return undefined;
   }
 
