@@ -30,6 +30,6 @@ test('two hundred hostile runs leave nothing behind, neither on the host nor in 
   const late = await held();
   assert.deepEqual(await leftOf(bed, runs), []);
   const grown = { bytes: late.bytes - early.bytes, descriptors: late.descriptors - early.descriptors };
-  assert.ok(grown.bytes < 16 * mib, `${grown.bytes} bytes more are held`);
+  assert.ok(grown.bytes < 8 * mib, `${grown.bytes} bytes more are held`);
   assert.ok(grown.descriptors < 70, `${grown.descriptors} descriptors more are open`);
 });

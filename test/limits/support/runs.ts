@@ -75,6 +75,8 @@ export async function openRuns(
 ): Promise<Runs> {
   const cells = await openTestCells(bed, name, installation, more);
   const store = bed.store('worker');
+  // One for all runs: each has a client of its own, which the bed holds to its end.
+  const operator = bed.store('operator');
   const log = openLog(name, 'warn');
   const tenant = bed.tenant();
   return {
@@ -103,7 +105,7 @@ export async function openRuns(
         const execution = await execute(cell, job, parts);
         const rows = await storedLog(store, recordKeys.log(tenant, run, { attempt, claim }));
         const segments = await Array.fromAsync(store.list(store.work, `logs/${run}/`));
-        await bed.store('operator').deleteMany(
+        await operator.deleteMany(
           store.work,
           segments.map(({ key }) => key),
         );
