@@ -115,3 +115,11 @@ export function tmpfsOptions({ exec, bytes, inodes, mode }: Tmpfs): string[] {
 export function initRlimits(limits: Limits): Rlimit[] {
   return rlimitsOf(limits).filter(({ name }) => name !== 'fsize' && name !== 'nproc');
 }
+
+/** Each output is a request to the store, and 16 are under way at once: a slow store answers in 160 ms. */
+const outputMs = 10;
+
+/** Time for collecting outputs: a slow store must not cost a finished run its outputs. */
+export function collectMs({ outputBytes, outputFiles }: Pick<Limits, 'outputBytes' | 'outputFiles'>): number {
+  return 120_000 + Math.ceil(outputBytes / 1024) + outputFiles * outputMs;
+}

@@ -190,8 +190,10 @@ export class KeptCell {
     const { cell } = this.note;
     if (name === 'runsc' && existsSync(stateFolder) && readdirSync(stateFolder).some((file) => file.startsWith(cell))) {
       const [program, ...before] = argv;
-      const child = spawn(program, [...before, 'delete', '--force', cell], { stdio: 'ignore', timeout: killMs });
-      await once(child, 'close');
+      const bounds = { timeout: killMs, killSignal: 'SIGKILL' } as const;
+      const child = spawn(program, [...before, 'delete', '--force', cell], { stdio: 'ignore', ...bounds });
+      // One that not even SIGKILL ends would otherwise hold up the removal of all other cells.
+      await within(killMs + reapMs, once(child, 'close'));
     }
     rmSync(join(stateFolder, cell), { recursive: true, force: true });
   }

@@ -1,3 +1,4 @@
+import { collectMs } from '@hotcell/contract/cell-bounds.ts';
 import { frameLimits, type JobLimits } from '@hotcell/contract/frames.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 import type { CellPlan } from './cell-plan.ts';
@@ -6,11 +7,6 @@ import type { CellPlan } from './cell-plan.ts';
 
 /** How long a cell may wait for its job before it ends itself. */
 export const waitingMs = 10 * 60_000;
-
-/** Time for collecting outputs: a slow store must not cost a finished run its outputs. */
-function collectMs(limits: Limits): number {
-  return 120_000 + Math.ceil(limits.outputBytes / 1024);
-}
 
 /** From START to init's own deadline, when it kills everything, whatever the host does. */
 export function lifetimeMs(limits: Limits): number {

@@ -18,7 +18,7 @@ export interface PatrolTimes {
   lookMs: number;
   /** For the cell to take the job. */
   handOverMs: number;
-  /** Silence once it should be over: on a busy machine init takes seconds to kill and to clean up. */
+  /** Silence once it should be over: init itself waits up to 20 s for processes that the kernel does not end. */
   silenceMs: number;
   /** From asking the engine to kill until we stop listening. */
   killMs: number;
@@ -28,7 +28,7 @@ export interface Patrol extends Disposable {
   readonly gaveUp: boolean;
 }
 
-export const usualPatience: PatrolTimes = { lookMs: 1_000, handOverMs: 120_000, silenceMs: 10_000, killMs: 20_000 };
+export const usualPatience: PatrolTimes = { lookMs: 1_000, handOverMs: 120_000, silenceMs: 25_000, killMs: 20_000 };
 
 /**
  * Init ends its job and itself in time. A hung runtime does not: then the engine is asked to kill the cell, and if that
@@ -43,7 +43,10 @@ export function patrol(watched: Watched, patience: PatrolTimes): Patrol {
   let sinceKill: number | undefined;
   const look = () => {
     waited += lookMs;
-    silent = watched.silentMs() < lookMs ? 0 : silent + lookMs;
+    const overAt = watched.overAt();
+    const isOver = overAt !== undefined && performance.now() > overAt;
+    // A job may be silent for as long as it runs: only what comes after its time says anything of init.
+    silent = isOver && watched.silentMs() >= lookMs ? silent + lookMs : 0;
     if (sinceKill !== undefined) {
       sinceKill += lookMs;
       if (sinceKill < patience.killMs) return;
@@ -52,9 +55,7 @@ export function patrol(watched: Watched, patience: PatrolTimes): Patrol {
       watched.log.error({ container: watched.container }, 'a cell neither ends nor sends anything; giving it up');
       return watched.close();
     }
-    const overAt = watched.overAt();
-    const isDone =
-      overAt === undefined ? waited >= patience.handOverMs : performance.now() > overAt && silent >= patience.silenceMs;
+    const isDone = overAt === undefined ? waited >= patience.handOverMs : silent >= patience.silenceMs;
     if (!isDone) return;
     sinceKill = 0;
     watched.log.warn(

@@ -43,16 +43,14 @@ export class OutputCollector {
     const refusal = 'reason' in name ? name.reason : this.#overLimit(size);
     if (refusal !== undefined || 'reason' in name) {
       this.refuse(rawPath, refusal ?? "its name can't be represented");
-      for await (const _ of data);
-      return;
+      return await drained(data);
     }
     const kept = await this.#sink.put(size, data).catch(lostOf);
     if (kept instanceof OutputLost) return this.refuse(rawPath, kept.message);
     if (kept instanceof HotcellError) {
       this.noRoom ??= kept.message;
       this.refuse(rawPath, kept.message);
-      for await (const _ of data);
-      return;
+      return await drained(data);
     }
     const { sha256, size: seen } = kept;
     if (seen !== size)
@@ -105,6 +103,15 @@ export class OutputCollector {
     const problems = new Map((await namesJudged(this.#files)).map(({ path, reason }) => [path, reason]));
     for (const [path, reason] of problems) this.refuse(Buffer.from(path), reason);
     this.#files = this.#files.filter((file) => !problems.has(file.path));
+  }
+}
+
+/** Reads the rest of an output that is refused. If it is lost meanwhile, the cell's next word says why. */
+async function drained(data: AsyncIterable<Buffer>): Promise<void> {
+  try {
+    for await (const _ of data);
+  } catch (error) {
+    if (!(error instanceof OutputLost)) throw error;
   }
 }
 

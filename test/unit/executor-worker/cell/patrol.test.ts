@@ -65,6 +65,18 @@ test('a job that may still run is left alone, however silent it is', (t) => {
   assert.deepEqual([cell.kills, cell.closes], [0, 0]);
 });
 
+test('the silence of a job while it runs is not counted when it should be over', (t) => {
+  const { cell, pass } = watch(t);
+  cell.overAt = future;
+  cell.silentMs = 10_000;
+  pass(100);
+  cell.overAt = past;
+  pass(2);
+  assert.equal(cell.kills, 0);
+  pass(1);
+  assert.equal(cell.kills, 1);
+});
+
 test('a cell is given up as well if the engine does not kill it', (t) => {
   const { over, pass } = watch(t, () => Promise.reject(new Error('the engine hangs')));
   pass(7);
