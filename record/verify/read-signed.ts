@@ -14,6 +14,8 @@ const skewMs = 5 * 60_000;
 export interface ReadSigned<S> {
   statement: S;
   key: KnownKey;
+  /** Of the bytes that are signed: what tells statements apart. Anyone can make a second signature from an ECDSA signature. */
+  payload: Digest;
 }
 
 /** A statement of evidence, if a listed key signed it; undefined if nothing can be concluded from it. */
@@ -47,16 +49,16 @@ export async function readSigned<S extends Statement | AttemptStatement>(
     findings.add('MODIFIED', at, `the signature of ${key.about.role} ${key.about.name}`, 'one that does not verify');
     return undefined;
   }
+  const payload = payloadOf(dsseEnvelope);
   let statement: S;
   try {
-    const payload = payloadOf(dsseEnvelope).toString('utf8');
-    statement = parseKept(schema, payload, 'the statement', 'record_damaged').value;
+    statement = parseKept(schema, payload.toString('utf8'), 'the statement', 'record_damaged').value;
   } catch (error) {
     findings.add('INCONSISTENT', at, 'an in-toto statement about a run', messageOf(error).slice(0, 300));
     return undefined;
   }
   judgeKey(look, at, key, statement);
-  return { statement, key };
+  return { statement, key, payload: sha256(payload) };
 }
 
 /** Whether this key could sign this at that time. */

@@ -1,6 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
+import type { LargeRoom } from './large-room.ts';
 
 /** An object that stands in a record, and what its store remembers of it. */
 export interface FoundKey {
@@ -31,21 +32,34 @@ export interface RecordReader {
 
 /** More than any object that Hotcell parses has. */
 const mostWhole = 256 * 2 ** 20;
+/** Nearly all of them are smaller: as many as there are lanes are in memory at a time. */
+const mostSmall = 2 ** 20;
 
 /** An object that would fill the verifier's memory. */
 export class TooLarge extends HotcellError {
-  constructor(key: string) {
-    super('record_damaged', `${key} is larger than ${formatBytes(mostWhole)}: no object that Hotcell parses is.`);
+  constructor(key: string, most: number) {
+    super('record_damaged', `${key} is larger than ${formatBytes(most)}: no object that Hotcell parses is.`);
   }
 }
 
-/** A whole object that has to be parsed. */
-export async function readWhole(reader: RecordReader, key: string): Promise<Buffer | undefined> {
+/** A whole object that has to be parsed. A large one waits until there is room for it, where many runs are verified. */
+export async function readWhole(reader: RecordReader, key: string, room?: LargeRoom): Promise<Buffer | undefined> {
+  if (room && !room.isTaken)
+    try {
+      return await readUpTo(reader, key, mostSmall);
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      await room.take();
+    }
+  return await readUpTo(reader, key, mostWhole);
+}
+
+async function readUpTo(reader: RecordReader, key: string, most: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const found = await reader.read(key, (chunk) => {
     bytes += chunk.byteLength;
-    if (bytes > mostWhole) throw new TooLarge(key);
+    if (bytes > most) throw new TooLarge(key, most);
     // A reader may use the same memory for its next chunk.
     chunks.push(Buffer.from(chunk));
   });

@@ -1,6 +1,7 @@
 import type { Result } from '@hotcell/contract/result.ts';
 import { type ExportedRun, exportPaths, ownPaths, pathOf, resultIn } from '../export/export-layout.ts';
 import { recordKeys } from '../layout.ts';
+import type { LargeRoom } from './large-room.ts';
 import { type FoundKey, type RecordReader, readWhole } from './record-reader.ts';
 
 /** One run of an export, under the keys that its objects have in the record. */
@@ -17,8 +18,8 @@ export class RunView implements RecordReader {
     this.#own = ownPaths(at, result);
   }
 
-  static async of(files: RecordReader, at: ExportedRun): Promise<RunView> {
-    const bytes = await readWhole(files, exportPaths.committed(at.run));
+  static async of(files: RecordReader, at: ExportedRun, room?: LargeRoom): Promise<RunView> {
+    const bytes = await readWhole(files, exportPaths.committed(at.run), room);
     return new RunView(files, at, bytes && resultIn(bytes, at));
   }
 

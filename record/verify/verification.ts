@@ -4,6 +4,7 @@ import type { KnownKey } from '@hotcell/contract/evidence/key-list.ts';
 import type { Erasure } from '@hotcell/contract/evidence/erasure.ts';
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { Findings } from '@hotcell/contract/evidence/verdict.ts';
+import type { LargeRoom } from './large-room.ts';
 import { type RecordReader, readWhole, TooLarge } from './record-reader.ts';
 
 /** What is verified, and against what. */
@@ -20,6 +21,8 @@ export interface Verification {
   installation?: string;
   /** What many runs name, and was found to be right. */
   seen: SeenObjects;
+  /** Where many runs are verified at a time: for the large objects of one of them. */
+  room?: LargeRoom;
 }
 
 const mostSeen = 10_000;
@@ -56,7 +59,7 @@ export class Look {
   async whole(key: string): Promise<Buffer | undefined> {
     let bytes: Buffer | undefined;
     try {
-      bytes = await readWhole(this.of.reader, key);
+      bytes = await readWhole(this.of.reader, key, this.of.room);
     } catch (error) {
       if (!(error instanceof TooLarge)) throw error;
       this.findings.add('MODIFIED', key, 'an object of a size that Hotcell writes', error.message);

@@ -1,5 +1,6 @@
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import { LargeRoom } from './large-room.ts';
 import type { RunAt } from './runs-in.ts';
 import type { Verification } from './verification.ts';
 import { verifyRun } from './verify-run.ts';
@@ -14,7 +15,8 @@ export async function verifyAll(
   verify: (of: Verification, at: RunAt) => Promise<RunVerdict | undefined> = verifyRun,
 ): Promise<void> {
   await inLanes(atOnce, runs, async (at) => {
-    const verdict = await verify(of, at);
+    using room = new LargeRoom();
+    const verdict = await verify({ ...of, room }, at);
     if (verdict) tell(verdict);
   });
 }

@@ -1,4 +1,4 @@
-import { canonical, sha256 } from '@hotcell/contract/digest.ts';
+import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { attemptStatementOf, type UncountedAttempt } from '@hotcell/contract/evidence/attempt-statement.ts';
 import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
 import { AttemptStatement, Statement } from '@hotcell/contract/evidence/statement.ts';
@@ -9,18 +9,25 @@ import { endingAttempt, type Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from '../layout.ts';
 import { AttemptRecord } from '../schemas.ts';
 import { readSigned } from './read-signed.ts';
+import type { Signed } from './verify-signature.ts';
 import type { Look } from './verification.ts';
 
 /** A key that no writer makes would be a request that a store refuses, as if it were away. */
 const evidencePlace = /^[\w-]{1,64}\/attempt\.sigstore\.json$/;
+const invocationOf = /^(.+)\/(\d+)(?:-([0-9a-f-]{36}))?$/;
 const folderOf = /^(\d+)-([0-9a-f-]{36})$/;
 
 /**
  * What attempts left that did not end the run: each says so, over its worker's signature. They change nothing of the
  * result, and one that was altered would still tell another story of it.
  */
-export async function verifyAttempts(look: Look, result: Result, keys: readonly string[]): Promise<OtherAttempt[]> {
+export async function verifyAttempts(
+  look: Look,
+  result: Result,
+  { payload }: Pick<Signed, 'payload'>,
+): Promise<OtherAttempt[]> {
   const { tenant, run } = result;
+  const { keys } = look;
   const own = recordKeys.run(tenant, run);
   const found: OtherAttempt[] = [];
   const recorded = new Set<string>();
@@ -28,15 +35,21 @@ export async function verifyAttempts(look: Look, result: Result, keys: readonly 
     const [, number, claim] = folderOf.exec(key.slice(own.length, -'/attempt.json'.length)) ?? [];
     // A worker of an older version places it by its number alone.
     if (number === undefined || claim === undefined) continue;
-    const told = await verifyRecord(look, result, key, { attempt: Number(number), claim });
-    if (told) found.push(told);
+    const other = await verifyRecord(look, result, key, { attempt: Number(number), claim });
+    if (other) found.push(other);
     recorded.add(claim);
   }
   for (const { attempt, claim, evidence } of result.attempts)
     if (evidence !== undefined && claim !== undefined && !recorded.has(claim))
       look.findings.add('MISSING', recordKeys.attemptRecord(tenant, run, { attempt, claim }), 'an object', 'nothing');
-  for (const key of keys.filter((one) => one.endsWith('/evidence.sigstore.json') && one !== result.evidence?.bundle))
-    found.push(...(await verifyLoser(look, result, key, recorded)));
+  const told = new Set([payload]);
+  for (const key of keys.filter((one) => one.endsWith('/evidence.sigstore.json') && one !== result.evidence?.bundle)) {
+    const loser = await verifyLoser(look, result, key);
+    // The same statement under another signature, which its writer or anyone else made, tells of no other attempt.
+    if (!loser || told.has(loser.payload)) continue;
+    told.add(loser.payload);
+    if (!recorded.has(loser.claim)) found.push(loser.attempt);
+  }
   return found;
 }
 
@@ -138,17 +151,23 @@ async function verifyLoser(
   look: Look,
   { tenant, run }: Result,
   key: string,
-  recorded: ReadonlySet<string>,
-): Promise<OtherAttempt[]> {
-  const place = key.slice(recordKeys.run(tenant, run).length).split('/')[0] ?? '';
+): Promise<{ attempt: OtherAttempt; claim: string; payload: Digest } | undefined> {
+  const own = recordKeys.run(tenant, run);
   const signed = await readSigned(look, Statement, key, undefined);
-  if (!signed) return [];
+  if (!signed) return undefined;
   const { invocationId } = signed.statement.predicate.runDetails.metadata;
-  if (!invocationId.startsWith(`${tenant}/${run}/`)) {
-    look.findings.add('MODIFIED', key, `evidence of ${tenant}/${run}`, `that of ${invocationId}`);
-    return [];
+  const said = invocationOf.exec(invocationId);
+  const number = /^\d+/.exec(key.slice(own.length))?.[0];
+  // An earlier try of the same attempt may stand under another claim, and never under another number.
+  if (said?.[1] !== `${tenant}/${run}` || said[2] !== number) {
+    look.findings.add(
+      'MODIFIED',
+      key,
+      `evidence of attempt ${number ?? '?'} of ${tenant}/${run}`,
+      `that of ${invocationId}`,
+    );
+    return undefined;
   }
-  const [, number, claim] = folderOf.exec(place) ?? [];
-  if (claim !== undefined && recorded.has(claim)) return [];
-  return [{ attempt: Number(number ?? 0), worker: signed.key.about.name, ended: 'not_committed', isSigned: true }];
+  const attempt = { attempt: Number(number), worker: signed.key.about.name, ended: 'not_committed', isSigned: true };
+  return { attempt, claim: said[3] ?? '', payload: signed.payload };
 }

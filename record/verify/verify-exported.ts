@@ -13,7 +13,12 @@ export async function verifyExported(
   at: ExportedRun,
   has: ExportIndex['contents'],
 ): Promise<RunVerdict | undefined> {
-  const view = await RunView.of(of.reader, at);
+  let view: RunView;
+  try {
+    view = await RunView.of(of.reader, at, of.room);
+  } catch (error) {
+    return unreadable(at, error);
+  }
   // Two runs may have different bytes in the place of one object of the record: what was seen of one says nothing here.
   const ofRun = { ...of, reader: view, seen: new SeenObjects() };
   const verdict = await verifyRun({ ...ofRun, contents: false }, at);
@@ -42,6 +47,14 @@ export async function verifyExported(
     read: { objects: read('objects'), bytes: read('bytes') },
     verdict: findings[0]?.verdict ?? 'VALID',
   };
+}
+
+/** One run that can't be read must not end the audit of all the others. */
+function unreadable({ tenant, run }: ExportedRun, error: unknown): RunVerdict {
+  const object = exportPaths.committed(run);
+  const found = messageOf(error).slice(0, 300);
+  const finding = { verdict: 'MODIFIED' as const, object, expected: 'a result that can be read', found };
+  return { run, tenant, verdict: 'MODIFIED', findings: [finding], read: { objects: 0, bytes: 0 } };
 }
 
 const placed = (finding: Finding, view: RunView): Finding => ({

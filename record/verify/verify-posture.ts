@@ -30,7 +30,7 @@ export async function verifyPosture(look: Look, result: Result, asked: Asked): P
   const machine = machineOf(posture.inside['kernel']);
   const pinned = profiles.find(([name]) => name === `${runtime}-${machine}`)?.[1];
   if (!pinned) findings.add('INCONSISTENT', key, `a machine for which the policy pins a profile`, machine);
-  const profile = pinned && (await readWhole(of.reader, recordKeys.seccomp(pinned)));
+  const profile = pinned && (await readWhole(of.reader, recordKeys.seccomp(pinned), of.room));
   // One that was altered is named among the contents; nothing follows from it.
   const seccomp = profile && sha256(profile) === pinned ? profile.toString('utf8') : undefined;
   const { given: told } = result.posture;

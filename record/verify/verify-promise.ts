@@ -22,7 +22,7 @@ export async function verifyPromise(of: Verification, receipt: Receipt): Promise
   const { tenant, run, spec } = promised;
   const verdict = await verifyRun(of, { tenant, run });
   const key = recordKeys.spec(tenant, run);
-  const bytes = await readWhole(of.reader, key);
+  const bytes = await readWhole(of.reader, key, of.room);
   const found = bytes && sha256(bytes);
   const isErased = !found && verdict?.erased?.spec === spec;
   if (found !== spec && !isErased)

@@ -70,7 +70,7 @@ async function verifyResult(look: Look, result: Result, found: Found): Promise<v
   verifyReceipt(look, result);
   await verifySteps(look, result);
   await verifyContents(look, result, asked);
-  found.attempts = await verifyAttempts(look, result, look.keys);
+  found.attempts = await verifyAttempts(look, result, signed);
 }
 
 function verdictOf(

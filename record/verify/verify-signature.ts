@@ -13,6 +13,8 @@ export interface Signed {
   /** The result as it was attested. */
   form: AttestedForm;
   bundle: string;
+  /** Of the statement's bytes. */
+  payload: Digest;
 }
 
 /** What no writer of evidence puts into a key would be a request that a store refuses, as if it were away. */
@@ -34,12 +36,12 @@ export async function verifySignature(look: Look, result: Result): Promise<Signe
   }
   const read = await readSigned(look, Statement, at, expected);
   if (!read) return undefined;
-  const { statement, key: known } = read;
+  const { statement, key: known, payload } = read;
   const form = attestedForm(attestedPart(result));
   const named: Digest = `sha256:${statement.subject[0].digest.sha256}`;
   if (named !== form.digest) {
     findings.add('MODIFIED', key, `${subjectNames.result} as signed, ${named}`, form.digest);
     return undefined;
   }
-  return { statement, key: known, form, bundle: at };
+  return { statement, key: known, form, bundle: at, payload };
 }

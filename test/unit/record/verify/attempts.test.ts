@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { canonical, sha256 } from '@hotcell/contract/digest.ts';
+import { readBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { signAttempt } from '@hotcell/record/record-attempt.ts';
 import type { AttemptRecord } from '@hotcell/record/schemas.ts';
+import { bentForms, twinOf } from '../../../support/other-signature.ts';
 import { listKeys, Memory, putSigned, signerOf, verdictIn } from '../../../support/signed-record.ts';
 
 const tenant = 't';
@@ -155,4 +157,63 @@ describe('evidence of a result that was not committed', () => {
     assert.deepEqual([unsigned.findings[0]?.verdict, unsigned.findings[0]?.object], ['UNSIGNED', unsigned.key]);
     assert.deepEqual([of.findings[0]?.verdict, of.findings[0]?.object], ['MODIFIED', of.key]);
   });
+
+  test('is not taken under the number of another attempt', async () => {
+    const scene = await made();
+    const key = recordKeys.evidence(tenant, scene.run, { attempt: 7, claim: crypto.randomUUID() });
+    scene.record.set(key, scene.record.get(scene.put.bundle) ?? assert.fail('no evidence'));
+    const [first] = (await ofAttempts(scene)).findings;
+    assert.deepEqual([first?.verdict, first?.object], ['MODIFIED', key]);
+  });
+
+  test('tells of no other attempt where it is the same statement, whoever made its other signature', async () => {
+    const scene = await made();
+    const before = await ofAttempts(scene);
+    const key = recordKeys.evidence(tenant, scene.run, { attempt: 0, claim: crypto.randomUUID() });
+    scene.record.set(key, signedAs(scene, twinOf));
+    const { findings, attempts } = await ofAttempts(scene);
+    assert.deepEqual([findings, attempts], [[], before.attempts]);
+  });
+});
+
+/** The evidence of the result, with another signature over the same statement. */
+function signedAs({ record, put }: Made, change: (der: Buffer) => Buffer): Buffer {
+  const bundle = readBundle(record.get(put.bundle)?.toString() ?? '');
+  const { dsseEnvelope } = bundle;
+  const sig = change(Buffer.from(dsseEnvelope.signatures[0].sig, 'base64')).toString('base64');
+  return Buffer.from(canonical({ ...bundle, dsseEnvelope: { ...dsseEnvelope, signatures: [{ sig }] } }));
+}
+
+/** In the place of the evidence, with a result that names its digest: the name is not part of what is signed. */
+async function replaced(change: (der: Buffer) => Buffer) {
+  const scene = await made();
+  const { record, put } = scene;
+  const before = await ofAttempts(scene);
+  const other = signedAs(scene, change);
+  assert.notDeepEqual(other, record.get(put.bundle));
+  record.set(put.bundle, other);
+  record.set(
+    put.result,
+    Buffer.from(canonical({ ...put.value, evidence: { bundle: put.bundle, sha256: sha256(other) } })),
+  );
+  return { before, after: await ofAttempts(scene), bundle: put.bundle };
+}
+
+describe('a signature that one without the key made from another', () => {
+  test('signs the same statement by the same key, so it changes nothing that is believed', async () => {
+    const { before, after } = await replaced(twinOf);
+    const said = ({ verdict, findings, signedBy, attempts }: typeof after) => ({
+      verdict,
+      findings,
+      signedBy,
+      attempts,
+    });
+    assert.deepEqual(said(after), said(before));
+  });
+
+  for (const what of ['a byte behind it', 'a padded number', 'a long form of its length', 'a number above the order'])
+    test(`is refused with ${what}`, async () => {
+      const { after, bundle } = await replaced((der) => bentForms(der)[what] ?? assert.fail(what));
+      assert.deepEqual([after.findings[0]?.verdict, after.findings[0]?.object], ['MODIFIED', bundle]);
+    });
 });

@@ -10,6 +10,8 @@ import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { FolderReader } from '@hotcell/record/verify/folder-reader.ts';
+import { readWhole } from '@hotcell/record/verify/record-reader.ts';
+import type { Verification } from '@hotcell/record/verify/verification.ts';
 import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
 import { listKeys, Memory, putSigned, signerOf, verdictIn, verificationOf } from '../../../support/signed-record.ts';
 
@@ -87,6 +89,29 @@ describe('an audit of all runs', () => {
     assert.equal(said.verdict, 'MODIFIED');
     assert.match(said.findings[0]?.found ?? '', /larger than 256 MiB/);
     assert.equal(said.read.bytes, 0);
+  });
+
+  test('holds the large objects of one run at a time, and goes on with the small ones of others', async () => {
+    const record = new Memory();
+    const runs = Array.from({ length: 40 }, () => ({ tenant, run: newRunId() }));
+    for (const [i, { run }] of runs.entries()) record.set(run, Buffer.alloc(i % 2 === 0 ? 3 * 2 ** 20 : 10));
+    let [large, most, done] = [0, 0, 0];
+    listKeys(record, listed);
+    const of = await verificationOf(record);
+    const look = async (some: Verification, { run }: { run: string }) => {
+      const bytes = await readWhole(some.reader, run, some.room);
+      const isLarge = bytes?.length !== 10;
+      if (isLarge) most = Math.max(most, ++large);
+      // It is parsed and compared, which takes turns of the event loop.
+      for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+      // A second large object of the same run does not wait for the room that the run has.
+      if (isLarge) await readWhole(some.reader, run, some.room);
+      if (isLarge) large--;
+      done++;
+      return undefined;
+    };
+    await verifyAll(of, runs, () => undefined, look);
+    assert.deepEqual([most, done], [1, 40]);
   });
 
   test('asks the store for no evidence under a key that no writer makes', async () => {

@@ -129,6 +129,13 @@ describe('an export', () => {
     assert.deepEqual([swapped.runs.get(one.run)?.verdict, touched(swapped)[1]], ['MODIFIED', false]);
   });
 
+  test('is verified to its end where the result of one run is larger than any that is parsed', async () => {
+    const committed = `runs/${one.run}/committed.json`;
+    const said = await afterwards((files) => void files.set(committed, Buffer.alloc(256 * 2 ** 20 + 1)));
+    const { verdict, findings = [] } = said.runs.get(one.run) ?? {};
+    assert.deepEqual([verdict, findings[0]?.object, touched(said)[1]], ['MODIFIED', committed, false]);
+  });
+
   test('unpacked beside another has the runs of both', async () => {
     const [first, second] = [await exportOf(record, [one]), await exportOf(record, [other])];
     const both = new Memory([...first, ...second]);
