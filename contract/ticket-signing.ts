@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { clockSkewMs } from './clock-skew.ts';
 import { canonical, hexOf, sha256 } from './digest.ts';
 import { HotcellError } from './errors.ts';
 import { parseAs } from './parse.ts';
@@ -13,8 +14,6 @@ export interface ExpectedTicket {
   now: Date;
 }
 
-/** How far the clocks of two hosts may differ. */
-const skewMs = 5 * 60_000;
 const lifeMs = 7 * 24 * 3600_000;
 
 /** Names a public key: the first 16 hex digits of the sha256 of its SPKI form. */
@@ -81,8 +80,8 @@ export class TicketReader {
     if (body.queue !== expected.queue) throw refused(`it was issued for the queue ${body.queue}`);
     if (body.run !== expected.run) throw refused(`it names the run ${body.run} but was queued under another id`);
     const now = expected.now.getTime();
-    if (Date.parse(body.expiresAt) + skewMs < now) throw refused(`it expired at ${body.expiresAt}`);
-    if (Date.parse(body.issuedAt) - skewMs > now)
+    if (Date.parse(body.expiresAt) + clockSkewMs < now) throw refused(`it expired at ${body.expiresAt}`);
+    if (Date.parse(body.issuedAt) - clockSkewMs > now)
       throw refused(`it was issued at ${body.issuedAt}, in the future: check the clocks`);
     return body;
   }

@@ -1,4 +1,5 @@
-import { type Erasure, readErasure, signErasure } from '@hotcell/contract/evidence/erasure.ts';
+import { canonical, type Digest } from '@hotcell/contract/digest.ts';
+import { type Erasure, signErasure } from '@hotcell/contract/evidence/erasure.ts';
 import type { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
@@ -7,8 +8,21 @@ import type { ListedVersion } from '@hotcell/outside/store/store-list.ts';
 import type { Buckets } from './buckets.ts';
 import { readResult } from './commit.ts';
 import { recordKeys } from './layout.ts';
-import { objects } from './objects.ts';
-import { putFirst } from './read-write.ts';
+import { erasureBy } from './erasures.ts';
+import { verifiedEvidence } from './verified-evidence.ts';
+import { StoreReader } from './verify/store-reader.ts';
+import type { TrustedKeys } from './verify/trusted-keys.ts';
+
+const mostTries = 3;
+const json = { contentType: 'application/json' } as const;
+
+export interface EraseDeps {
+  store: Buckets;
+  /** Signs the erasure. */
+  root: SigningKey;
+  /** What a verifier goes by who trusts this installation's root. */
+  trusted: TrustedKeys;
+}
 
 export interface EraseAsked {
   tenant: string;
@@ -18,23 +32,32 @@ export interface EraseAsked {
 }
 
 /**
- * Removes the code and the logs of a run. The signed erasure is put first: a reader in between finds out why
+ * Removes the code and the logs of a run that verifies. The signed erasure is put first: a reader in between finds out why
  * something is not there, and an eraser that died is followed by the next one. Outputs go with the collector, which
  * counts them as needed by this run no more: it knows who else needs them.
  */
-export async function eraseRun(store: Buckets, root: SigningKey, asked: EraseAsked): Promise<Erasure> {
+export async function eraseRun(deps: EraseDeps, asked: EraseAsked): Promise<Erasure> {
+  const { store, trusted } = deps;
   const { tenant, run } = asked;
+  refuseStranger(deps);
   const result = await erasable(store, tenant, run);
+  // Not that of the result which was just read: another may stand there by now.
+  const evidence = await verifiedEvidence(new StoreReader(store), trusted, { tenant, run });
   const doomed = await codeAndLogs(store, tenant, run);
   await refuseLocked(store, result, doomed);
-  const erasure = await putErasure(store, root, asked, result);
-  const refused = await store.deleteVersions(store.record, doomed);
-  if (refused.length > 0)
-    throw new HotcellError(
-      'forbidden',
-      `The store refuses to remove ${refused.map(({ key }) => key).join(', ')}. The erasure of ${run} is recorded: look at the locks and rights of the bucket, and erase it again.`,
-    );
+  const erasure = await putErasure(deps, asked, { ...result, evidence: { sha256: evidence } });
+  await removeVersions(store, doomed, `The erasure of ${run} is recorded`);
   return erasure;
+}
+
+/** Bytes that go on the word of a key that no verifier of this record goes by would count as missing. */
+function refuseStranger({ root, trusted }: EraseDeps): void {
+  const { fingerprint } = trusted.root;
+  if (root.fingerprint === fingerprint) return;
+  throw new HotcellError(
+    'invalid',
+    `The key ${root.fingerprint} is not the root of this installation: ${fingerprint} signed its list of keys, and no verifier would believe what another key erases. Nothing was removed. Give the root's own key with --root FILE.`,
+  );
 }
 
 async function erasable(store: Buckets, tenant: string, run: RunId): Promise<Result> {
@@ -76,11 +99,35 @@ async function refuseLocked(store: Buckets, { run }: Result, doomed: readonly Li
   }
 }
 
-/** The first erasure stays, with who asked for it and why. */
-async function putErasure(store: Buckets, root: SigningKey, asked: EraseAsked, { evidence }: Result): Promise<Erasure> {
+type Ended = Parameters<typeof erasureBy>[2] & { evidence: { sha256: Digest } };
+
+/**
+ * The first erasure that counts stays, with who asked for it and why. One that doesn't count is a stranger's, which would
+ * stand in the way of every other.
+ */
+async function putErasure({ store, root, trusted }: EraseDeps, asked: EraseAsked, ended: Ended): Promise<Erasure> {
   const { tenant, run, by, reason } = asked;
-  const sha256 = evidence?.sha256;
-  if (sha256 === undefined) throw new HotcellError('internal', `${run} has no evidence`);
-  const erasure: Erasure = { version: 1, run, tenant, evidence: sha256, by, reason, at: new Date().toISOString() };
-  return readErasure(await putFirst(store, objects.erasure, signErasure(root, erasure), tenant, run));
+  const key = recordKeys.erasure(tenant, run);
+  const evidence = ended.evidence.sha256;
+  for (let tries = 0; tries < mostTries; tries++) {
+    const erasure: Erasure = { version: 1, run, tenant, evidence, by, reason, at: new Date().toISOString() };
+    if (await store.putIfAbsent(store.record, key, canonical(signErasure(root, erasure)), json)) return erasure;
+    const first = await erasureBy(store, trusted.erasers, ended);
+    if (first) return first;
+    const strangers = await Array.fromAsync(store.listVersions(store.record, key));
+    await removeVersions(store, strangers, `Another erasure of ${run} stands there that does not count`);
+  }
+  throw new HotcellError(
+    'conflict',
+    `${key} is put again and again by another. Find out what writes it, and erase ${run} then.`,
+  );
+}
+
+async function removeVersions(store: Buckets, versions: readonly ListedVersion[], state: string): Promise<void> {
+  const refused = await store.deleteVersions(store.record, versions);
+  if (refused.length > 0)
+    throw new HotcellError(
+      'forbidden',
+      `The store refuses to remove ${refused.map(({ key }) => key).join(', ')}. ${state}: look at the locks and rights of the bucket, and erase it again.`,
+    );
 }

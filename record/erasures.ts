@@ -1,8 +1,13 @@
-import { type Erasure, erasedText, isErasedBy, isErasureOf, readErasure } from '@hotcell/contract/evidence/erasure.ts';
+import {
+  type Erasure,
+  erasedText,
+  type Erased,
+  judgeErasure,
+  readErasure,
+} from '@hotcell/contract/evidence/erasure.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
+import type { Eraser } from '@hotcell/contract/evidence/root-succession.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import type { Result } from '@hotcell/contract/result.ts';
 import type { Buckets } from './buckets.ts';
 import { objects } from './objects.ts';
 import { readMark } from './read-write.ts';
@@ -14,18 +19,17 @@ async function findErasure(store: Buckets, tenant: string, run: RunId): Promise<
 }
 
 /**
- * The erasure that one of these roots signed for this run. What is removed on its word cannot be brought back, so any
+ * The erasure that a root signed for this run, whose word counts. What is removed on its word cannot be brought back, so any
  * other counts as none: a service that was taken over may put objects into the record, and has no root's key.
  */
 export async function erasureBy(
   store: Buckets,
-  roots: readonly VerifyingKey[],
-  result: Pick<Result, 'run' | 'tenant' | 'evidence'>,
+  erasers: readonly Eraser[],
+  result: Erased,
 ): Promise<Erasure | undefined> {
   const signed = await readMark(store, objects.erasure, () => undefined, result.tenant, result.run);
-  if (!signed || !isErasedBy(signed, roots)) return undefined;
-  const erasure = readErasure(signed);
-  return isErasureOf(erasure, result) ? erasure : undefined;
+  const judged = signed && judgeErasure(signed, erasers, result);
+  return judged && 'erasure' in judged ? judged.erasure : undefined;
 }
 
 /** Before a long answer begins, in which it could be said no more. */

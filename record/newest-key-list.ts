@@ -1,10 +1,10 @@
-import { type KeyList, readKeyList, SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';
+import { readKeyList, type RootedKeyList, SignedKeyList } from '@hotcell/contract/evidence/key-list.ts';
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { recordKeys } from './layout.ts';
 import { isDamaged } from './read-write.ts';
 
-export function keyListIn(bytes: Buffer, roots: readonly VerifyingKey[]): KeyList {
+export function keyListIn(bytes: Buffer, roots: readonly VerifyingKey[]): RootedKeyList {
   const signed = parseJsonAs(SignedKeyList, bytes.toString('utf8'), recordKeys.keyList, 'record_damaged');
   return readKeyList(signed, roots);
 }
@@ -16,17 +16,17 @@ export function keyListIn(bytes: Buffer, roots: readonly VerifyingKey[]): KeyLis
 export async function newestKeyList(
   versions: AsyncIterable<Buffer>,
   roots: readonly VerifyingKey[],
-): Promise<KeyList | undefined> {
-  let newest: KeyList | undefined;
+): Promise<RootedKeyList | undefined> {
+  let newest: RootedKeyList | undefined;
   for await (const bytes of versions) {
-    const list = signedOrNone(bytes, roots);
-    if (list && list.number > (newest?.number ?? 0)) newest = list;
+    const found = signedOrNone(bytes, roots);
+    if (found && found.list.number > (newest?.list.number ?? 0)) newest = found;
   }
   return newest;
 }
 
 /** Any writer of the bucket can leave a version that no root signed: it says nothing. */
-function signedOrNone(bytes: Buffer, roots: readonly VerifyingKey[]): KeyList | undefined {
+function signedOrNone(bytes: Buffer, roots: readonly VerifyingKey[]): RootedKeyList | undefined {
   try {
     return keyListIn(bytes, roots);
   } catch (error) {

@@ -2,9 +2,11 @@ import {
   readKeyList,
   readKeyRequest,
   type KeyList,
+  type RootedKeyList,
   type SignedKeyList,
   signKeyList,
 } from '@hotcell/contract/evidence/key-list.ts';
+import { asSignedBy, withRetiredRoot } from '@hotcell/contract/evidence/root-succession.ts';
 import type { SigningKey, VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { Digest } from '@hotcell/contract/digest.ts';
 import type { Buckets } from './buckets.ts';
@@ -14,8 +16,7 @@ import { newestKeyList } from './newest-key-list.ts';
 import { objects } from './objects.ts';
 import { readStored, readValue, swap } from './read-write.ts';
 
-export interface StoredKeyList {
-  list: KeyList;
+export interface StoredKeyList extends RootedKeyList {
   /** Of what the next list is put over; undefined if the list was deleted. */
   etag: string | undefined;
 }
@@ -31,18 +32,22 @@ export async function storedKeyList(
   const newest = await newestKeyList(earlierVersions(store, recordKeys.keyList), roots);
   const found = await readStored(store, objects.keyList);
   const current = found && readKeyList(found.value, roots);
-  const list = newest && newest.number > (current?.number ?? 0) ? newest : current;
-  return list && { list, etag: found?.etag };
+  const last = newest && newest.list.number > (current?.list.number ?? 0) ? newest : current;
+  return last && { ...last, etag: found?.etag };
 }
 
-/** Over exactly the list that was read: two operators at once don't lose each other's entries. */
+/**
+ * Over exactly the list that was read: two operators at once don't lose each other's entries. A root that signs over the
+ * list of another takes its place.
+ */
 export async function putKeyList(
   store: Buckets,
   root: SigningKey,
   list: KeyList,
-  before: Pick<StoredKeyList, 'etag'> | undefined,
+  before: Pick<StoredKeyList, 'etag' | 'root'> | undefined,
 ): Promise<void> {
-  await putSignedKeyList(store, signKeyList(root, list), before);
+  const next = asSignedBy(root.fingerprint, withRetiredRoot(list, before?.root));
+  await putSignedKeyList(store, signKeyList(root, next), before);
 }
 
 /** The same of a list that was signed elsewhere. */

@@ -1,7 +1,7 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
-import { trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
+import { erasersHere } from '@hotcell/setup/keys/erasers-here.ts';
 import { findInstallation } from '@hotcell/setup/settings/installation.ts';
 import type { Command } from 'commander';
 import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
@@ -26,8 +26,8 @@ export function define(command: Command): void {
       );
     using store = new Buckets(installation.store);
     const listed = dryRun && !globals.json ? (plan: Plan) => process.stdout.write(linesOf(plan)) : undefined;
-    const roots = await trustedRoots(installation);
-    const reports = await collectGarbage(store, { dryRun, roots, tell: note, ...(listed && { listed }) });
+    const erasers = await erasersHere(store, installation);
+    const reports = await collectGarbage(store, { dryRun, erasers, tell: note, ...(listed && { listed }) });
     if (!dryRun) await measureAgain({ url: installation.redisUrl, installation: installation.id });
     const rows = reports.map((report) => ({ ...report, dryRun }));
     printRows(

@@ -27,6 +27,13 @@ export function define(command: Command): void {
     const waiting = (await keyRequests(keys.store)).filter(({ fingerprint }) => !known.has(fingerprint));
     const rows = [
       ...list.keys.map((key) => ({ ...key, state: stateOf(key) })),
+      ...(list.retiredRoots ?? []).map((one) => ({
+        ...one,
+        role: 'root',
+        name: 'root',
+        from: '',
+        state: stateOf(one),
+      })),
       ...waiting.map(({ role, name, fingerprint, madeAt }) => ({
         role,
         name,
@@ -65,7 +72,9 @@ export function define(command: Command): void {
     refuseUnasked(wanted, requests);
     const change = (list: KeyList, now: Date) => withKeys(list, requests, now);
     if (asked.draft === undefined) return await changed(sign, keys, change);
-    await writeDraft(change((await keys.stored())?.list ?? emptyList(keys.installation.id), new Date()), asked.draft);
+    const before = await keys.stored();
+    const list = change(before?.list ?? emptyList(keys.installation.id), new Date());
+    await writeDraft(list, before?.root, asked.draft);
   });
 
   const rotate = subcommand(command, 'rotate', 'put another key in the place of one; what was signed stays valid', [
@@ -117,7 +126,7 @@ async function signHere(draft: string, root: string, out: string | undefined): P
   else process.stdout.write(text);
 }
 
-function stateOf({ revokedSince, until }: ListedKey): string {
+function stateOf({ revokedSince, until }: Pick<ListedKey, 'revokedSince' | 'until'>): string {
   if (revokedSince) return `revoked since ${revokedSince}`;
   return until ? `until ${until}` : 'in use';
 }

@@ -81,10 +81,10 @@ async function verifyRecord(
   const { reader } = record;
   const roots = await rootsOf(asked);
   const trusted = await trustedKeys(reader, roots);
-  const { keys } = trusted;
+  const { keys, erasers } = trusted;
   const contents = asked.contents !== false;
   const { installation } = trusted.list;
-  const of = { reader, keys, installation, contents, now: new Date(), seen: new SeenObjects(), roots };
+  const of = { reader, keys, erasers, installation, contents, now: new Date(), seen: new SeenObjects() };
   const summary = new VerifySummary(trusted, await record.judgeFrame(trusted), contents ? record.lacks : []);
   const tell = (verdict: RunVerdict) => {
     summary.add(verdict);
@@ -151,7 +151,16 @@ async function runsAsked(
   return [found];
 }
 
-function textOf({ run, verdict, outcome, signedBy, findings, attempts = [], erased }: RunVerdict): string {
+function textOf({
+  run,
+  verdict,
+  outcome,
+  signedBy,
+  findings,
+  attempts = [],
+  ignored = [],
+  erased,
+}: RunVerdict): string {
   const who = signedBy
     ? `, signed by ${signedBy.role} ${visibleLine(signedBy.name)} (${signedBy.key.slice(0, 19)}…)`
     : '';
@@ -166,5 +175,8 @@ function textOf({ run, verdict, outcome, signedBy, findings, attempts = [], eras
     (one) =>
       `  attempt ${one.attempt} by ${visibleLine(one.worker)} does not count: ${visibleLine(one.ended)}${one.isSigned ? '' : ' (not signed)'}\n`,
   );
-  return `${verdict} ${run}${outcome === undefined ? '' : ` ${outcome}`}${who}\n${gone}${others.join('')}${lines.join('')}`;
+  const strangers = ignored.map(
+    ({ object, problem }) => `  ${visibleLine(object)} does not count: ${visibleLine(problem)}\n`,
+  );
+  return `${verdict} ${run}${outcome === undefined ? '' : ` ${outcome}`}${who}\n${gone}${[...others, ...strangers, ...lines].join('')}`;
 }

@@ -14,8 +14,8 @@ export async function verifyHere(installation: Installation, { tenant, run }: Ru
   using store = new Buckets(installation.store);
   const reader = new StoreReader(store);
   const roots = await trustedRoots(installation);
-  const { keys } = await trustedKeys(reader, roots);
-  const of = { reader, keys, contents: true, now: new Date(), seen: new SeenObjects(), roots };
+  const { keys, erasers } = await trustedKeys(reader, roots);
+  const of = { reader, keys, erasers, contents: true, now: new Date(), seen: new SeenObjects() };
   const verdict = await verifyRun(of, { tenant, run });
   if (!verdict) throw new HotcellError('not_found', `There is nothing of run ${run} in ${reader.name}.`);
   return verdict;

@@ -1,9 +1,13 @@
 import { z } from 'zod';
+import { clockSkewMs } from '../clock-skew.ts';
 import { canonical, Digest } from '../digest.ts';
+import { messageOf } from '../errors.ts';
 import { RunId, TenantName } from '../names.ts';
 import { parseKept } from '../parse.ts';
+import type { Result } from '../result.ts';
 import { type Envelope, isSealedBy, payloadOf, seal } from './dsse.ts';
-import type { SigningKey, VerifyingKey } from './signing-key.ts';
+import type { Eraser } from './root-succession.ts';
+import type { SigningKey } from './signing-key.ts';
 
 const erasureType = 'application/vnd.hotcell.erasure+json';
 
@@ -32,17 +36,39 @@ export function readErasure(signed: Envelope): Erasure {
   return parseKept(Erasure, payloadOf(signed).toString('utf8'), 'the erasure', 'record_damaged').value;
 }
 
-/** Whether one of these roots signed it: no process of Hotcell has such a key. */
-export function isErasedBy(signed: Envelope, roots: readonly VerifyingKey[]): boolean {
-  return roots.some((root) => isSealedBy(root, erasureType, signed));
-}
+/** What a result says of itself that its erasure has to fit. */
+export type Erased = Pick<Result, 'run' | 'tenant' | 'timings'> & { evidence?: { sha256: Digest } | undefined };
 
-/** Whether it is the erasure of this very run, with this evidence: one of another run excuses nothing. */
-export function isErasureOf(
-  erasure: Pick<Erasure, 'run' | 'tenant' | 'evidence'>,
-  { run, tenant, evidence }: { run: RunId; tenant: string; evidence?: { sha256: Digest } | undefined },
-): boolean {
-  return erasure.run === run && erasure.tenant === tenant && erasure.evidence === evidence?.sha256;
+/**
+ * The erasure, if a root signed it whose word counts, for this very run with this evidence; else why it doesn't count. An
+ * erasure that doesn't count excuses nothing, and says nothing of its run: any writer can leave one.
+ */
+export function judgeErasure(
+  signed: Envelope,
+  erasers: readonly Eraser[],
+  { run, tenant, evidence, timings }: Erased,
+): { erasure: Erasure } | { problem: string } {
+  const eraser = erasers.find(({ key }) => isSealedBy(key, erasureType, signed));
+  if (!eraser) return { problem: 'no trusted root signed it' };
+  let erasure: Erasure;
+  try {
+    erasure = readErasure(signed);
+  } catch (error) {
+    return { problem: messageOf(error).slice(0, 300) };
+  }
+  if (erasure.run !== run || erasure.tenant !== tenant)
+    return { problem: `it is of the run ${erasure.tenant}/${erasure.run}` };
+  if (erasure.evidence !== evidence?.sha256) return { problem: `it is of a run with the evidence ${erasure.evidence}` };
+  const at = Date.parse(erasure.at);
+  if (at + clockSkewMs < Date.parse(timings.finishedAt))
+    return { problem: `it is of ${erasure.at}, before the run ended` };
+  const { until, revokedSince } = eraser.retired ?? {};
+  if (revokedSince !== undefined && !(at < Date.parse(revokedSince)))
+    return { problem: `the root that signed it at ${erasure.at} is revoked since ${revokedSince}` };
+  // With the one above: a root that is stolen when it is retired erases no later run.
+  if (until !== undefined && at > Date.parse(until) + clockSkewMs)
+    return { problem: `the root that signed it at ${erasure.at} was replaced at ${until}` };
+  return { erasure };
 }
 
 /** For a person who asks for what is not there any more. */

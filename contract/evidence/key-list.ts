@@ -27,6 +27,17 @@ export const ListedKey = z.strictObject({
 });
 export type ListedKey = z.infer<typeof ListedKey>;
 
+/** A root whose place another took: it signs no list any more, and what it erased before still counts. */
+export const RetiredRoot = z.strictObject({
+  fingerprint: Digest,
+  publicKey: z.string().max(1024),
+  until: time,
+  /** What it signed since then counts no more. */
+  revokedSince: time.optional(),
+  reason: z.string().max(1000).optional(),
+});
+export type RetiredRoot = z.infer<typeof RetiredRoot>;
+
 /** The keys of an installation. Each new list has the next number and keeps the entries of the one before. */
 export const KeyList = z.strictObject({
   version: z.literal(1),
@@ -34,6 +45,7 @@ export const KeyList = z.strictObject({
   number: z.number().int().min(1),
   issuedAt: time,
   keys: z.array(ListedKey).max(10_000),
+  retiredRoots: z.array(RetiredRoot).max(1000).optional(),
 });
 export type KeyList = z.infer<typeof KeyList>;
 
@@ -45,14 +57,22 @@ export function signKeyList(root: SigningKey, list: KeyList): SignedKeyList {
   return seal(root, keyListType, Buffer.from(canonical(list)));
 }
 
+/** A list, and which of the trusted roots signed it. */
+export interface RootedKeyList {
+  list: KeyList;
+  root: VerifyingKey;
+}
+
 /** The list, if one of these roots signed it: a key that lies beside the record proves nothing. */
-export function readKeyList(signed: SignedKeyList, roots: readonly VerifyingKey[]): KeyList {
-  if (!roots.some((root) => isSealedBy(root, keyListType, signed)))
+export function readKeyList(signed: SignedKeyList, roots: readonly VerifyingKey[]): RootedKeyList {
+  const root = roots.find((one) => isSealedBy(one, keyListType, signed));
+  if (!root)
     throw new HotcellError(
       'record_damaged',
       `The list of signing keys is not signed by a trusted root (${roots.map(({ fingerprint }) => fingerprint).join(', ') || 'none is given'}).`,
     );
-  return parseJsonAs(KeyList, payloadOf(signed).toString('utf8'), 'the list of signing keys', 'record_damaged');
+  const text = payloadOf(signed).toString('utf8');
+  return { list: parseJsonAs(KeyList, text, 'the list of signing keys', 'record_damaged'), root };
 }
 
 export interface KnownKey {

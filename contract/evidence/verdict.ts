@@ -39,6 +39,13 @@ export interface OtherAttempt {
   isSigned: boolean;
 }
 
+/** What stands with a run and says nothing of it: any writer of the record can leave such an object. */
+export interface IgnoredObject {
+  object: string;
+  /** What it lacks to count. */
+  problem: string;
+}
+
 export interface RunVerdict {
   run: RunId;
   tenant: string;
@@ -49,6 +56,10 @@ export interface RunVerdict {
   read: { objects: number; bytes: number };
   signedBy?: { role: string; name: string; key: string };
   outcome?: string;
+  /** Of the statement, if a listed key signed it for the result that is there. */
+  evidence?: Digest;
+  /** Not followed, and no finding: a stranger could spoil every run with one. */
+  ignored?: IgnoredObject[];
   /** Those that left something and do not count. */
   attempts?: OtherAttempt[];
   /** What the posture is worth, if there was a cell. */

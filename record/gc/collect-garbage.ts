@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@hotcell/contract/errors.ts';
-import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
+import type { Eraser } from '@hotcell/contract/evidence/root-succession.ts';
 import { recordKeys } from '../layout.ts';
 import { removeUnfinished } from '../unfinished-uploads.ts';
 import { isFreezing } from './freeze-lease.ts';
@@ -33,8 +33,8 @@ export interface CollectOptions {
   dryRun: boolean;
   /** Of this tenant alone. */
   tenant?: string;
-  /** Trusted: outputs of runs whose erasure one of them signed are needed by these no more. */
-  roots?: readonly VerifyingKey[];
+  /** Outputs of runs whose erasure one of them signed are needed by these no more. */
+  erasers?: readonly Eraser[];
   /** Nothing younger is removed. */
   graceMs?: number;
   /** Waits until a run that was just taking hold of a snapshot has put its record back. */
@@ -63,7 +63,7 @@ export async function collectGarbage(store: Buckets, options: CollectOptions): P
     const plans: Plan[] = [];
     for (const tenant of options.tenant === undefined ? await tenantsOf(store) : [options.tenant]) {
       tell(`looking at ${tenant}`);
-      const deps = { store, roots: options.roots ?? [], before, refusedBefore, keep };
+      const deps = { store, erasers: options.erasers ?? [], before, refusedBefore, keep };
       const { plan, report } = await planOrSkip(deps, tenant, filter);
       reports.push(report);
       if (plan) plans.push(plan);

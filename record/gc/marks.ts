@@ -1,6 +1,6 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
-import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
+import type { Eraser } from '@hotcell/contract/evidence/root-succession.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Buckets } from '../buckets.ts';
@@ -43,7 +43,7 @@ const isRefusal = ({ outcome, spec }: Result) => outcome === 'rejected' && spec 
 export interface MarkDeps {
   store: Buckets;
   /** A run whose erasure one of them signed needs its outputs no more. Without them, none is erased. */
-  roots: readonly VerifyingKey[];
+  erasers: readonly Eraser[];
   /** Called between the steps; throws when the collection has to end. */
   keep: () => Promise<void>;
 }
@@ -52,7 +52,7 @@ export interface MarkDeps {
  * From the tenant's names and schedules, and from every run: its result if it has ended, what was asked if it has not. Runs are read as
  * they are listed. Answers those that were refused.
  */
-export async function markUsed({ store, roots, keep }: MarkDeps, tenant: string, marks: Marks): Promise<RunId[]> {
+export async function markUsed({ store, erasers, keep }: MarkDeps, tenant: string, marks: Marks): Promise<RunId[]> {
   const refused: RunId[] = [];
   for await (const { snapshot } of namesOf(store, tenant)) marks.snapshots.add(snapshot);
   for await (const snapshot of snapshotsOfSchedules(store, tenant)) marks.snapshots.add(snapshot);
@@ -63,7 +63,7 @@ export async function markUsed({ store, roots, keep }: MarkDeps, tenant: string,
     const result = ended ? await readResult(store, tenant, run) : undefined;
     if (result && isRefusal(result)) refused.push(run);
     if (result) {
-      const isErased = erased && (await erasureBy(store, roots, result));
+      const isErased = erased && (await erasureBy(store, erasers, result));
       return isErased ? markInputs(result.inputs, marks) : markResult(result, marks);
     }
     const found = await findSpec(store, tenant, run);

@@ -1,3 +1,4 @@
+import { clockSkewMs } from '@hotcell/contract/clock-skew.ts';
 import { canonical, type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { isSealedBy, payloadOf } from '@hotcell/contract/evidence/dsse.ts';
 import { tryBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
@@ -7,9 +8,6 @@ import { messageOf } from '@hotcell/contract/errors.ts';
 import { parseKept } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
 import type { Look } from './verification.ts';
-
-/** How far the clocks of two hosts may differ. */
-const skewMs = 5 * 60_000;
 
 export interface ReadSigned<S> {
   statement: S;
@@ -76,8 +74,8 @@ export function judgeTime({ findings }: Look, at: string, about: KnownKey['about
   const since = about.revokedSince;
   if (since !== undefined && !(signed < Date.parse(since)))
     findings.add('REVOKED', at, `a signature before ${since}, when the key was revoked`, `one of ${finishedOn}`);
-  if (about.until !== undefined && signed > Date.parse(about.until) + skewMs)
+  if (about.until !== undefined && signed > Date.parse(about.until) + clockSkewMs)
     findings.add('UNSIGNED', at, `a signature until ${about.until}, when the key was replaced`, `one of ${finishedOn}`);
-  if (signed + skewMs < Date.parse(about.from))
+  if (signed + clockSkewMs < Date.parse(about.from))
     findings.add('UNSIGNED', at, `a signature from ${about.from} on, when the key was made`, `one of ${finishedOn}`);
 }

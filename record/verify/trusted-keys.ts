@@ -1,14 +1,16 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
-import { type KnownKey, knownKeys, type KeyList } from '@hotcell/contract/evidence/key-list.ts';
+import { type KnownKey, knownKeys, type RootedKeyList } from '@hotcell/contract/evidence/key-list.ts';
+import { type Eraser, erasersOf } from '@hotcell/contract/evidence/root-succession.ts';
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { recordKeys } from '../layout.ts';
 import { keyListIn, newestKeyList } from '../newest-key-list.ts';
 import { type RecordReader, readWhole } from './record-reader.ts';
 
-export interface TrustedKeys {
-  list: KeyList;
+export interface TrustedKeys extends RootedKeyList {
   keys: ReadonlyMap<Digest, KnownKey>;
+  /** Those whose word excuses bytes that are gone. */
+  erasers: readonly Eraser[];
   /** The number of the earlier list that stands in this list's place, if one was put back. */
   putBackTo: number | undefined;
 }
@@ -27,7 +29,8 @@ export async function trustedKeys(reader: RecordReader, roots: readonly Verifyin
       `There is no list of signing keys in ${reader.name} (${recordKeys.keyList}), so no signature can be judged.`,
     );
   const current = keyListIn(bytes, roots);
-  const isPutBack = newest !== undefined && newest.number > current.number;
-  const list = isPutBack ? newest : current;
-  return { list, keys: knownKeys(list), putBackTo: isPutBack ? current.number : undefined };
+  const isPutBack = newest !== undefined && newest.list.number > current.list.number;
+  const { list, root } = isPutBack ? newest : current;
+  const putBackTo = isPutBack ? current.list.number : undefined;
+  return { list, root, keys: knownKeys(list), erasers: erasersOf(roots, list), putBackTo };
 }

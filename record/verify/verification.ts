@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import type { KnownKey } from '@hotcell/contract/evidence/key-list.ts';
 import type { Erasure } from '@hotcell/contract/evidence/erasure.ts';
-import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
-import { Findings } from '@hotcell/contract/evidence/verdict.ts';
+import type { Eraser } from '@hotcell/contract/evidence/root-succession.ts';
+import { Findings, type IgnoredObject } from '@hotcell/contract/evidence/verdict.ts';
 import type { LargeRoom } from './large-room.ts';
 import { type RecordReader, readWhole, TooLarge } from './record-reader.ts';
 
@@ -12,11 +12,11 @@ export interface Verification {
   reader: RecordReader;
   /** The keys that a trusted root listed, and no other. */
   keys: ReadonlyMap<Digest, KnownKey>;
-  /** Whether the bytes of inputs and outputs are read too, and not only their lists. */
-  contents: boolean;
+  /** Whether the bytes of inputs and outputs are read too, and not only their lists; or those of outputs alone. */
+  contents: boolean | 'outputs';
   now: Date;
   /** They alone may excuse what is not there: without them, nothing was erased. */
-  roots?: readonly VerifyingKey[];
+  erasers?: readonly Eraser[];
   /** Whose record it is, as the list of keys says: a promise of another installation is none of this one. */
   installation?: string;
   /** What many runs name, and was found to be right. */
@@ -45,6 +45,7 @@ export class SeenObjects {
 export class Look {
   readonly findings = new Findings();
   readonly read = { objects: 0, bytes: 0 };
+  readonly ignored: IgnoredObject[] = [];
   readonly of: Verification;
   /** Of all that stands there of the run, as it was listed. */
   keys: readonly string[] = [];

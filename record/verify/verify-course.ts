@@ -1,3 +1,4 @@
+import { clockSkewMs } from '@hotcell/contract/clock-skew.ts';
 import type { Effective } from '@hotcell/contract/admission.ts';
 import { resolveBlocks } from '@hotcell/contract/blocks.ts';
 import { type Difference, differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
@@ -7,9 +8,6 @@ import { recordKeys } from '../layout.ts';
 import { type Asked, effectiveOf } from './read-asked.ts';
 import type { Look } from './verification.ts';
 import { hasProgramsEnd, saysWhatWasAsked } from './was-executed.ts';
-
-/** How far the clocks of two hosts may differ. */
-const skewMs = 5 * 60_000;
 
 /** Whether a run can have gone as its result says: its times, its blocks, and what it used of its limits. */
 export function verifyCourse(look: Look, result: Result, asked: Asked): void {
@@ -34,15 +32,15 @@ function* timeDifferences({ timings, attempts, blocks }: Result, spec: Spec | un
       : [];
   yield* order('timings.finishedAt', acceptedAt, finishedAt);
   for (const [i, attempt] of attempts.entries()) {
-    yield* order(`attempts[${i}].startedAt`, acceptedAt, attempt.startedAt, skewMs);
+    yield* order(`attempts[${i}].startedAt`, acceptedAt, attempt.startedAt, clockSkewMs);
     yield* order(`attempts[${i}].finishedAt`, attempt.startedAt, attempt.finishedAt);
-    yield* order('timings.finishedAt', attempt.finishedAt, finishedAt, skewMs);
+    yield* order('timings.finishedAt', attempt.finishedAt, finishedAt, clockSkewMs);
   }
   const began = attempts.at(-1)?.startedAt ?? acceptedAt;
   for (const [i, { startedAt, finishedAt: ended }] of blocks.entries()) {
-    yield* order(`blocks[${i}].startedAt`, began, startedAt, skewMs);
-    yield* order(`blocks[${i}].finishedAt`, startedAt, ended, skewMs);
-    yield* order('timings.finishedAt', ended, finishedAt, skewMs);
+    yield* order(`blocks[${i}].startedAt`, began, startedAt, clockSkewMs);
+    yield* order(`blocks[${i}].finishedAt`, startedAt, ended, clockSkewMs);
+    yield* order('timings.finishedAt', ended, finishedAt, clockSkewMs);
   }
 }
 

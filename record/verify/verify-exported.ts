@@ -41,8 +41,10 @@ export async function verifyExported(
   const looks = [inputs, beside];
   const findings = [...verdict.findings, ...looks.flatMap((look) => look.findings.all)].map((one) => placed(one, view));
   const read = (what: 'objects' | 'bytes') => looks.reduce((sum, look) => sum + look.read[what], verdict.read[what]);
+  const ignored = verdict.ignored?.map((one) => ({ ...one, object: view.inPlaces(one.object) }));
   return {
     ...verdict,
+    ...(ignored ? { ignored } : {}),
     findings,
     read: { objects: read('objects'), bytes: read('bytes') },
     verdict: findings[0]?.verdict ?? 'VALID',

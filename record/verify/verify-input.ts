@@ -16,7 +16,7 @@ export async function verifyInput(
   const at = recordKeys.manifest(tenant, snapshot);
   const map = locations && recordKeys.locations(tenant, locations);
   const isWhole = (await look.matches(at, snapshot)) && (!map || (await look.matches(map, locations)));
-  if (!isWhole || !look.of.contents) return;
+  if (!isWhole || look.of.contents !== true) return;
   const [manifest, located] = [await look.whole(at), map && (await look.whole(map))];
   if (!manifest) return;
   try {

@@ -74,7 +74,7 @@ async function verifyResult(look: Look, result: Result, found: Found): Promise<v
 }
 
 function verdictOf(
-  { findings, read, erasure }: Look,
+  { findings, read, erasure, ignored }: Look,
   { tenant, run }: { tenant: string; run: RunId },
   { result, signed, asked, attempts = [] }: Found,
 ): RunVerdict {
@@ -94,6 +94,8 @@ function verdictOf(
     findings: findings.all,
     read,
     ...(attempts.length > 0 ? { attempts } : {}),
+    ...(ignored.length > 0 ? { ignored } : {}),
+    ...(signed && result?.evidence ? { evidence: result.evidence.sha256 } : {}),
     ...(result ? { outcome: result.outcome } : {}),
     ...(result?.posture ? { isolation: result.posture.worth } : {}),
     ...(signer ? { signedBy: { role: signer.role, name: signer.name, key: signer.fingerprint } } : {}),

@@ -42,11 +42,16 @@ export function withRevoked(
   reason: string | undefined,
   now: Date,
 ): KeyList {
-  const entry = entryOf(list, fingerprint);
-  const before = entry.revokedSince;
-  const at = before !== undefined && Date.parse(before) < since.getTime() ? before : since.toISOString();
-  const revoked = { ...entry, revokedSince: at, ...(reason === undefined ? {} : { reason }) };
-  return next(list, replaced(list, revoked), now);
+  const revoke = <E extends { revokedSince?: string | undefined }>(entry: E) => {
+    const before = entry.revokedSince;
+    const at = before !== undefined && Date.parse(before) < since.getTime() ? before : since.toISOString();
+    return { ...entry, revokedSince: at, ...(reason === undefined ? {} : { reason }) };
+  };
+  const { retiredRoots = [] } = list;
+  if (!retiredRoots.some((one) => one.fingerprint === fingerprint))
+    return next(list, replaced(list, revoke(entryOf(list, fingerprint))), now);
+  const roots = retiredRoots.map((one) => (one.fingerprint === fingerprint ? revoke(one) : one));
+  return next({ ...list, retiredRoots: roots }, list.keys, now);
 }
 
 /** What this key signed after that time counts no more; what it signed before still does. Only moved to an earlier time. */

@@ -68,8 +68,9 @@ export async function putSigned(record: Memory, signer: Signer, result: Attested
 }
 
 export async function verificationOf(reader: RecordReader): Promise<Verification> {
-  const { keys, list } = await trustedKeys(reader, [root.public]);
-  return { reader, keys, installation: list.installation, contents: true, now: new Date(), seen: new SeenObjects() };
+  const { keys, erasers, list } = await trustedKeys(reader, [root.public]);
+  const { installation } = list;
+  return { reader, keys, erasers, installation, contents: true, now: new Date(), seen: new SeenObjects() };
 }
 
 export async function verdictIn(reader: RecordReader, at: { tenant: string; run: string }): Promise<RunVerdict> {

@@ -16,9 +16,9 @@ export async function verdictsOf(
   reader: RecordReader = new StoreReader(house.store),
   { now = new Date() }: { now?: Date } = {},
 ): Promise<Map<string, RunVerdict>> {
-  const { keys } = await trustedKeys(reader, [house.signing.root.public]);
+  const { keys, erasers } = await trustedKeys(reader, [house.signing.root.public]);
   const found = new Map<string, RunVerdict>();
-  const of = { reader, keys, contents: true, now, seen: new SeenObjects(), roots: [house.signing.root.public] };
+  const of = { reader, keys, contents: true, now, seen: new SeenObjects(), erasers };
   await verifyAll(of, runsIn(reader), (verdict) => found.set(verdict.run, verdict));
   return found;
 }

@@ -16,7 +16,8 @@ export async function verifyExport(
   const { reader } = opened;
   const trusted = await trustedKeys(reader, roots);
   const summary = new VerifySummary(trusted, await opened.judgeFrame(trusted), opened.lacks);
-  const of = { reader, keys: trusted.keys, contents: true, now: new Date(), seen: new SeenObjects(), roots };
+  const { keys, erasers } = trusted;
+  const of = { reader, keys, erasers, contents: true, now: new Date(), seen: new SeenObjects() };
   const tell = (verdict: RunVerdict) => {
     summary.add(verdict);
     told(verdict);

@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
+import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
 import { type StoredKeyList, storedKeyList } from '@hotcell/record/stored-key-list.ts';
 import { ownRoot, trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
@@ -11,6 +12,8 @@ export interface OperatorKeys extends Disposable {
   store: Buckets;
   /** The root's own key; fails where it is kept elsewhere. */
   readonly root: SigningKey;
+  /** The root's key in a file that was brought along; without one, that of this machine. */
+  rootIn(file: string | undefined): Promise<SigningKey>;
   stored(): Promise<StoredKeyList | undefined>;
 }
 
@@ -23,13 +26,17 @@ export async function openKeys(): Promise<OperatorKeys> {
     );
   const [root, roots] = await Promise.all([ownRoot(installation), trustedRoots(installation)]);
   const store = new Buckets(installation.store);
+  const own = () => {
+    if (root) return root;
+    throw new HotcellError('not_found', 'The root’s key is not on this machine.');
+  };
   return {
     installation,
     store,
     get root(): SigningKey {
-      if (root) return root;
-      throw new HotcellError('not_found', 'The root’s key is not on this machine.');
+      return own();
     },
+    rootIn: async (file) => (file === undefined ? own() : new SigningKey(await readFile(file, 'utf8'), file)),
     stored: () => storedKeyList(store, roots),
     [Symbol.dispose]: () => store[Symbol.dispose](),
   };

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { canonical } from '@hotcell/contract/digest.ts';
 import { attestedForm, type AttestedResult, committedForm } from '@hotcell/contract/evidence/attested-result.ts';
 import { Envelope, payloadOf, seal } from '@hotcell/contract/evidence/dsse.ts';
-import { isErasedBy, readErasure } from '@hotcell/contract/evidence/erasure.ts';
+import { judgeErasure, readErasure } from '@hotcell/contract/evidence/erasure.ts';
 import { tryBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
 import { knownKeys, readKeyList, readKeyRequest } from '@hotcell/contract/evidence/key-list.ts';
 import { readReceipt } from '@hotcell/contract/evidence/receipt.ts';
@@ -81,8 +81,8 @@ describe('whatever bytes are put in its place,', () => {
           refuses(() => readReceipt(envelope));
           refuses(() => readErasure(envelope));
           refuses(() => readKeyRequest(envelope));
-          refuses(() => knownKeys(readKeyList(envelope, [key.public])));
-          assert.equal(isErasedBy(envelope, [signer.key.public]), false);
+          refuses(() => knownKeys(readKeyList(envelope, [key.public]).list));
+          assert.ok('problem' in judgeErasure(envelope, [{ key: key.public }], resultOf(newRunId())));
         }
       }),
       { numRuns: 50 },

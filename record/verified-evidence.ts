@@ -1,0 +1,47 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { Finding } from '@hotcell/contract/evidence/verdict.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
+import type { RecordReader } from './verify/record-reader.ts';
+import type { TrustedKeys } from './verify/trusted-keys.ts';
+import { SeenObjects } from './verify/verification.ts';
+import { verifyRun } from './verify/verify-run.ts';
+
+const mostShown = 3;
+
+/**
+ * The digest of a run's evidence, if the run is valid. Much of what a verifier compares goes with the code, so that an
+ * erasure would make a forged or damaged run look right. The bytes of inputs stay: a verifier finds them damaged later too.
+ */
+export async function verifiedEvidence(
+  reader: RecordReader,
+  { keys, erasers, list, putBackTo }: TrustedKeys,
+  at: { tenant: string; run: RunId },
+): Promise<Digest> {
+  if (putBackTo !== undefined)
+    throw new HotcellError(
+      'conflict',
+      `The list of signing keys was put back from number ${list.number} to ${putBackTo}, so what verifies now may not verify later. Nothing was removed. Put list ${list.number} back with ./hotcell key sign-list, and erase run ${at.run} then.`,
+    );
+  const { installation } = list;
+  const of = {
+    reader,
+    keys,
+    erasers,
+    installation,
+    contents: 'outputs',
+    now: new Date(),
+    seen: new SeenObjects(),
+  } as const;
+  const said = await verifyRun(of, at);
+  if (said?.verdict === 'VALID' && said.evidence !== undefined) return said.evidence;
+  throw new HotcellError('conflict', refusalOf(at.run, said?.findings ?? []));
+}
+
+function refusalOf(run: RunId, findings: readonly Finding[]): string {
+  const shown = findings
+    .slice(0, mostShown)
+    .map(({ verdict, object, expected, found }) => `${verdict} ${object}: expected ${expected}, found ${found}`);
+  const why = shown.length > 0 ? shown.join('; ') : 'there is nothing of it';
+  return `Run ${run} does not verify, and an erasure would hide that: ${why}. Nothing was removed. ./hotcell verify ${run} shows everything. Put the record right, and erase the run then. What can't be put right can be removed with the store's own account alone, and counts as missing from then on.`;
+}
