@@ -1,4 +1,5 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { refuseErased } from '@hotcell/record/erasures.ts';
 import { readOpenMarker } from '@hotcell/record/run-marks.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { OpenMarker } from '@hotcell/record/schemas.ts';
@@ -34,7 +35,8 @@ export async function viewOf(producer: Producer, tenant: string, run: RunId): Pr
 }
 
 /** What was asked, to be disposed of; undefined for a refusal, which has no spec. */
-export async function specOf(producer: Producer, { tenant, run, spec }: RunView) {
+export async function specOf(producer: Producer, { tenant, run, spec, status }: RunView) {
+  if (spec && status === 'finished') await refuseErased(producer.store, tenant, run);
   return spec ? await producer.specs.whole(tenant, run, spec) : undefined;
 }
 

@@ -8,12 +8,15 @@ import type { ListedVersion } from '@hotcell/outside/store/store-list.ts';
 import type { Buckets } from './buckets.ts';
 import { readResult } from './commit.ts';
 import { recordKeys } from './layout.ts';
+import { isErasedFrom } from './erased-keys.ts';
 import { erasureBy } from './erasures.ts';
-import { verifiedEvidence } from './verified-evidence.ts';
+import { verifiedResult } from './verified-result.ts';
 import { StoreReader } from './verify/store-reader.ts';
 import type { TrustedKeys } from './verify/trusted-keys.ts';
 
 const mostTries = 3;
+/** A session has many. */
+const removedAtOnce = 1000;
 const json = { contentType: 'application/json' } as const;
 
 export interface EraseDeps {
@@ -32,7 +35,7 @@ export interface EraseAsked {
 }
 
 /**
- * Removes the code and the logs of a run that verifies. The signed erasure is put first: a reader in between finds out why
+ * Removes the code and the logs of a run that verifies; of a session, all that its steps left. The signed erasure is put first: a reader in between finds out why
  * something is not there, and an eraser that died is followed by the next one. Outputs go with the collector, which
  * counts them as needed by this run no more: it knows who else needs them.
  */
@@ -40,12 +43,17 @@ export async function eraseRun(deps: EraseDeps, asked: EraseAsked): Promise<Eras
   const { store, trusted } = deps;
   const { tenant, run } = asked;
   refuseStranger(deps);
-  const result = await erasable(store, tenant, run);
-  // Not that of the result which was just read: another may stand there by now.
-  const evidence = await verifiedEvidence(new StoreReader(store), trusted, { tenant, run });
+  if (!(await readResult(store, tenant, run)))
+    throw new HotcellError(
+      'conflict',
+      `Run ${run} is not finished. Cancel it, or wait for its end, and erase it then.`,
+    );
+  // Everything below goes by the result that was verified: what is read again may be another one.
+  const result = await verifiedResult(new StoreReader(store), trusted, { tenant, run });
+  const evidence = evidenceOf(result);
   const doomed = await codeAndLogs(store, tenant, run);
   await refuseLocked(store, result, doomed);
-  const erasure = await putErasure(deps, asked, { ...result, evidence: { sha256: evidence } });
+  const erasure = await putErasure(deps, asked, { ...result, evidence });
   await removeVersions(store, doomed, `The erasure of ${run} is recorded`);
   return erasure;
 }
@@ -60,30 +68,21 @@ function refuseStranger({ root, trusted }: EraseDeps): void {
   );
 }
 
-async function erasable(store: Buckets, tenant: string, run: RunId): Promise<Result> {
-  const result = await readResult(store, tenant, run);
-  if (!result)
-    throw new HotcellError(
-      'conflict',
-      `Run ${run} is not finished. Cancel it, or wait for its end, and erase it then.`,
-    );
-  if (result.spec === null)
+/** Of the statement that keeps the digests of what is erased. */
+function evidenceOf({ run, spec, evidence }: Result): { sha256: Digest } {
+  if (spec === null)
     throw new HotcellError('invalid', `Run ${run} was refused: it has no code, log or outputs that could be erased.`);
-  if (result.steps)
-    throw new HotcellError(
-      'invalid',
-      `Run ${run} is a session. The code and the logs of its steps can't be erased yet, so nothing was removed.`,
-    );
-  if (!result.evidence)
-    throw new HotcellError('invalid', `Run ${run} has no evidence that would keep the digests of what is erased.`);
-  return result;
+  if (evidence) return evidence;
+  throw new HotcellError('internal', `Run ${run} was verified, and has no evidence.`);
 }
 
-/** All versions, also those beneath a deletion. */
+/** All versions, also those beneath a deletion. The spec is the last: a run that has one is not erased to the end. */
 async function codeAndLogs(store: Buckets, tenant: string, run: RunId): Promise<ListedVersion[]> {
   const versions = await Array.fromAsync(store.listVersions(store.record, recordKeys.run(tenant, run)));
   const spec = recordKeys.spec(tenant, run);
-  return versions.filter(({ key }) => key === spec || key.endsWith('/log.ndjson.zst'));
+  return versions
+    .filter(({ key }) => isErasedFrom({ tenant, run }, key))
+    .toSorted((a, b) => Number(a.key === spec) - Number(b.key === spec));
 }
 
 /** Before anything is recorded: an erasure that the store will refuse says nothing. */
@@ -124,10 +123,14 @@ async function putErasure({ store, root, trusted }: EraseDeps, asked: EraseAsked
 }
 
 async function removeVersions(store: Buckets, versions: readonly ListedVersion[], state: string): Promise<void> {
-  const refused = await store.deleteVersions(store.record, versions);
-  if (refused.length > 0)
+  for (let from = 0; from < versions.length; from += removedAtOnce) {
+    const refused = await store.deleteVersions(store.record, versions.slice(from, from + removedAtOnce));
+    if (refused.length === 0) continue;
+    const [first] = refused;
+    const more = refused.length > 1 ? ` and ${refused.length - 1} more` : '';
     throw new HotcellError(
       'forbidden',
-      `The store refuses to remove ${refused.map(({ key }) => key).join(', ')}. ${state}: look at the locks and rights of the bucket, and erase it again.`,
+      `The store refuses to remove ${first?.key}${more}. ${state}: look at the locks and rights of the bucket, and erase it again.`,
     );
+  }
 }

@@ -32,14 +32,23 @@ export async function erasureBy(
   return judged && 'erasure' in judged ? judged.erasure : undefined;
 }
 
-/** Before a long answer begins, in which it could be said no more. */
-export async function refuseErased(store: Buckets, tenant: string, run: RunId): Promise<void> {
+/** In a sentence, if what the run left is gone or may go at any time. */
+export async function whyErased(store: Buckets, tenant: string, run: RunId): Promise<string | undefined> {
   const erasure = await findErasure(store, tenant, run);
-  if (erasure) throw new HotcellError('erased', erasedText(erasure));
+  return erasure && erasedText(erasure);
+}
+
+/**
+ * Asked before anything that a run left is handed on: its outputs lie there until garbage is collected, and everything
+ * else of it if its eraser died.
+ */
+export async function refuseErased(store: Buckets, tenant: string, run: RunId): Promise<void> {
+  const why = await whyErased(store, tenant, run);
+  if (why !== undefined) throw new HotcellError('erased', why);
 }
 
 /** Something of a run is not there: says that it was erased, if it was. Answers the error that the caller would throw. */
 export async function erasedOr(store: Buckets, tenant: string, run: RunId, error: unknown): Promise<unknown> {
-  const erasure = await findErasure(store, tenant, run).catch(() => undefined);
-  return erasure ? new HotcellError('erased', erasedText(erasure)) : error;
+  const why = await whyErased(store, tenant, run).catch(() => undefined);
+  return why === undefined ? error : new HotcellError('erased', why);
 }

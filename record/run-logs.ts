@@ -11,7 +11,7 @@ import type { Buckets } from './buckets.ts';
 import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
 import { type AttemptPlace, recordKeys, workKeys } from './layout.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
-import { erasedOr } from './erasures.ts';
+import { erasedOr, refuseErased } from './erasures.ts';
 import { objects } from './objects.ts';
 import { lockFor } from './lock-for.ts';
 
@@ -62,7 +62,9 @@ export async function* storedRows(store: Buckets, result: Result): AsyncGenerato
   const key = recordKeys.log(result.tenant, result.run, attempt);
   const damaged = (why: string, cause?: unknown) =>
     new HotcellError('record_damaged', `${store.record}/${key} ${why}, although the result names it.`, { cause });
+  await refuseErased(store, result.tenant, result.run);
   const found = await store.get(store.record, key);
+  // It may have been erased meanwhile.
   if (!found) throw await erasedOr(store, result.tenant, result.run, damaged('is missing'));
   const checked = checkedBytes(found.body, sha256, (other) => damaged(`has the digest ${other} instead of ${sha256}`));
   const plain = createZstdDecompress();

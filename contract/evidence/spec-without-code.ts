@@ -43,6 +43,8 @@ export function specWithoutCode({ predicate }: Statement, result: Result): Spec 
     ...(retry === undefined ? {} : { retry }),
     ...(notBefore === undefined ? {} : { notBefore }),
     ...(retention === undefined ? {} : { retention }),
+    // Of a session the blocks come as steps. Its terms are not in the statement: the least fit every policy with sessions.
+    ...(blocks.length === 0 ? { mode: 'session', session: { steps: 1, idleSeconds: 1 } } : {}),
     // The code may have named its file in a comment.
     blocks: blocks.map((block, i) =>
       'argv' in block

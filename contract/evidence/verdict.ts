@@ -56,8 +56,6 @@ export interface RunVerdict {
   read: { objects: number; bytes: number };
   signedBy?: { role: string; name: string; key: string };
   outcome?: string;
-  /** Of the statement, if a listed key signed it for the result that is there. */
-  evidence?: Digest;
   /** Not followed, and no finding: a stranger could spoil every run with one. */
   ignored?: IgnoredObject[];
   /** Those that left something and do not count. */

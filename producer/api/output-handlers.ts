@@ -6,6 +6,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { OutputFile, Result } from '@hotcell/contract/result.ts';
 import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
 import { erasedOr } from '@hotcell/record/erasures.ts';
+import { keptOutputs } from '@hotcell/record/kept-outputs.ts';
 import { openContent } from '@hotcell/record/put-content.ts';
 import type { Producer } from '../producer.ts';
 import { runIdOf, viewOf } from '../view-run.ts';
@@ -43,7 +44,7 @@ export function outputHandlers(producer: Producer) {
 
 async function outputsOf(producer: Producer, tenant: string, named: string): Promise<Result['outputs']> {
   const view = await viewOf(producer, tenant, runIdOf(named));
-  if (view.status === 'finished') return view.outputs;
+  if (view.status === 'finished') return await keptOutputs(producer.bulk, view);
   throw new HotcellError('conflict', `Run ${view.run} is ${view.status}. It has outputs when it has finished.`);
 }
 

@@ -2,6 +2,7 @@ import { isFinished } from '@hotcell/contract/api/runs.ts';
 import { ndjson, octets } from '@hotcell/contract/api/route.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { refuseErased } from '@hotcell/record/erasures.ts';
 import { readStepPart } from '@hotcell/record/session-steps.ts';
 import type { FastifyReply } from 'fastify';
 import { ask } from '../ask.ts';
@@ -55,7 +56,8 @@ export function sessionHandlers(producer: Producer) {
 
     async getStep({ caller: { tenant }, params, headers, reply }) {
       const of = { tenant, run: runIdOf(params.run), index: params.step };
-      await viewStep(producer, of);
+      // Not at each look while the step goes on: only a session that is over is erased.
+      await Promise.all([refuseErased(producer.store, tenant, of.run), viewStep(producer, of)]);
       // As for a run: a caller who gets no place is told when to ask again, and does not ask at once.
       return await waitForStep(
         producer,

@@ -2,6 +2,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { readResult } from '@hotcell/record/commit.ts';
+import { keptOutputs } from '@hotcell/record/kept-outputs.ts';
 import { putStream } from '@hotcell/record/put-content.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { putSnapshot, type SnapshotFile } from '@hotcell/record/snapshot-store.ts';
@@ -57,7 +58,8 @@ async function outputsOfItems(
     const found = new Map<number, SnapshotFile[]>();
     await inLanes(readsAtOnce, ends, async ({ item, run, outputs }) => {
       if (run === null || outputs === null) return;
-      const outs = (await readResult(store, tenant, run))?.outputs.files ?? [];
+      const result = await readResult(store, tenant, run);
+      const outs = result ? (await keptOutputs(store, result)).files : [];
       const folder = `items/${String(item).padStart(digits, '0')}`;
       found.set(
         item,

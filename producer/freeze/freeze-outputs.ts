@@ -1,5 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { readResult } from '@hotcell/record/commit.ts';
+import { keptOutputs } from '@hotcell/record/kept-outputs.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { type KeptSnapshot, putSnapshot } from '@hotcell/record/snapshot-store.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
@@ -12,7 +13,7 @@ export async function freezeOutputs(store: Buckets, tenant: string, run: RunId):
       'not_found',
       `Run ${run} has not finished, or does not exist. A run has outputs when it has finished.`,
     );
-  const { snapshot, files } = result.outputs;
+  const { snapshot, files } = await keptOutputs(store, result);
   if (snapshot === null)
     throw new HotcellError(
       'snapshot_refused',

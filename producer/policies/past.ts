@@ -1,5 +1,7 @@
 import { admit } from '@hotcell/contract/admission.ts';
 import type { PolicyTrial } from '@hotcell/contract/api/policies.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { RunId } from '@hotcell/contract/names.ts';
 import type { Policy } from '@hotcell/contract/policy.ts';
 import type { AskedRun, Spec } from '@hotcell/contract/spec.ts';
 import type { Producer } from '../producer.ts';
@@ -27,7 +29,7 @@ export async function pastUnder(producer: Producer, tenant: string, policy: Poli
   for (;;) {
     const rows = await producer.model.list(tenant, { labels: [], since, before, limit: page });
     for (const { run, policy: name } of rows) {
-      using found = name === policy.name ? await specOf(producer, await viewOf(producer, tenant, run)) : undefined;
+      using found = name === policy.name ? await keptSpec(producer, tenant, run) : undefined;
       if (!found) continue;
       const { spec } = found;
       past.looked++;
@@ -37,5 +39,15 @@ export async function pastUnder(producer: Producer, tenant: string, policy: Poli
     }
     before = rows.at(-1)?.run;
     if (rows.length < page || before === undefined) return past;
+  }
+}
+
+/** Of a run that was erased, nothing is left that could be judged again. */
+async function keptSpec(producer: Producer, tenant: string, run: RunId) {
+  try {
+    return await specOf(producer, await viewOf(producer, tenant, run));
+  } catch (error) {
+    if (error instanceof HotcellError && error.code === 'erased') return undefined;
+    throw error;
   }
 }

@@ -5,6 +5,7 @@ import { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { parseOurs } from '@hotcell/contract/parse.ts';
 import type { CodeStep, SessionRecord, StepResult } from '@hotcell/contract/session/step.ts';
+import { erasedOr, refuseErased } from '@hotcell/record/erasures.ts';
 import { type Kept, readSession, readStep, readStepPart, readStepResult } from '@hotcell/record/session-steps.ts';
 import { streamTexts } from '../logs/stream-texts.ts';
 import type { Producer } from '../producer.ts';
@@ -44,7 +45,7 @@ export async function waitForStep(producer: Producer, of: OfStep, signal: AbortS
 async function requireStep({ store }: Producer, { tenant, run, index }: OfStep): Promise<Kept<CodeStep>> {
   const link = await readStep(store, tenant, run, index);
   if (link?.value.kind === 'step') return { value: link.value, digest: link.digest };
-  throw new HotcellError('not_found', `Run ${run} has no step ${index}.`);
+  throw await erasedOr(store, tenant, run, new HotcellError('not_found', `Run ${run} has no step ${index}.`));
 }
 
 function unfinished({ value, digest }: Kept<CodeStep>): StepView {
@@ -114,6 +115,7 @@ export async function requireEnded(
   producer: Producer,
   of: OfStep,
 ): Promise<{ session: SessionRecord; result: StepResult }> {
+  await refuseErased(producer.store, of.tenant, of.run);
   await requireStep(producer, of);
   const session = await readSession(producer.store, of.tenant, of.run);
   const ended = session && (await readStepResult(producer.store, session, of.index));

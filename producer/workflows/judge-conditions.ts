@@ -3,6 +3,7 @@ import { fieldAt } from '@hotcell/contract/json-field.ts';
 import { taskName } from '@hotcell/contract/workflow-decide.ts';
 import { type Condition, workflowLimits } from '@hotcell/contract/workflow.ts';
 import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
+import { whyErased } from '@hotcell/record/erasures.ts';
 import { openContent } from '@hotcell/record/put-content.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
 import type { Producer } from '../producer.ts';
@@ -29,9 +30,11 @@ async function judge(producer: Producer, known: KnownWorkflow, condition: OnOutp
   const run = known.tasks.get(taskName(step, undefined))?.run;
   const result = run ? await producer.news.resultOf(known.tenant, run) : undefined;
   const file = result?.outputs.files.find(({ path }) => path === output);
-  if (!file) return not(`There is no output ${where}.`);
+  if (!result || !file) return not(`There is no output ${where}.`);
   if (file.size > workflowLimits.conditionBytes)
     return not(`${where} has ${file.size} bytes, and a condition reads at most ${workflowLimits.conditionBytes}.`);
+  const erased = await whyErased(producer.store, known.tenant, result.run);
+  if (erased !== undefined) return not(erased);
   const found = fieldAt(parsed(await bytesOf(producer, known.tenant, file)), field);
   const what = field === undefined ? where : `${field} in ${where}`;
   if (found === is) return { holds: true, because: '' };

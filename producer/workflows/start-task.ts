@@ -4,6 +4,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { TaskFacts, WorkflowAct } from '@hotcell/contract/workflow-decide.ts';
 import type { TaskRecord, WorkflowStep } from '@hotcell/contract/workflow.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { whyErased } from '@hotcell/record/erasures.ts';
 import { hashedForm } from '@hotcell/record/long-work.ts';
 import { readOpenMarker } from '@hotcell/record/run-marks.ts';
 import { putSnapshot } from '@hotcell/record/snapshot-store.ts';
@@ -103,7 +104,8 @@ async function earlierRun(
   const { digest } = await hashedForm(computedPart(spec));
   const run = await readReusable(store, tenant, digest);
   const result = run && (await news.resultOf(tenant, run));
-  return result && result.outcome === 'succeeded' ? run : undefined;
+  if (!result || result.outcome !== 'succeeded' || (await whyErased(store, tenant, run))) return undefined;
+  return run;
 }
 
 async function record(

@@ -5,9 +5,12 @@ import { parseKept } from '@hotcell/contract/parse.ts';
 import { readManifest } from '@hotcell/contract/snapshot.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
+import type { Eraser } from '@hotcell/contract/evidence/root-succession.ts';
+import { isErasedFrom } from '../erased-keys.ts';
 import { recordKeys } from '../layout.ts';
 import { effectiveOf, readAsked } from '../verify/read-asked.ts';
 import { type RecordReader, readWhole } from '../verify/record-reader.ts';
+import { trustedErasure } from '../verify/trusted-erasure.ts';
 import { Look, SeenObjects } from '../verify/verification.ts';
 import { type ExportedRun, type ExportIndex, exportPaths, ownPaths, pathOf, resultIn } from './export-layout.ts';
 import { pathProblem } from './tar-index.ts';
@@ -31,6 +34,7 @@ export async function recordedRun(
   reader: RecordReader,
   at: ExportedRun,
   contents: ExportIndex['contents'],
+  erasers: readonly Eraser[] = [],
 ): Promise<RecordedRun> {
   const result = await committedResult(reader, at);
   const own = ownPaths(at, result);
@@ -39,11 +43,14 @@ export async function recordedRun(
   const objects = (named: Iterable<string>) => Array.from(named, (key) => ({ key, path: pathOf(key, at, own) }));
   if (!result) return { at, result, spec: undefined, objects: objects(keys) };
   const { tenant } = at;
-  const look = new Look({ reader, keys: new Map(), contents: false, now: new Date(0), seen });
+  const look = new Look({ reader, keys: new Map(), erasers, contents: false, now: new Date(0), seen });
+  look.keys = [...keys];
+  const erasure = await trustedErasure(look, result);
+  if (erasure) for (const key of look.keys) if (isErasedFrom(at, key)) keys.delete(key);
   const isErased = keys.has(recordKeys.erasure(tenant, at.run)) && !keys.has(recordKeys.spec(tenant, at.run));
   const asked = await readAsked(look, result, isErased ? await statementOfRun(reader, result) : undefined);
   const effective = effectiveOf(result, asked);
-  for (const key of own.keys()) keys.add(key);
+  for (const key of own.keys()) if (!erasure || !isErasedFrom(at, key)) keys.add(key);
   if (effective?.packages) keys.add(recordKeys.image(effective.packages));
   for (const digest of Object.values(effective?.seccomp ?? {})) keys.add(recordKeys.seccomp(digest));
   for (const { snapshot, locations } of result.inputs) {
@@ -55,7 +62,7 @@ export async function recordedRun(
     at,
     result,
     spec: asked.spec,
-    objects: [...objects(keys), ...(contents.outputs ? outputContents(at, result) : [])],
+    objects: [...objects(keys), ...(contents.outputs && !erasure ? outputContents(at, result) : [])],
   };
 }
 

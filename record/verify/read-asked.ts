@@ -38,8 +38,9 @@ export async function readNamed<S extends z.ZodType>(
   schema: S,
   key: string,
   expected: Digest,
+  mayBeErased = false,
 ): Promise<z.output<S> | undefined> {
-  const bytes = await look.whole(key);
+  const bytes = await look.whole(key, mayBeErased);
   if (!bytes) return undefined;
   const digest = sha256(bytes);
   if (digest !== expected) {

@@ -56,8 +56,8 @@ export class Look {
     this.of = of;
   }
 
-  /** A whole object, for one that is parsed. Finds it missing, or too large to be one of Hotcell's. */
-  async whole(key: string): Promise<Buffer | undefined> {
+  /** A whole object, for one that is parsed. Finds it missing (unless it was erased), or too large to be one of Hotcell's. */
+  async whole(key: string, mayBeErased = false): Promise<Buffer | undefined> {
     let bytes: Buffer | undefined;
     try {
       bytes = await readWhole(this.of.reader, key, this.of.room);
@@ -66,6 +66,7 @@ export class Look {
       this.findings.add('MODIFIED', key, 'an object of a size that Hotcell writes', error.message);
       return undefined;
     }
+    if (!bytes && mayBeErased && this.erasure) return undefined;
     if (!bytes) {
       this.findings.add('MISSING', key, 'an object', 'nothing');
       return undefined;

@@ -1,6 +1,5 @@
 import { messageOf } from '@hotcell/contract/errors.ts';
 import type { OtherAttempt, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
-import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { recordKeys } from '../layout.ts';
 import { findCommitted } from './committed.ts';
@@ -14,6 +13,7 @@ import { type Signed, verifySignature } from './verify-signature.ts';
 import { verifySteps } from './verify-steps.ts';
 import { verifyStatement } from './verify-statement.ts';
 import { type Asked, readAsked } from './read-asked.ts';
+import type { RunAt } from './runs-in.ts';
 import { trustedErasure } from './trusted-erasure.ts';
 import { isStoreAway } from './store-away.ts';
 import { Look, type Verification } from './verification.ts';
@@ -23,10 +23,15 @@ import { Look, type Verification } from './verification.ts';
  * it, whether it can be true, and whether every byte that is named is the one that was named. Undefined for what never
  * became a run.
  */
-export async function verifyRun(
+export async function verifyRun(of: Verification, at: RunAt): Promise<RunVerdict | undefined> {
+  return (await verifiedRun(of, at))?.verdict;
+}
+
+/** The same, with the result that was judged: another may stand there when it is read again. */
+export async function verifiedRun(
   of: Verification,
-  { tenant, run }: { tenant: string; run: RunId },
-): Promise<RunVerdict | undefined> {
+  { tenant, run }: RunAt,
+): Promise<{ verdict: RunVerdict; result: Result | undefined } | undefined> {
   const look = new Look(of);
   const found: Found = {};
   try {
@@ -44,7 +49,7 @@ export async function verifyRun(
       messageOf(error).slice(0, 300),
     );
   }
-  return verdictOf(look, { tenant, run }, found);
+  return { verdict: verdictOf(look, { tenant, run }, found), result: found.result };
 }
 
 /** What a look at a run has got to. */
@@ -75,7 +80,7 @@ async function verifyResult(look: Look, result: Result, found: Found): Promise<v
 
 function verdictOf(
   { findings, read, erasure, ignored }: Look,
-  { tenant, run }: { tenant: string; run: RunId },
+  { tenant, run }: RunAt,
   { result, signed, asked, attempts = [] }: Found,
 ): RunVerdict {
   const signer = signed?.key.about;
@@ -95,7 +100,6 @@ function verdictOf(
     read,
     ...(attempts.length > 0 ? { attempts } : {}),
     ...(ignored.length > 0 ? { ignored } : {}),
-    ...(signed && result?.evidence ? { evidence: result.evidence.sha256 } : {}),
     ...(result ? { outcome: result.outcome } : {}),
     ...(result?.posture ? { isolation: result.posture.worth } : {}),
     ...(signer ? { signedBy: { role: signer.role, name: signer.name, key: signer.fingerprint } } : {}),

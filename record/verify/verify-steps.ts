@@ -49,7 +49,7 @@ async function verifyLink(
   { index, step, before }: { index: number; step: ChainedStep; before: Digest | null },
 ): Promise<void> {
   const key = recordKeys.step(tenant, run, index);
-  const link = await readNamed(look, StepRecord, key, step.step);
+  const link = await readNamed(look, StepRecord, key, step.step, true);
   if (!link) return;
   if (link.before !== before) look.findings.add('INCONSISTENT', key, `behind ${before}`, `behind ${link.before}`);
   if (step.index !== index) look.findings.add('INCONSISTENT', key, `step ${index}`, `step ${step.index}`);

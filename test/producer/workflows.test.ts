@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Hotcell } from '@hotcell/client/index.ts';
 import type { ShownWorkflow } from '@hotcell/contract/api/workflows.ts';
+import { signErasure } from '@hotcell/contract/evidence/erasure.ts';
 import { readResult } from '@hotcell/record/commit.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { findSpec } from '@hotcell/record/run-spec.ts';
 import { manifestAt } from '@hotcell/record/snapshot-store.ts';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -132,6 +134,24 @@ test('a step whose run was computed before takes that run, until anything of it 
     again.steps.map(({ tasks }) => [tasks[0]?.state, tasks[0]?.run]),
     first.steps.map(({ tasks }) => ['reused', tasks[0]?.run]),
   );
+  // An operator erased it: its outputs may go at any time.
+  const { run, tenant, evidence } =
+    (await readResult(house.store, house.tenant, runOf(first, 'make'))) ?? assert.fail();
+  const sha256 = evidence?.sha256 ?? assert.fail('no evidence');
+  const said = {
+    version: 1,
+    run,
+    tenant,
+    evidence: sha256,
+    by: 'anna',
+    reason: 'r',
+    at: new Date().toISOString(),
+  } as const;
+  const key = recordKeys.erasure(tenant, run);
+  await house.store.put(house.store.record, key, JSON.stringify(signErasure(house.signing.root, said)));
+  const anew = await through(flow('output same'));
+  assert.equal(stepIn(anew, 'make').tasks[0]?.state, 'succeeded');
+  assert.notEqual(runOf(anew, 'make'), run);
   const other = await through(flow('output other'));
   assert.deepEqual(
     other.steps.map(({ tasks }) => tasks[0]?.state),

@@ -5,6 +5,7 @@ import type { PostureForm } from '@hotcell/contract/posture.ts';
 import type { OutputFile, Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import { whyErased } from '@hotcell/record/erasures.ts';
 import { headAndTail } from '@hotcell/record/head-and-tail.ts';
 import { heldContent } from '@hotcell/record/held-content.ts';
 import { wholePosture } from '@hotcell/record/posture-store.ts';
@@ -39,11 +40,13 @@ export async function gatherRecorded(store: Buckets, result: Result, spec: Spec 
   return { result, spec, posture, log, logProblem, outputs: await outputsOf(store, result) };
 }
 
-async function outputsOf(store: Buckets, { tenant, outputs }: Result): Promise<Map<string, ShownOutput>> {
+async function outputsOf(store: Buckets, { tenant, run, outputs }: Result): Promise<Map<string, ShownOutput>> {
   const shown = new Map<string, ShownOutput>();
+  const erased = await whyErased(store, tenant, run);
   let bytes = 0;
   for (const { path, size, sha256 } of outputs.files.slice(0, most.files)) {
-    if (size > most.fileBytes) shown.set(path, none(`larger than ${formatBytes(most.fileBytes)}`));
+    if (erased !== undefined) shown.set(path, none(erased));
+    else if (size > most.fileBytes) shown.set(path, none(`larger than ${formatBytes(most.fileBytes)}`));
     else if (bytes + size > most.allBytes) shown.set(path, none('the page is full'));
     else {
       shown.set(path, await outputOf(store, tenant, { path, size, sha256 }));

@@ -33,7 +33,7 @@ export async function writeExport(
   let newest = new Date(0);
   let page: Buffer | undefined;
   for await (const at of runs) {
-    const recorded = await recordedRun(reader, at, of.contents);
+    const recorded = await recordedRun(reader, at, of.contents, of.trusted.erasers);
     const modified = new Date(recorded.result?.timings.finishedAt ?? timeOf(at.run));
     if (modified > newest) newest = modified;
     await writeObjects(of.store, recorded, tar, { modified, written });

@@ -8,7 +8,7 @@ import { Policy } from '@hotcell/contract/policy.ts';
 import { Result } from '@hotcell/contract/result.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import { verifiedEvidence } from '@hotcell/record/verified-evidence.ts';
+import { verifiedResult } from '@hotcell/record/verified-result.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 import { exportSigner, putExecuted } from '../../support/exported-run.ts';
 import { listKeys, Memory, putSigned, root, verdictIn } from '../../support/signed-record.ts';
@@ -22,8 +22,8 @@ async function made() {
   const spec = Spec.parse(read(recordKeys.spec(at.tenant, at.run)));
   const policy = Policy.parse(read(recordKeys.policy(spec.policy.digest)));
   const trusted = () => trustedKeys(record, [root.public]);
-  const evidence = async () => verifiedEvidence(record, await trusted(), at);
-  return { record, at, result, spec, policy, trusted, evidence };
+  const verified = async () => verifiedResult(record, await trusted(), at);
+  return { record, at, result, spec, policy, trusted, verified };
 }
 
 /** Its own worker signs that other code ran than the spec has. */
@@ -36,9 +36,9 @@ async function forge({ record, result, spec, policy }: Awaited<ReturnType<typeof
 }
 
 describe('an erasure', () => {
-  test('is of a run that verifies, and names the evidence that was verified', async () => {
-    const { evidence, result } = await made();
-    assert.equal(await evidence(), result.evidence?.sha256);
+  test('is of a run that verifies, as it was verified', async () => {
+    const { verified, result } = await made();
+    assert.deepEqual(await verified(), result);
   });
 
   test('is refused of a forged run, which would be valid without its code', async () => {
@@ -46,7 +46,7 @@ describe('an erasure', () => {
     const { record, at } = scene;
     const { evidence } = await forge(scene);
     const message = /does not verify, and an erasure would hide that: INCONSISTENT .*Nothing was removed\..* verify/s;
-    await assert.rejects(scene.evidence, { code: 'conflict', message });
+    await assert.rejects(scene.verified, { code: 'conflict', message });
     // This is what an erasure that is not refused does.
     const said = { version: 1, ...at, by: 'anna', reason: 'r', at: new Date().toISOString() } as const;
     const signed = signErasure(root, { ...said, evidence: evidence?.sha256 ?? assert.fail() });
@@ -69,17 +69,17 @@ describe('an erasure', () => {
         const key = keys(scene.at)[index] ?? '';
         if (damage === 'gone') scene.record.delete(key);
         else scene.record.set(key, Buffer.from('{}'));
-        await assert.rejects(scene.evidence, { code: 'conflict', message: new RegExp(key) }, `${key} ${damage}`);
+        await assert.rejects(scene.verified, { code: 'conflict', message: new RegExp(key) }, `${key} ${damage}`);
       }
   });
 
   test('is refused of a run whose signer the root did not list, and where the list of keys was put back', async () => {
     const scene = await made();
     const trusted = await scene.trusted();
-    await assert.rejects(verifiedEvidence(scene.record, { ...trusted, keys: new Map() }, scene.at), {
+    await assert.rejects(verifiedResult(scene.record, { ...trusted, keys: new Map() }, scene.at), {
       message: /UNSIGNED/,
     });
-    await assert.rejects(verifiedEvidence(scene.record, { ...trusted, putBackTo: 1 }, scene.at), {
+    await assert.rejects(verifiedResult(scene.record, { ...trusted, putBackTo: 1 }, scene.at), {
       message: /put back from number 1 to 1/,
     });
   });

@@ -1,23 +1,23 @@
-import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Finding } from '@hotcell/contract/evidence/verdict.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
+import type { Result } from '@hotcell/contract/result.ts';
 import type { RecordReader } from './verify/record-reader.ts';
 import type { TrustedKeys } from './verify/trusted-keys.ts';
 import { SeenObjects } from './verify/verification.ts';
-import { verifyRun } from './verify/verify-run.ts';
+import { verifiedRun } from './verify/verify-run.ts';
 
 const mostShown = 3;
 
 /**
- * The digest of a run's evidence, if the run is valid. Much of what a verifier compares goes with the code, so that an
+ * A run's result, if the run is valid. Much of what a verifier compares goes with the code, so that an
  * erasure would make a forged or damaged run look right. The bytes of inputs stay: a verifier finds them damaged later too.
  */
-export async function verifiedEvidence(
+export async function verifiedResult(
   reader: RecordReader,
   { keys, erasers, list, putBackTo }: TrustedKeys,
   at: { tenant: string; run: RunId },
-): Promise<Digest> {
+): Promise<Result> {
   if (putBackTo !== undefined)
     throw new HotcellError(
       'conflict',
@@ -33,9 +33,9 @@ export async function verifiedEvidence(
     now: new Date(),
     seen: new SeenObjects(),
   } as const;
-  const said = await verifyRun(of, at);
-  if (said?.verdict === 'VALID' && said.evidence !== undefined) return said.evidence;
-  throw new HotcellError('conflict', refusalOf(at.run, said?.findings ?? []));
+  const said = await verifiedRun(of, at);
+  if (said?.verdict.verdict === 'VALID' && said.result) return said.result;
+  throw new HotcellError('conflict', refusalOf(at.run, said?.verdict.findings ?? []));
 }
 
 function refusalOf(run: RunId, findings: readonly Finding[]): string {
