@@ -98,6 +98,7 @@ export const PolicyFile = z.strictObject({
         .enum(['none', 'governance', 'compliance'], { error: 'must be none, governance or compliance' })
         .optional(),
       days: Retention.shape.days.optional(),
+      after: z.enum(['keep', 'erase'], { error: 'must be keep or erase' }).optional(),
     })
     .optional(),
   worker: z.strictObject({ labels: z.array(WorkerLabel).max(3, 'must have at most 3 labels').optional() }).optional(),

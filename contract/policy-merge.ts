@@ -6,7 +6,7 @@ import { forEachLimit, type LimitName, limitTable } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { issuesOf } from './parse.ts';
 import { Policy, type LimitRule } from './policy.ts';
-import type { Retention } from './retention.ts';
+import type { PolicyRetention } from './retention.ts';
 import type { PolicyFile } from './policy-file.ts';
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -140,10 +140,17 @@ function resolveLanguages(entries: NonNullable<PolicyFile['languages']>, issues:
 
 /** Days alone ask for a lock of a kind that is not said, and a lock without days would end at once. */
 function resolveRetention(
-  { mode, days }: NonNullable<PolicyFile['retention']>,
+  { mode, days, after }: NonNullable<PolicyFile['retention']>,
   issues: Issue[],
-): Retention | undefined {
-  if (mode === 'none' || (mode === undefined && days === undefined)) return undefined;
+): PolicyRetention | undefined {
+  if (mode === 'none' || (mode === undefined && days === undefined)) {
+    if (after === 'erase')
+      issues.push({
+        path: 'retention.after',
+        message: 'needs a mode and days, after which runs are erased. Write both.',
+      });
+    return undefined;
+  }
   if (mode === undefined)
     issues.push({
       path: 'retention.mode',
@@ -154,7 +161,7 @@ function resolveRetention(
       path: 'retention.days',
       message: `is missing. Write for how many days ${mode} locks what a run leaves.`,
     });
-  else return { mode, days };
+  else return { mode, days, ...(after === 'erase' && { after }) };
   return undefined;
 }
 

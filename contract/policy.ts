@@ -6,7 +6,7 @@ import { isNeverVariable } from './job-variables.ts';
 import { forEachLimit, type LimitName, type LimitRow, showLimit } from './limits.ts';
 import { PolicyName } from './names.ts';
 import { ceilings } from './request-ceilings.ts';
-import { Retention } from './retention.ts';
+import { PolicyRetention } from './retention.ts';
 import { SessionRule } from './session/session-terms.ts';
 
 /** A name, or the beginning of one with a star after it. */
@@ -94,7 +94,7 @@ export const Policy = z.strictObject({
   sessions: SessionRule.optional(),
   worker: z.strictObject({ labels: z.array(WorkerLabel).max(3) }),
   /** Without it nothing is locked. */
-  retention: Retention.optional(),
+  retention: PolicyRetention.optional(),
   /** The runtime's profiles by name: a cell is made with these or not at all. */
   seccomp: z.record(z.string(), DigestText),
 });

@@ -2,6 +2,7 @@ import { type Admission, admit } from '@hotcell/contract/admission.ts';
 import type { Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { parseRunRequest, parseSessionRequest } from '@hotcell/contract/read-request.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
+import { lockingPart } from '@hotcell/contract/retention.ts';
 import type { SessionTerms } from '@hotcell/contract/session/session-terms.ts';
 import type { AskedRun } from '@hotcell/contract/spec.ts';
 import { type Acceptable, accept, earlier, hasBegun } from './accept.ts';
@@ -196,7 +197,7 @@ function specOf(
     retry,
     notBefore,
     ...(effective.session && { mode: 'session', session: termsOf(effective.session) }),
-    ...(policy.retention && { retention: policy.retention }),
+    ...(policy.retention && { retention: lockingPart(policy.retention) }),
     warnings,
   };
 }

@@ -32,6 +32,8 @@ export interface EraseAsked {
   run: RunId;
   by: string;
   reason: string;
+  /** Asked of the run as it was verified: an answer of before may be about another result. */
+  isWanted?: (result: Result) => boolean;
 }
 
 /**
@@ -51,6 +53,8 @@ export async function eraseRun(deps: EraseDeps, asked: EraseAsked): Promise<Eras
   // Everything below goes by the result that was verified: what is read again may be another one.
   const result = await verifiedResult(new StoreReader(store), trusted, { tenant, run });
   const evidence = evidenceOf(result);
+  if (asked.isWanted?.(result) === false)
+    throw new HotcellError('conflict', `Run ${run} is not as it was when it was looked at, so nothing was removed.`);
   const doomed = await codeAndLogs(store, tenant, run);
   await refuseLocked(store, result, doomed);
   const erasure = await putErasure(deps, asked, { ...result, evidence });

@@ -65,6 +65,7 @@ export const recordKeys = {
   names: (tenant: string) => `names/${tenant}/`,
   name: (tenant: string, name: string) => `names/${tenant}/${name}.json`,
   policy: (digest: Digest) => `policies/${hexOf(digest)}.json`,
+  policies: 'policies/',
   policiesRevoked: 'policies/revoked/',
   policyRevoked: (digest: Digest) => `policies/revoked/${hexOf(digest)}.json`,
   seccomp: (digest: Digest) => `seccomp/${hexOf(digest)}.json`,

@@ -5,6 +5,8 @@ import { recordKeys } from './layout.ts';
 
 export interface RecordedRun {
   run: RunId;
+  /** It has a spec, with its code. */
+  asked?: true;
   /** It has a result. */
   ended: boolean;
   /** An erasure lies with it. Whether a root signed it is for the reader to say. */
@@ -90,6 +92,7 @@ async function* runsAmong(keys: AsyncIterable<ListedKey> | Iterable<ListedKey>):
     const [file] = below.length === 1 ? below : [];
     last.ended ||= file === 'result.json';
     if (file === 'erasure.json') last.erased = true;
+    if (file === 'spec.json') last.asked = true;
   }
   if (last) yield last;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { policyDigest, queueOf } from '@hotcell/contract/policy.ts';
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
+import { erasableSince } from '@hotcell/contract/retention.ts';
 import { mergePolicies, resolvePolicy } from '@hotcell/contract/policy-merge.ts';
 import { admitted, builtHere, policyOf, refused } from '../../support/policies.ts';
 
@@ -74,6 +75,24 @@ describe('the retention of a policy', () => {
     };
     assert.equal(merged({ mode: 'none' }), undefined);
     assert.deepEqual(merged({ mode: 'compliance' }), { mode: 'compliance', days: 30 });
+  });
+
+  test('says what happens when its days are over, and keeps what a run left unless it says erase', () => {
+    assert.deepEqual(policyOf({ retention: { ...retention, after: 'erase' } }).retention, {
+      ...retention,
+      after: 'erase',
+    });
+    assert.deepEqual(policyOf({ retention: { ...retention, after: 'keep' } }).retention, retention);
+    for (const said of [{ after: 'erase' }, { after: 'erase', mode: 'none' }])
+      assert.match(problems({ retention: said }).join(), /retention\.after: needs a mode and days/);
+    assert.match(problems({ retention: { ...retention, after: 'remove' } }).join(), /must be keep or erase/);
+  });
+
+  test('has a run erased so many days after it ended, and never without after: erase', () => {
+    const ended = '2026-11-01T00:00:00.000Z';
+    assert.equal(erasableSince({ ...retention, after: 'erase' }, ended)?.toISOString(), '2026-12-01T00:00:00.000Z');
+    assert.equal(erasableSince(retention, ended), undefined);
+    assert.equal(erasableSince(undefined, ended), undefined);
   });
 
   test('names both its mode and its days', () => {

@@ -127,6 +127,7 @@ class PolicyWorker(Answer):
 class PolicyRetention(Answer):
     mode: Literal["governance", "compliance"]
     days: int
+    after: Optional[Literal["erase"]] = None
 
 
 class Policy(Answer):
