@@ -15,7 +15,8 @@ export async function eraserHere(
   installation: Pick<Installation, 'home'>,
   rootFile: string | undefined,
 ): Promise<(() => Promise<Pick<EraseDeps, 'root' | 'trusted'>>) | undefined> {
-  const root = rootFile === undefined ? await ownRoot(installation) : new SigningKey(await readFile(rootFile, 'utf8'), rootFile);
+  const root =
+    rootFile === undefined ? await ownRoot(installation) : new SigningKey(await readFile(rootFile, 'utf8'), rootFile);
   if (!root) return undefined;
   return async () => ({ root, trusted: await trustedKeys(new StoreReader(store), await trustedRoots(installation)) });
 }

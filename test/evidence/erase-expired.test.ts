@@ -93,7 +93,7 @@ describe('a pass over the runs whose retention is over', () => {
     assert.deepEqual((await pass()).count, { erased: 1, held: 0, unverified: 0 });
     assert.deepEqual([await hasCode(old), await hasCode(young), await hasCode(kept)], [false, true, true]);
     const why = 'by anna@host, by gc (the retention of the policy erases is over (30 days, after: erase))';
-    assert.match((await whyErased(store, tenant, old)) ?? '', new RegExp(RegExp.escape(why)));
+    assert.ok((await whyErased(store, tenant, old))?.includes(why));
     assert.equal(await whyErased(store, tenant, young), undefined);
     assert.equal((await verdictsOf(house)).get(old)?.verdict, 'VALID');
     assert.deepEqual((await pass()).runs, [], 'an erased run is looked at no more');
