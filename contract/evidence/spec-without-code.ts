@@ -61,12 +61,14 @@ export function specWithoutCode({ predicate }: Statement, result: Result): Spec 
 /** Puts what only the whole spec tells, as it was signed, in the place of what its rest tells. */
 export function withSignedCode(made: Statement, signed: Statement): Statement {
   const [ours, theirs] = [made.predicate.buildDefinition, signed.predicate.buildDefinition];
-  const { blocks = null, files = null, params = null } = theirs.externalParameters;
+  // Where the signer did not get as far as reading the spec, there are none.
+  const words = ['blocks', 'files', 'params'].filter((name) => name in theirs.externalParameters);
+  const signedWords = Object.fromEntries(words.map((name) => [name, theirs.externalParameters[name] ?? null]));
   const code = new Map(theirs.resolvedDependencies.map((one) => [one.name, one]));
   const resolvedDependencies = ours.resolvedDependencies.map((one) =>
     one.name.startsWith('code/') ? (code.get(one.name) ?? one) : one,
   );
-  const externalParameters = { ...ours.externalParameters, blocks, files, params };
+  const externalParameters = { ...ours.externalParameters, ...signedWords };
   return {
     ...made,
     predicate: { ...made.predicate, buildDefinition: { ...ours, externalParameters, resolvedDependencies } },

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { canonical, type Digest, digestOf, sha256 } from '@hotcell/contract/digest.ts';
+import { signErasure } from '@hotcell/contract/evidence/erasure.ts';
 import type { AttestedResult } from '@hotcell/contract/evidence/attested-result.ts';
 import { lineOf, type LogRow } from '@hotcell/contract/log-rows.ts';
+import { Result } from '@hotcell/contract/result.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { chained, type ChainedStep, codeOf, type StepRecord, type StepResult } from '@hotcell/contract/session/step.ts';
+import { isErasedFrom } from '@hotcell/record/erased-keys.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
-import { listKeys, Memory, putSigned, signerOf, verdictIn } from '../../../support/signed-record.ts';
+import { listKeys, Memory, putSigned, root, signerOf, verdictIn } from '../../../support/signed-record.ts';
 
 const tenant = 't';
 const worker = signerOf('worker', 'one');
@@ -144,5 +147,30 @@ describe('what a session’s steps left', () => {
     const [finding] = await ofSteps(session);
     assert.equal(finding?.verdict, 'INCONSISTENT');
     assert.match(finding.object, /: steps\[0\]$/);
+  });
+});
+
+describe('what the steps of an erased session left', () => {
+  test('may be gone, and each part that is still there has to match', async () => {
+    const { record, run, keys } = await made();
+    const doomed = [...record.keys()].filter((key) => isErasedFrom({ tenant, run }, key));
+    for (const key of [keys.link, keys.result, keys.log, keys.output]) assert.ok(doomed.includes(key), key);
+    assert.ok(!doomed.includes(keys.session));
+    const { evidence } = Result.parse(JSON.parse(record.get(recordKeys.result(tenant, run))?.toString() ?? ''));
+    const said = { version: 1, run, tenant, by: 'anna', reason: 'r', at: new Date().toISOString() } as const;
+    const signed = signErasure(root, { ...said, evidence: evidence?.sha256 ?? assert.fail() });
+    record.set(recordKeys.erasure(tenant, run), Buffer.from(canonical(signed)));
+    record.set(keys.log, flipped(record.get(keys.log)));
+    assert.deepEqual(
+      (await ofSteps({ record, run })).map(({ object }) => object),
+      [keys.log],
+    );
+    for (const key of doomed) record.delete(key);
+    assert.deepEqual(await ofSteps({ record, run }), []);
+    record.delete(keys.session);
+    assert.deepEqual(
+      (await ofSteps({ record, run })).map(({ object }) => object),
+      [keys.session],
+    );
   });
 });
