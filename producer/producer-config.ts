@@ -7,7 +7,7 @@ export const producerSettings = z.object({
   ...commonSettings,
   HOTCELL_LISTEN_HOST: z.string().min(1).default('127.0.0.1'),
   HOTCELL_LISTEN_PORT: z.coerce.number().int().min(0).max(65_535).default(7411),
-  HOTCELL_STATE_DIR: z.string().min(1, 'a folder of the producer’s own; what lies in it can be thrown away'),
+  HOTCELL_STATE_DIR: z.string().min(1, 'a folder of the producer’s own: its read model and its signing key'),
   HOTCELL_POLICIES: z.string().min(1, 'the folder of the policies'),
   HOTCELL_IMAGES_LOCK: z.string().min(1, 'the file images.lock, written by every build of images'),
   HOTCELL_QUEUE_MAX: z.coerce.number().int().min(1).default(200_000),

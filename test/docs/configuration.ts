@@ -6,7 +6,11 @@ const parts = [
     'Read by `./hotcell up` from the environment and kept in `config.env`. Every setting has a default or is generated.',
     installation,
   ],
-  ['The command line', 'Read from the environment only.', client],
+  [
+    'The command line',
+    'Read from the environment only. With `HOTCELL_URL` (above) it asks another API than that of this installation; that needs `HOTCELL_API_KEY`.',
+    client,
+  ],
   ['The producer', '`docker-compose.yml` sets these. You need them only to start a producer by other means.', producer],
   ['A worker', '`docker-compose.yml` sets these. You need them for worker hosts of your own.', worker],
   ['The keeper', '`docker-compose.yml` sets these. It has no secret and no network.', keeper],

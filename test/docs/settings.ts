@@ -64,7 +64,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
   ],
   HOTCELL_PINNED_CELLS: [
     'none',
-    'Policies for which cells wait even without runs, within that number: `sealed=2,analytics=1`. From the first run of a policy on.',
+    'Policies for which cells wait even while no runs come, counted within `HOTCELL_WAITING_CELLS`: `sealed=2,analytics=1`. From the first run of a policy on.',
   ],
   HOTCELL_UIDS: uids,
   HOTCELL_CELLS: [
@@ -86,7 +86,10 @@ export const producer: Rows<Names<typeof producerSettings>> = {
   ...common,
   HOTCELL_LISTEN_HOST: ['`127.0.0.1`', 'The address on which the API listens.'],
   HOTCELL_LISTEN_PORT: ['`7411`', 'The port of the API.'],
-  HOTCELL_STATE_DIR: ['required', 'A folder for the read model. It can be deleted at any time.'],
+  HOTCELL_STATE_DIR: [
+    'required',
+    'A folder for the read model and, in `signing/`, the key that signs evidence. The read model can be deleted at any time; a lost key is replaced by a new one, which has to be listed.',
+  ],
   HOTCELL_POLICIES: ['required', 'The folder of the policies.'],
   HOTCELL_IMAGES_LOCK: ['required', 'The file `images.lock`: the images of this installation by digest.'],
   HOTCELL_QUEUE_MAX: ['`200000`', 'With so many runs waiting in a queue, a new one is answered with 429.'],
@@ -132,7 +135,7 @@ export const worker: Rows<Names<typeof workerSettings>> = {
   ],
   HOTCELL_PINNED_CELLS: [
     'none',
-    'Policies for which cells wait even without runs, within that number: `sealed=2,analytics=1`. From the first run of a policy on.',
+    'Policies for which cells wait even while no runs come, counted within `HOTCELL_WAITING_CELLS`: `sealed=2,analytics=1`. From the first run of a policy on.',
   ],
   HOTCELL_UIDS: uids,
   HOTCELL_CACHE_BYTES: ['20 GiB', 'Size of the cache of inputs on this host.'],
