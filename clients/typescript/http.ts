@@ -27,6 +27,8 @@ export class Http extends RouteCaller {
         `${url === '' ? 'No API address' : `${url} is not an address`}. Set HOTCELL_URL, for example to http://127.0.0.1:7411.`,
       );
     if (!apiKey) throw new HotcellError('unauthenticated', 'No API key. Pass apiKey or set HOTCELL_API_KEY.');
+    if (!/^[\x21-\x7e]+$/.test(apiKey))
+      throw new HotcellError('unauthenticated', 'The API key has characters that no key has. Check HOTCELL_API_KEY.');
     this.#url = url.replace(/\/+$/, '');
     this.#headers = { authorization: `Bearer ${apiKey}`, ...(tenant !== undefined && { 'hotcell-tenant': tenant }) };
   }

@@ -13,7 +13,7 @@ import { check, RunFailed } from './run-failed.ts';
 import { Session, type SessionOptions, type Step } from './session-handle.ts';
 import { Schedules } from './schedules-client.ts';
 import { Workflows } from './workflows-client.ts';
-import { type Input, type JobRequest, submitJob } from './submission.ts';
+import { type Input, type JobRequest, sendOnce, submitJob } from './submission.ts';
 import { Webhooks } from './webhooks-client.ts';
 import type { UploadOptions } from './upload.ts';
 
@@ -71,8 +71,9 @@ export class Hotcell extends Http {
    * console.log((await session.run('x + 1')).outputs);
    */
   async session({ idempotencyKey, signal, ...request }: SessionOptions = {}): Promise<Session> {
-    const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    const { run, ...told } = await this.call(routes.startSession, { json: request, headers, signal });
+    const { run, ...told } = await sendOnce({ idempotencyKey, signal, patient: this.#patient }, (headers) =>
+      this.call(routes.startSession, { json: request, headers, signal }),
+    );
     return new Session(this, run, told);
   }
 

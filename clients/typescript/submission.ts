@@ -22,14 +22,21 @@ interface Options {
 
 /** Local inputs are frozen first. */
 export async function submitJob(http: Http, { inputs, ...request }: JobRequest, options: Options) {
-  const { idempotencyKey = `ts-${randomUUID()}`, signal, patient } = options;
+  const { signal } = options;
   const named = inputs && Object.fromEntries(await Promise.all(Object.entries(inputs).map(namedBy(http, signal))));
   const json = { ...request, ...(named && { inputs: named }) };
-  const headers = { 'idempotency-key': idempotencyKey };
+  return await sendOnce(options, (headers) => http.call(routes.submitRun, { json, headers, signal }));
+}
+
+/** Sends it again while no answer comes, always with the same key, and the API does it once. */
+export async function sendOnce<T>(
+  { idempotencyKey = `ts-${randomUUID()}`, signal, patient }: Options,
+  send: (headers: Record<string, string>) => Promise<T>,
+): Promise<T> {
   const backoff = new Backoff();
   for (;;) {
     try {
-      return await http.call(routes.submitRun, { json, headers, signal });
+      return await send({ 'idempotency-key': idempotencyKey });
     } catch (error) {
       // What the API refuses for now is its caller's to decide: a full queue may stay full.
       if (!(patient && error instanceof HotcellError && error.code === 'api_unreachable')) throw error;

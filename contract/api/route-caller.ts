@@ -1,4 +1,5 @@
 import { addressOf, type Call, parseRow, readAnswer, type Row } from './call.ts';
+import { parseAs } from '../parse.ts';
 import { linesOf } from './lines.ts';
 import { type JsonAnswer, ndjson, type Route } from './route.ts';
 
@@ -26,6 +27,8 @@ export abstract class RouteCaller {
 
   /** Returns the body unread. Read it to its end or cancel it, or the connection stays pinned. */
   async open<R extends Route>(route: R, call: Call<R>): Promise<Response> {
+    // What no header can carry would look like an API that does not answer.
+    if (route.headers) parseAs(route.headers, call.headers ?? {}, 'the request');
     return await this.send(route.method, addressOf(route, call), call);
   }
 }

@@ -139,6 +139,10 @@ export const prefer = z
   .string()
   .optional()
   .describe('"wait=SECONDS", at most 600: answer when the run is finished, or after that time with what is known');
+/** A header carries it. */
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces');
 const waited = { 'Preference-Applied': 'the wait that was granted' };
 const toRun = { Location: 'where the run is' };
 
@@ -149,11 +153,9 @@ export const runRoutes = {
     judged: 'submitter',
     headers: z.object({
       prefer,
-      'idempotency-key': z
-        .string()
-        .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable characters without spaces')
-        .optional()
-        .describe('the same key and the same request again give the same run'),
+      'idempotency-key': IdempotencyKey.optional().describe(
+        'the same key and the same request again give the same run',
+      ),
     }),
     query: z.strictObject({ include }),
     // Admission reads it, and says of words that other systems use what to write here instead.

@@ -5,7 +5,7 @@ import { StepRequest, StepResult } from '../session/step.ts';
 import { SessionRequest } from '../spec.ts';
 import { ShownRow } from './events.ts';
 import { answerObject, inDigits, jsonAnswer, jsonBody, ndjson, octets, requestSchema, tagged } from './route.ts';
-import { AcceptedRun, prefer, RunParams, RunView } from './runs.ts';
+import { AcceptedRun, IdempotencyKey, prefer, RunParams, RunView } from './runs.ts';
 
 const {
   outcome,
@@ -52,17 +52,13 @@ export type StepView = z.infer<typeof StepView>;
 const number = inDigits(z.number().int().min(0)).describe('the number of the step, from 0');
 const StepParams = z.strictObject({ ...RunParams.shape, step: number });
 
-const idempotencyKey = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable characters without spaces')
-  .optional();
 const waited = { 'Preference-Applied': 'the wait that was granted' };
 const route = tagged('sessions');
 
 export const sessionRoutes = {
   startSession: route('POST /v1/sessions', 'reader', 'Start a session: a run whose cell stays open for steps', {
     // Admission judges the role: a refusal of a known caller has a record.
-    headers: z.object({ 'idempotency-key': idempotencyKey }),
+    headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
     body: { ...jsonBody(requestSchema('SessionRequest', SessionRequest)), parsedBy: 'handler' },
     answers: { 202: jsonAnswer('accepted: steps can be sent at once', AcceptedRun, { Location: 'where the run is' }) },
     problems: [409, 422],
@@ -71,7 +67,7 @@ export const sessionRoutes = {
     description:
       'The step is in the record before it is executed. Steps run one at a time, in the order in which they were recorded.',
     params: RunParams,
-    headers: z.object({ prefer, 'idempotency-key': idempotencyKey }),
+    headers: z.object({ prefer, 'idempotency-key': IdempotencyKey.optional() }),
     body: jsonBody(requestSchema('StepRequest', StepRequest)),
     answers: {
       200: jsonAnswer('over within the wait asked for', StepView, waited),
