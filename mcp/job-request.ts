@@ -3,7 +3,7 @@ import { forEachLimit, limitTable } from '@hotcell/contract/limits.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import { z } from 'zod';
 import type { Api } from './api.ts';
-import { refusedUnder } from './failure.ts';
+import { submitOnce } from './submit-once.ts';
 
 /** The limits that a model has use for. The policy says how far each goes. */
 const asked = ['timeoutSeconds', 'memoryBytes', 'cpus', 'outputBytes', 'logBytes'] as const;
@@ -49,13 +49,10 @@ export async function submitJob(
   blocks: readonly Block[],
   { idempotencyKey, ...fields }: z.output<typeof JobFields>,
 ): Promise<Accepted> {
-  const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
   // Parsed by admission, whose reasons name each field.
   const json = { blocks: [...blocks], ...fields } as RunRequest;
-  try {
-    const { run, warnings = [] } = await api.call(routes.submitRun, { json, headers });
-    return { run, warnings };
-  } catch (error) {
-    throw refusedUnder(error, fields.policy);
-  }
+  const { run, warnings = [] } = await submitOnce({ idempotencyKey, policy: fields.policy }, (headers) =>
+    api.call(routes.submitRun, { json, headers }),
+  );
+  return { run, warnings };
 }

@@ -1,6 +1,6 @@
 import { routes } from '@hotcell/contract/api/routes.ts';
 import { z } from 'zod';
-import { viewJob } from '../job-steps.ts';
+import { endJob, viewJob } from '../job-steps.ts';
 import { jobFields, submitJob } from '../job-request.ts';
 import { JobView, toldOf, unfinished } from '../job-view.ts';
 import { tool } from '../tool.ts';
@@ -20,8 +20,11 @@ export const submitJobTool = tool({
   }),
   output: JobView,
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  act: async ({ api }, { blocks, ...fields }) => {
+  act: async ({ api, signal }, { blocks, ...fields }) => {
     const { run, warnings } = await submitJob(api, blocks, fields);
+    // A caller who is gone never learns its id, and may ask again.
+    if (signal.aborted && fields.idempotencyKey === undefined)
+      await endJob(api, run, 'the caller of submit_job took its call back');
     return unfinished({ run, status: 'queued', warnings });
   },
 });
