@@ -8,6 +8,7 @@ import { readLogs } from './tools/log-tool.ts';
 import { listOutputs, readOutputTool } from './tools/output-tools.ts';
 import { listPolicies } from './tools/policy-tool.ts';
 import { runCode } from './tools/run-code-tool.ts';
+import { closeSession, openSession, runStep } from './tools/session-tools.ts';
 import { createSnapshot } from './tools/snapshot-tool.ts';
 
 /** In the order in which clients see them. It stays the same, so that models' caches keep what they hold. */
@@ -22,11 +23,15 @@ const tools: readonly AddTool[] = [
   cancelJob,
   createSnapshot,
   listPolicies,
+  openSession,
+  runStep,
+  closeSession,
 ];
 
 const instructions = [
   'Hotcell runs code in sealed cells and keeps a record of every run.',
   'Use run_code for what ends soon, submit_job and wait_job for what takes long.',
+  'Use open_session, run_step and close_session for steps that build on each other.',
   'Bring data as snapshots and read it at /inputs; write what shall stay to /outputs.',
   'A failed program is an answer with its reason: change the code and try again. A refusal lists every reason and what is allowed.',
 ].join(' ');

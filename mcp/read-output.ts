@@ -5,7 +5,7 @@ import type { Api } from './api.ts';
 import { pictureType } from './picture-kind.ts';
 
 /** A larger picture helps no model, and its base64 would fill a client's window. */
-const mostPictureBytes = 3 * 1024 * 1024;
+export const mostPictureBytes = 3 * 1024 * 1024;
 /** More than what tells a picture's kind. */
 const firstBytes = 16;
 

@@ -95,7 +95,7 @@ for (const transport of ['HTTP', 'stdio'] as const)
       return JSON.parse(stdout);
     };
     const { tools: listed } = await inspect('--method', 'tools/list', '--strict');
-    assert.equal(listed.length, 10);
+    assert.equal(listed.length, 13);
     const args = ['language=sh', 'code=print hello', 'waitSeconds=60'].flatMap((arg) => ['--tool-arg', arg]);
     const ran = await inspect('--method', 'tools/call', '--tool-name', 'run_code', ...args);
     assert.equal(ran.structuredContent.stdout, 'hello\n');

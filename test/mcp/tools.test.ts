@@ -39,7 +39,7 @@ test('the tools come in one order, and say what a cell has and has not', async (
     one?.map(({ name }) => name),
     [
       ...['run_code', 'submit_job', 'get_job', 'wait_job', 'read_logs', 'list_outputs', 'read_output', 'cancel_job'],
-      ...['create_snapshot', 'list_policies'],
+      ...['create_snapshot', 'list_policies', 'open_session', 'run_step', 'close_session'],
     ],
   );
   assert.match(one?.[0]?.description ?? '', /no network of any kind.*300 s|no network of any kind/);

@@ -1,0 +1,63 @@
+import { routes } from '@hotcell/contract/api/routes.ts';
+import type { StepView } from '@hotcell/contract/api/sessions.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import type { StepRequest } from '@hotcell/contract/session/step.ts';
+import type { Api } from './api.ts';
+import { refusedUnder } from './failure.ts';
+import { submitOnce } from './submit-once.ts';
+
+interface Step {
+  run: string;
+  json: StepRequest;
+  idempotencyKey?: string | undefined;
+}
+
+/** Not taken back with the call: between asking and the answer, only the API knows whether there is a step. */
+export async function addStep(api: Api, { run, json, idempotencyKey }: Step): Promise<StepView> {
+  try {
+    return await submitOnce({ idempotencyKey }, (headers) =>
+      api.call(routes.addStep, { params: { run }, json, headers }),
+    );
+  } catch (error) {
+    if (!(error instanceof HotcellError)) throw error;
+    if (error.code === 'policy_refused') throw refusedUnder(error, await policyOf(api, run));
+    throw withNext(error);
+  }
+}
+
+/** The step at its end, or as it is after the wait; undefined if it was recorded and can't be asked about now. */
+export async function waitForStep(
+  api: Api,
+  { run, step, seconds, signal }: { run: string; step: number; seconds: number; signal: AbortSignal },
+): Promise<StepView | undefined> {
+  const headers: Record<string, string> = seconds > 0 ? { prefer: `wait=${seconds}` } : {};
+  try {
+    return await api.call(routes.getStep, { params: { run, step }, headers, signal });
+  } catch (error) {
+    if (error instanceof HotcellError && error.retryable) return undefined;
+    throw error;
+  }
+}
+
+/** A step that is over, or has not begun, is left as it is. */
+export async function interruptStep(api: Api, run: string, step: number): Promise<void> {
+  try {
+    await api.call(routes.interruptStep, { params: { run, step } });
+  } catch (error) {
+    if (!(error instanceof HotcellError && error.status === 409)) throw error;
+  }
+}
+
+async function policyOf(api: Api, run: string): Promise<string | undefined> {
+  const session = await api.call(routes.getRun, { params: { run } }).catch(() => undefined);
+  return session?.policy?.name;
+}
+
+const over = new Set(['finished_already', 'not_found']);
+
+function withNext(error: HotcellError): HotcellError {
+  const { code, message, issues, extra } = error;
+  if (!over.has(code)) return error;
+  const next = 'Call get_job with it to see why it ended, and open_session for another one.';
+  return new HotcellError(code, message, { issues: [...issues, { path: 'run', message: next }], cause: error, extra });
+}
