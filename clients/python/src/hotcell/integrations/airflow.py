@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Optional
 
@@ -11,14 +10,16 @@ from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from hotcell.async_client import AsyncHotcell
-from hotcell.client import Hotcell
+from hotcell.client import Hotcell, Run
 from hotcell.failures import HotcellError, Refused
+from hotcell.integrations.airflow_tries import run_of_task
 
 
 class HotcellOperator(BaseOperator):  # type: ignore[misc]
     """Address and key come from HOTCELL_URL and HOTCELL_API_KEY, in the worker and in the triggerer: Airflow's database gets
     no key. `limits`, `inputs`, `job_params` and the others are those of Hotcell.submit. Returns the run's id, its outcome and
-    its outputs. A program that fails fails the task, and Airflow's retries then submit a new run."""
+    its outputs. A program that fails fails the task, and Airflow's next try then submits a new run. A try that fails for
+    another reason, as when the API is away, leaves its run to the next try."""
 
     template_fields = ("code", "inputs", "job_params", "labels", "publish")
 
@@ -52,11 +53,15 @@ class HotcellOperator(BaseOperator):  # type: ignore[misc]
         others = {"limits": self.limits, "labels": self.labels, "publish": self.publish}
         options: Any = {name: value for name, value in {**named, **others}.items() if value}
         with Hotcell() as hotcell:
+
+            def submit(key: str) -> Run:
+                return hotcell.submit(self.code, language=self.language, idempotency_key=key, **options)
+
             try:
-                run = hotcell.submit(self.code, language=self.language, idempotency_key=_key(context), **options)
+                run = run_of_task(hotcell, submit, context["ti"], self.retries or 0)
             except Refused as refused:
                 raise AirflowFailException(f"The policy refused the run: {refused}") from refused
-        self.log.info("Hotcell accepted run %s", run.id)
+        self.log.info("This try waits for run %s of Hotcell", run.id)
         self.defer(trigger=HotcellTrigger(run.id), method_name="execute_complete")
 
     def execute_complete(self, context: Any, event: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,10 +99,3 @@ class HotcellTrigger(BaseTrigger):  # type: ignore[misc]
         """A deferred task that a person clears or marks ends its run."""
         async with AsyncHotcell() as hotcell:
             await hotcell.run_by_id(self.run_id).cancel("Airflow ended the task")
-
-
-def _key(context: Mapping[str, Any]) -> str:
-    """The same try of the same task is the same run, even if its worker dies before it defers."""
-    ti = context["ti"]
-    named = [ti.dag_id, ti.task_id, ti.run_id, str(ti.map_index), str(ti.try_number)]
-    return "airflow-" + hashlib.sha256("\0".join(named).encode()).hexdigest()
