@@ -4,78 +4,15 @@ import asyncio
 import gc
 import json
 import os
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from cutting_proxy import Proxy
 
 from hotcell import ApiUnreachable, AsyncHotcell, Hotcell, HotcellError, NotAllowed, NotAuthenticated, RunLost
-
-
-class Proxy:
-    """Passes bytes on. `cut` decides, for each piece of an answer, how much of it still passes before the connection breaks."""
-
-    def __init__(self) -> None:
-        api = urlsplit(os.environ["HOTCELL_URL"])
-        self._api = (api.hostname or "", api.port or 80)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        self.cut: Callable[[bytes], int | None] = lambda piece: None
-        self.away = False
-        self.asked: list[bytes] = []
-        self._open: set[socket.socket] = set()
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            if self.away:
-                client.close()
-                continue
-            api = socket.create_connection(self._api)
-            self._open |= {client, api}
-            threading.Thread(target=self._pass, args=(client, api, True), daemon=True).start()
-            threading.Thread(target=self._pass, args=(api, client, False), daemon=True).start()
-
-    def _pass(self, source: socket.socket, target: socket.socket, asking: bool) -> None:
-        try:
-            while piece := source.recv(65536):
-                if asking:
-                    self.asked.append(piece)
-                elif (most := self.cut(piece)) is not None:
-                    target.sendall(piece[:most])
-                    break
-                target.sendall(piece)
-        except OSError:
-            pass
-        for end in (source, target):
-            with_shutdown(end)
-
-    def leave(self) -> None:
-        """Breaks every connection and takes no new one."""
-        self.away = True
-        for end in list(self._open):
-            with_shutdown(end)
-
-    def close(self) -> None:
-        self._listener.close()
-        self.leave()
-        for end in self._open:
-            end.close()
-
-
-def with_shutdown(end: socket.socket) -> None:
-    try:
-        end.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
 
 
 @pytest.fixture
@@ -158,6 +95,47 @@ def test_a_step_whose_answers_are_lost_is_one_step(proxy: Proxy) -> None:
     assert b"".join(proxy.asked).count(f"POST /v1/runs/{session.id}/steps ".encode()) == 4
 
 
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_what_a_gateway_answers_in_words_of_its_own_is_repeated_where_that_is_safe(proxy: Proxy, status: int) -> None:
+    hit: set[bytes] = set()
+
+    def instead(piece: bytes) -> int | None:
+        first = piece.partition(b"\r\n")[0]
+        if b" /v1/" not in first or first in hit:
+            return None
+        hit.add(first)
+        return status
+
+    proxy.instead = instead
+    with Hotcell(proxy.url) as through:
+        run = through.submit("print(1)")
+        assert run.result().stdout == "1\n"
+        asked = b"".join(proxy.asked)
+        assert (asked.count(b"POST /v1/runs "), asked.count(b"/events?")) == (2, 2)
+        # A second rerun would be a second run.
+        with pytest.raises(ApiUnreachable, match=f"answered {status} without a reason"):
+            run.rerun()
+        assert b"".join(proxy.asked).count(b"/rerun ") == 1
+
+
+def test_an_answer_of_something_else_than_the_api_is_an_error_at_once(proxy: Proxy) -> None:
+    proxy.instead = lambda piece: 404
+    with Hotcell(proxy.url) as through:
+        with pytest.raises(HotcellError, match=r"(?s)answered 404 without a reason.*HOTCELL_URL") as failed:
+            through.policies()
+    assert failed.value.code == "internal" and len(proxy.asked) == 1
+
+
+@pytest.mark.parametrize("key", ["ключ", "a b", "", "x" * 256, "a\nb"])
+def test_an_idempotency_key_that_no_header_can_carry_is_refused_before_anything_is_sent(proxy: Proxy, key: str) -> None:
+    with Hotcell(proxy.url) as through:
+        for ask in (through.submit, lambda _, **options: through.session(**options)):
+            with pytest.raises(HotcellError, match="idempotency_key: must be 1 to 255 printable ASCII") as failed:
+                ask("1", idempotency_key=key)
+            assert failed.value.code == "invalid"
+    assert proxy.asked == []
+
+
 @pytest.mark.parametrize("after", [1, 100_000])
 def test_an_output_that_is_cut_off_is_read_again_and_never_handed_on_in_part(proxy: Proxy, after: int, tmp_path: object) -> None:
     cuts = []
@@ -210,6 +188,8 @@ def test_no_address_and_no_key_say_what_to_set(monkeypatch: pytest.MonkeyPatch, 
         Hotcell()
     with pytest.raises(NotAuthenticated, match="HOTCELL_API_KEY"):
         Hotcell("http://127.0.0.1:1")
+    with pytest.raises(NotAuthenticated, match="characters that no key has"):
+        Hotcell("http://127.0.0.1:1", "hc_ключ")
     with pytest.raises(NotAuthenticated):
         Hotcell(api_key="hc_no_such_key", url=os.environ.get("TEST_URL", "")).run("1")
 

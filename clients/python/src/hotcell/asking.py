@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Union
+
+from hotcell.failures import HotcellError, Issue
 
 FileContent = Union[str, bytes, "os.PathLike[str]"]
 
@@ -52,6 +55,20 @@ def request_of(blocks: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) 
         else:
             request[_renamed.get(name, name)] = value
     return request
+
+
+_key_form = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+def key_of(options: Mapping[str, Any]) -> str:
+    """The caller's own, or a new one. What no header can carry would look like an API that does not answer."""
+    key = options.get("idempotency_key")
+    if key is None:
+        return new_key()
+    if isinstance(key, str) and _key_form.fullmatch(key):
+        return key
+    message = "must be 1 to 255 printable ASCII characters without spaces"
+    raise HotcellError("invalid", f"idempotency_key: {message}.", issues=[Issue("idempotency_key", message)])
 
 
 def new_key() -> str:

@@ -37,6 +37,10 @@ def find_settings(url: Optional[str], api_key: Optional[str], tenant: Optional[s
             hint="Pass api_key or set HOTCELL_API_KEY. The key in a local installation's files is used only with the "
             "address in the same files.",
         )
+    if not (api_key.isascii() and api_key.isprintable()):
+        raise NotAuthenticated(
+            "unauthenticated", "The API key has characters that no key has.", hint="Check HOTCELL_API_KEY."
+        )
     return Settings(url.rstrip("/"), api_key, tenant)
 
 

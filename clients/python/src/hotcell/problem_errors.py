@@ -32,13 +32,7 @@ def error_of(answer: Answered) -> HotcellError:
     try:
         problem = Problem.model_validate_json(answer.body)
     except ValidationError:
-        return ApiUnreachable(
-            "internal",
-            f"The API answered {answer.status} without a reason.",
-            hint="Something between this program and Hotcell may have answered instead: check HOTCELL_URL.",
-            status=answer.status,
-            retryable=answer.status >= 500,
-        )
+        return _without_reason(answer.status)
     kind = Refused if problem.code == "policy_refused" else _by_status.get(problem.status, HotcellError)
     run = json.loads(answer.body).get("run")
     return kind(
@@ -51,3 +45,12 @@ def error_of(answer: Answered) -> HotcellError:
         request_id=problem.request_id,
         retryable=problem.retryable,
     )
+
+
+def _without_reason(status: int) -> HotcellError:
+    """The API always says why: such an answer comes from something before it, which says by 5xx that it is away."""
+    what = f"Something before the API answered {status} without a reason of Hotcell's."
+    if status >= 500:
+        hint = "The API may be away: try again, or check HOTCELL_URL."
+        return ApiUnreachable("api_unreachable", what, hint=hint, status=status, retryable=True)
+    return HotcellError("internal", what, hint="Check HOTCELL_URL.", status=status)

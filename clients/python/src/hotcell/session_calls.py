@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
-from hotcell.asking import FileContent, RunOptions, bundled, new_key
+from hotcell.asking import FileContent, RunOptions, bundled, key_of, new_key
 from hotcell.calls import Calls, parsed, posted
 from hotcell.failures import HotcellError, WaitTimeout
 from hotcell.steps import request_with_inputs
@@ -42,12 +42,12 @@ async def start(calls: Calls, options: Mapping[str, Any]) -> AcceptedRun:
     taken = set(SessionOptions.__annotations__) - _of_runs_only
     if unknown := set(options) - taken:
         raise TypeError(f"unknown option {', '.join(sorted(unknown))}: use {', '.join(sorted(taken))}")
+    key = key_of(options)
     run = {name: value for name, value in options.items() if name not in _terms}
     request = await request_with_inputs(calls, [], run)
     del request["blocks"]
     if terms := {_terms[name]: options[name] for name in _terms if options.get(name) is not None}:
         request["session"] = terms
-    key = options.get("idempotency_key") or new_key()
     return await calls.read(AcceptedRun, posted("/v1/sessions", request, {"idempotency-key": key}))
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
-from hotcell.asking import new_key, request_of
+from hotcell.asking import key_of, request_of
 from hotcell.calls import Calls, parsed, posted
 from hotcell.failures import HotcellError
 from hotcell.freezing import freeze, is_local
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 async def submit(calls: Calls, blocks: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> AcceptedRun:
     from hotcell.run_answers import AcceptedRun
 
+    key = key_of(options)
     request = await request_with_inputs(calls, blocks, options)
-    key = options.get("idempotency_key") or new_key()
     return await calls.read(AcceptedRun, posted("/v1/runs", request, {"idempotency-key": key}))
 
 
