@@ -19,6 +19,9 @@ test('outputs, snapshots and DataFrames pass through the Python client unchanged
 
 test('schedules are made, shown, changed and removed from Python', () => house.passes('test_schedules.py'));
 
+test('batches, workflows and webhooks are made, followed and ended from Python', () =>
+  house.passes('test_many_runs.py'));
+
 test('sessions are started, stepped through, interrupted and finished from Python', () =>
   house.passes('test_sessions.py'));
 

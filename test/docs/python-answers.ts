@@ -18,12 +18,15 @@ interface JsonSchema {
 export const pythonAnswers: Readonly<Record<string, readonly string[]>> = {
   run_answers: ['AcceptedRun', 'RunPage', 'LogRow', 'Result', 'RunEvent', 'UnfinishedRun'],
   schedule_answers: ['Schedule', 'SchedulePage', 'TickPage', 'AskedTick', 'Backfilling'],
+  batch_answers: ['Batch', 'BatchPage', 'BatchItemPage'],
+  workflow_answers: ['Workflow', 'WorkflowPage'],
+  webhook_answers: ['Webhook', 'Webhooks', 'WebhookDelivery', 'DeliveryPage'],
   policy_answers: ['PolicyPage', 'PolicyView'],
   session_answers: ['Step'],
   snapshot_answers: ['CreatedSnapshot', 'SnapshotDetail', 'Upload', 'Problem'],
 };
 /** Testimony that a client hands on and does not interpret. */
-const opaque = new Set(['posture', 'steps']);
+const opaque = new Set(['posture', 'Result.steps']);
 
 const title = '"""Generated from the description of the API by test/docs/generate.ts: do not edit."""';
 
@@ -89,7 +92,7 @@ export function pythonModels(ids: readonly string[]): string {
 
   function object({ properties = {}, required = [] }: JsonSchema, name: string): string {
     const fields = Object.entries(properties).map(([key, schema]) => {
-      const type = opaque.has(key) ? 'Any' : typeOf(schema, `${name}${pascal(key)}`);
+      const type = opaque.has(key) || opaque.has(`${name}.${key}`) ? 'Any' : typeOf(schema, `${name}${pascal(key)}`);
       return required.includes(key) ? `    ${snake(key)}: ${type}\n` : `    ${snake(key)}: Optional[${type}] = None\n`;
     });
     const shared = Object.keys(properties).join() === 'min,default,max';

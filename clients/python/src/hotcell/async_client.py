@@ -19,6 +19,9 @@ from hotcell.run_outputs import AsyncOutputs
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from hotcell.async_batches import AsyncBatches
+    from hotcell.async_workflows import AsyncWorkflows
+    from hotcell.async_webhooks import AsyncWebhooks
     from hotcell.async_schedules import AsyncSchedules
     from hotcell.async_session import AsyncSession, StartingSession
     from hotcell.policy_answers import PolicyPage, PolicyView
@@ -107,6 +110,27 @@ class AsyncHotcell:
         from hotcell.async_schedules import AsyncSchedules
 
         return AsyncSchedules(self.calls)
+
+    @property
+    def batches(self) -> AsyncBatches:
+        """One request over many items."""
+        from hotcell.async_batches import AsyncBatches
+
+        return AsyncBatches(self.calls)
+
+    @property
+    def workflows(self) -> AsyncWorkflows:
+        """Runs that follow each other."""
+        from hotcell.async_workflows import AsyncWorkflows
+
+        return AsyncWorkflows(self.calls)
+
+    @property
+    def webhooks(self) -> AsyncWebhooks:
+        """Events that are sent to an address."""
+        from hotcell.async_webhooks import AsyncWebhooks
+
+        return AsyncWebhooks(self.calls)
 
     async def runs(self, **query: Any) -> RunPage:
         """A page of runs, newest first: status, label (a list of "NAME=VALUE"), since, limit, cursor."""

@@ -19,6 +19,9 @@ from hotcell.wire import drive
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from hotcell.batches_client import Batches
+    from hotcell.workflows_client import Workflows
+    from hotcell.webhooks_client import Webhooks
     from hotcell.policy_answers import PolicyPage, PolicyView
     from hotcell.run_answers import LogRow, RunPage
     from hotcell.schedules_client import Schedules
@@ -110,6 +113,27 @@ class Hotcell:
         from hotcell.schedules_client import Schedules
 
         return Schedules(self.calls)
+
+    @property
+    def batches(self) -> Batches:
+        """One request over many items."""
+        from hotcell.batches_client import Batches
+
+        return Batches(self.calls)
+
+    @property
+    def workflows(self) -> Workflows:
+        """Runs that follow each other."""
+        from hotcell.workflows_client import Workflows
+
+        return Workflows(self.calls)
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Events that are sent to an address."""
+        from hotcell.webhooks_client import Webhooks
+
+        return Webhooks(self.calls)
 
     def runs(self, **query: Any) -> RunPage:
         """A page of runs, newest first: status, label (a list of "NAME=VALUE"), since, limit, cursor."""

@@ -1,7 +1,7 @@
 """Generated from the description of the API by test/docs/generate.ts: do not edit."""
 
 from datetime import datetime
-from typing import Any, Literal, Optional
+from typing import Literal, Optional
 
 from hotcell.answer import Answer
 
@@ -113,7 +113,7 @@ class PolicyApproval(Answer):
 
 
 class PolicySessions(Answer):
-    steps: Any
+    steps: int
     idle_seconds: int
     step_seconds: int
     lifetime_seconds: int

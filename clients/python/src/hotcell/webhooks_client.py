@@ -1,0 +1,43 @@
+"""Events that are sent to an address, for a program without an event loop."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hotcell import webhook_steps as steps
+from hotcell.calls import Calls
+from hotcell.wire import drive
+
+if TYPE_CHECKING:
+    from hotcell.webhook_answers import DeliveryPage, Webhook, WebhookDelivery
+
+
+class Webhooks:
+    """
+    >>> hotcell.webhooks.create("https://example.com/ends", ["run.finished"])
+
+    `docs/webhooks.md` says what is sent, and how to check it.
+    """
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def create(self, url: str, on: Sequence[str]) -> Webhook:
+        return drive(steps.create(self._calls, url, on))
+
+    def list(self) -> builtins.list[Webhook]:
+        return drive(steps.listed(self._calls))
+
+    def deliveries(self, webhook: str, **query: Any) -> DeliveryPage:
+        """A page of what was sent, the newest first: limit, cursor."""
+        return drive(steps.deliveries(self._calls, webhook, query))
+
+    def redeliver(self, webhook: str, delivery: WebhookDelivery) -> WebhookDelivery:
+        """Sends an event again, from the first try on."""
+        return drive(steps.redeliver(self._calls, webhook, delivery))
+
+    def remove(self, webhook: str) -> None:
+        """Sends nothing there any more."""
+        drive(steps.remove(self._calls, webhook))

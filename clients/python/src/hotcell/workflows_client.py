@@ -1,0 +1,49 @@
+"""Runs that follow each other, for a program without an event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Optional
+
+from hotcell import workflow_steps as steps
+from hotcell.calls import Calls
+from hotcell.wire import drive
+
+if TYPE_CHECKING:
+    from hotcell.workflow_answers import Workflow, WorkflowPage
+
+
+class Workflows:
+    """
+    >>> hotcell.workflows.begin("nightly", {"extract": {"code": e}, "load": {"code": l, "needs": ["extract"]}})
+
+    `docs/workflows.md` says what steps can do. Its runs have the rights of this client's key.
+    """
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def begin(
+        self, name: str, steps_by_name: Mapping[str, Mapping[str, Any]], *, parallel: Optional[int] = None
+    ) -> Workflow:
+        """A step has needs, on_failed_need, when, over and reuse, and what a run takes: code or blocks, inputs, policy."""
+        return drive(steps.begin(self._calls, name, steps_by_name, parallel))
+
+    def show(self, workflow: str) -> Workflow:
+        return drive(steps.show(self._calls, workflow))
+
+    def end(self, workflow: str, timeout: Optional[float] = None) -> Workflow:
+        """Waits until it has ended. WaitTimeout ends only the waiting."""
+        return drive(steps.end(self._calls, workflow, timeout))
+
+    def list(self, **query: Any) -> WorkflowPage:
+        """A page of workflows, the newest first: limit, cursor."""
+        return drive(steps.listed(self._calls, query))
+
+    def cancel(self, workflow: str, reason: Optional[str] = None) -> Workflow:
+        """Its runs are cancelled, and no more are begun."""
+        return drive(steps.cancel(self._calls, workflow, reason))
+
+    def rerun(self, workflow: str, from_step: Optional[str] = None) -> Workflow:
+        """What did not succeed again; with `from_step`, that step and all that come after it, too."""
+        return drive(steps.rerun(self._calls, workflow, from_step))
