@@ -10,6 +10,7 @@ import { commit, type CommitDeps, followCommitted, isCommitted } from '@hotcell/
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { isOpen, putCancelMark, readOpenMarker } from '@hotcell/record/run-marks.ts';
 import { findSpec } from '@hotcell/record/run-spec.ts';
+import { stepsInRecord } from '@hotcell/record/session-chain.ts';
 
 export interface CancelDeps extends CommitDeps {
   live: Live;
@@ -53,7 +54,8 @@ async function finishUnbegun(deps: CancelDeps, mark: CancelMark): Promise<boolea
   // A spec that is missing or altered is for the worker to report, which takes the ticket.
   if (!marker || found?.digest !== marker.spec) return false;
   const ending = { outcome: 'cancelled', reason: cancelledBy(mark) } as const;
-  const result = emptyResult({ run, tenant, spec: found.digest }, found.spec, ending, new Date());
+  const empty = emptyResult({ run, tenant, spec: found.digest }, found.spec, ending, new Date());
+  const result = { ...empty, ...(await stepsInRecord(store, mark, found.spec)) };
   const done = await commit(deps, result, found);
   await queues
     .of(marker.queue)

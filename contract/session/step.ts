@@ -126,6 +126,8 @@ export const ChainedStep = z.strictObject({
   step: Digest,
   result: Digest.nullable(),
   outputs: z.array(StepOutput.omit({ text: true })),
+  /** Of one that has no result: why. */
+  reason: z.string().optional(),
   /** So many more stand in the step's own result alone. */
   outputsLeftOut: z.number().int().positive().optional(),
 });
@@ -161,14 +163,15 @@ export function namedStep(result: StepResult, digest: Digest, room: number): Cha
   };
 }
 
+const lostMeanwhile = 'The session was lost while this step ran, or just before: what it did is not known.';
+const neverRan = 'The session ended before the turn of this step: it did not run.';
+
 /** Recorded, and not ended: it was running when its worker died, or never ran. */
-export function unended(
-  record: CodeStep,
-  digest: Digest,
-  language: string | null,
-  outcome: 'lost' | null,
-): ChainedStep {
+export function unended(record: CodeStep, digest: Digest, outcome: 'lost' | null): ChainedStep {
   const { index, code } = record;
   const nothing = { exitCode: null, saidBy: null, startedAt: null, finishedAt: null, result: null, outputs: [] };
-  return { index, language, outcome, code, step: digest, ...nothing };
+  const reason = outcome === 'lost' ? lostMeanwhile : neverRan;
+  return { index, language: languageOf(record), outcome, code, step: digest, ...nothing, reason };
 }
+
+export const languageOf = ({ block }: CodeStep) => ('language' in block ? block.language : null);

@@ -6,9 +6,10 @@ import { recordAttempt, signAttempt } from '@hotcell/record/record-attempt.ts';
 import { claimNext } from '@hotcell/record/claim.ts';
 import { followCommitted } from '@hotcell/record/commit.ts';
 import { patiently } from '@hotcell/record/patience.ts';
+import { stepsInRecord } from '@hotcell/record/session-chain.ts';
 import { anotherMayFit } from '../pull/other-workers.ts';
 import type { RunControl } from '../pull/run-control.ts';
-import { hasBegunSteps, lostSession, stepsSoFar } from '../session/begun-session.ts';
+import { hasBegunSteps, lostSession } from '../session/begun-session.ts';
 import type { Attempted, Stage } from '../stages.ts';
 import type { Worker } from '../worker.ts';
 import { commitWithPosture } from './commit-with-posture.ts';
@@ -103,7 +104,8 @@ export async function loseTo(worker: Worker, stage: Stage): Promise<Served> {
 }
 
 async function end(worker: Worker, stage: Stage, ending: AttemptEnding): Promise<Served> {
-  const result = { ...resultWithout(stage, ending, new Date()), ...(await stepsSoFar(worker, stage)) };
+  const steps = await stepsInRecord(worker.store, stage.ticket, specOf(stage));
+  const result = { ...resultWithout(stage, ending, new Date()), ...steps };
   return (await commitWithPosture(worker, stage, result)) ? { kind: 'done' } : loseTo(worker, stage);
 }
 

@@ -1,5 +1,3 @@
-import type { Result } from '@hotcell/contract/result.ts';
-import { readChain } from '@hotcell/record/session-chain.ts';
 import { readSession } from '@hotcell/record/session-steps.ts';
 import type { Stage } from '../stages.ts';
 import type { Worker } from '../worker.ts';
@@ -13,12 +11,6 @@ export async function hasBegunSteps({ store }: Pick<Worker, 'store'>, stage: Sta
   const session = await readSession(store, tenant, run);
   // One that a later attempt began goes on there.
   return session !== undefined && session.attempt <= stage.claim.attempt;
-}
-
-/** What stands in the record of a session's steps, for a result that is written without its cell. */
-export async function stepsSoFar({ store }: Pick<Worker, 'store'>, stage: Stage): Promise<Pick<Result, 'steps'>> {
-  const { tenant, run } = stage.ticket;
-  return isSession(stage) ? { steps: await readChain(store, tenant, run) } : {};
 }
 
 /** Why a session that had begun is given up. */

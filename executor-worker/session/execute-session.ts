@@ -9,6 +9,7 @@ import { showIssues } from '@hotcell/contract/parse.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { patiently } from '@hotcell/record/patience.ts';
 import { putLog, putSegment } from '@hotcell/record/run-logs.ts';
+import { readUnrun } from '@hotcell/record/session-chain.ts';
 import { type Kept, type OfSession, putSession } from '@hotcell/record/session-steps.ts';
 import type { SealedCell } from '../cell/sealed-cell.ts';
 import type { ExecuteContext, Execution } from '../execute/execute.ts';
@@ -69,7 +70,10 @@ export async function executeSession(cell: SealedCell, context: SessionContext):
     // It can come when the cell has ended as it should: then the chain is read from the record.
     if (events.failure !== undefined) throw events.failure;
     const [logs, outputs] = await Promise.all([recorder.finish(), collector.finish()]);
-    return executionOf(events, context, steps, { logs, outputs, collector });
+    const unrun = await patiently(context.log, `read the steps of ${run} that did not run`, () =>
+      readUnrun(store, context, steps),
+    );
+    return executionOf(events, context, { ran: steps, unrun }, { logs, outputs, collector });
   } catch (error) {
     // Before the step that runs is told: what it left is not known, and it is not kept as if it had ended.
     events.failure ??= error;
@@ -182,15 +186,15 @@ async function tellUnlessEnded(cell: SealedCell, frames: readonly HostFrame[]): 
 function executionOf(
   events: SessionEvents,
   { limits, terms }: SessionContext,
-  steps: readonly ChainedStep[],
+  { ran, unrun }: { ran: readonly ChainedStep[]; unrun: readonly ChainedStep[] },
   kept: Pick<Execution, 'logs' | 'outputs'> & { collector: OutputCollector },
 ): Execution {
   const { logs, outputs, collector } = kept;
-  const failed = steps.filter(({ outcome }) => outcome !== 'succeeded').length;
+  const failed = ran.filter(({ outcome }) => outcome !== 'succeeded').length;
   const verdict = decideSession({
     limits,
     terms,
-    steps: { ended: steps.length, failed },
+    steps: { ended: ran.length, failed },
     end: events.end,
     stop: events.stop,
     died: events.died,
@@ -203,7 +207,7 @@ function executionOf(
   return {
     verdict,
     blocks: [],
-    steps,
+    steps: [...ran, ...unrun],
     usage: { ...events.usage, logBytes: logs.bytes, outputBytes, outputFiles: outputs.files.length },
     logs,
     outputs,

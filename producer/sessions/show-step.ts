@@ -4,7 +4,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { parseOurs } from '@hotcell/contract/parse.ts';
-import type { CodeStep, SessionRecord, StepResult } from '@hotcell/contract/session/step.ts';
+import { type CodeStep, languageOf, type SessionRecord, type StepResult } from '@hotcell/contract/session/step.ts';
 import { erasedOr, refuseErased } from '@hotcell/record/erasures.ts';
 import { type Kept, readSession, readStep, readStepPart, readStepResult } from '@hotcell/record/session-steps.ts';
 import { streamTexts } from '../logs/stream-texts.ts';
@@ -26,7 +26,10 @@ export async function viewStep(producer: Producer, of: OfStep): Promise<StepView
   const run = await producer.news.resultOf(of.tenant, of.run);
   const chained = run?.steps?.find(({ index }) => index === of.index);
   const base = unfinished(link);
-  if (run) return { ...base, status: 'finished', outcome: chained?.outcome ?? null, reason: run.reason };
+  if (run) {
+    const reason = chained?.reason === undefined ? run.reason : `${chained.reason} ${run.reason}`;
+    return { ...base, status: 'finished', outcome: chained?.outcome ?? null, reason };
+  }
   const begun = session && (of.index === 0 || (await readStepResult(store, session, of.index - 1)) !== undefined);
   return { ...base, status: begun ? 'running' : 'queued' };
 }
@@ -49,14 +52,14 @@ async function requireStep({ store }: Producer, { tenant, run, index }: OfStep):
 }
 
 function unfinished({ value, digest }: Kept<CodeStep>): StepView {
-  const { run, index, code, at, block } = value;
+  const { run, index, code, at } = value;
   return {
     run,
     index,
     status: 'queued',
     step: digest,
     code,
-    language: 'language' in block ? block.language : null,
+    language: languageOf(value),
     at,
     outcome: null,
     reason: '',
