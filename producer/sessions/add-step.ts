@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
+import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import { judgeStep } from '@hotcell/contract/session/judge-step.ts';
@@ -11,7 +11,7 @@ import { hashedForm } from '@hotcell/record/long-work.ts';
 import { putStep } from '@hotcell/record/session-steps.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
-import { known, type OpenSession } from './open-session.ts';
+import { catchUp, known, type OpenSession, type Repeat } from './open-session.ts';
 
 export interface AskedStep {
   caller: Caller;
@@ -23,12 +23,13 @@ export interface AskedStep {
 /** Puts a step into the record, behind those before it, and only then nudges the worker. Answers its number. */
 export async function addStep(producer: Producer, asked: AskedStep): Promise<number> {
   const { caller, run, body, idempotencyKey } = asked;
-  const [session] = await Promise.all([
+  const [session, result] = await Promise.all([
     producer.sessions.of(producer, caller.tenant, run),
-    stillOpen(producer, caller.tenant, run),
+    producer.news.resultOf(caller.tenant, run),
   ]);
   const repeat =
     idempotencyKey === undefined ? undefined : { key: sha256(idempotencyKey), body: (await hashedForm(body)).digest };
+  if (result) return await session.turn.do(() => recall(producer, session, repeat));
   const index = await session.turn.do(() => append(producer, session, stepOf(session, asked, repeat), repeat));
   await nudge(producer, run, index);
   return index;
@@ -41,10 +42,6 @@ export async function finishSession(producer: Producer, caller: Caller, run: Run
   const link = (index: number): StepRecord => ({ ...linkOf(session, caller, index), kind: 'finish' });
   const index = await session.turn.do(() => append(producer, session, link, undefined));
   await nudge(producer, run, index);
-}
-
-async function stillOpen(producer: Producer, tenant: string, run: RunId): Promise<void> {
-  if (await producer.news.resultOf(tenant, run)) throw isOver(run);
 }
 
 const isOver = (run: RunId) =>
@@ -60,7 +57,7 @@ function linkOf({ tenant, run, links, spec }: OpenSession, { key, role }: Caller
 function stepOf(
   session: OpenSession,
   { caller, body }: AskedStep,
-  repeat: { key: Digest; body: Digest } | undefined,
+  repeat: Repeat | undefined,
 ): (index: number) => StepRecord {
   return (index) => {
     const { files = [], timeoutSeconds, ...asked } = body;
@@ -78,12 +75,12 @@ async function append(
   { store }: Producer,
   session: OpenSession,
   make: (index: number) => StepRecord,
-  repeat: { key: Digest; body: Digest } | undefined,
+  repeat: Repeat | undefined,
 ): Promise<number> {
   const { links, terms, run, retention } = session;
   for (;;) {
-    const before = links.findIndex((link) => repeat && link.repeat?.key === repeat.key);
-    if (before >= 0) return repeated(session, before, repeat?.body);
+    const before = sentBefore(session, repeat);
+    if (before !== undefined) return before;
     const index = links.length;
     const link = make(index);
     if (links.at(-1)?.kind === 'finish') {
@@ -104,8 +101,18 @@ async function append(
   }
 }
 
-function repeated({ links, run }: OpenSession, index: number, body: Digest | undefined): number {
-  if (links[index]?.repeat?.body === body) return index;
+/** A session that is over takes no step, and still answers for those that it took: the answer may have been lost. */
+async function recall(producer: Producer, session: OpenSession, repeat: Repeat | undefined): Promise<number> {
+  await catchUp(producer, session);
+  const before = sentBefore(session, repeat);
+  if (before === undefined) throw isOver(session.run);
+  return before;
+}
+
+function sentBefore({ links, run }: OpenSession, repeat: Repeat | undefined): number | undefined {
+  const index = links.findIndex((link) => repeat && link.repeat?.key === repeat.key);
+  if (index < 0) return undefined;
+  if (links[index]?.repeat?.body === repeat?.body) return index;
   throw new HotcellError(
     'idempotency_mismatch',
     `This idempotency key was used for another step (${index} of ${run}). Use a new key, or send the same step.`,

@@ -6,13 +6,14 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
 import type { StepRules } from '@hotcell/contract/session/judge-step.ts';
 import type { SessionTerms } from '@hotcell/contract/session/session-terms.ts';
-import type { StepRecord } from '@hotcell/contract/session/step.ts';
+import type { CodeStep, StepRecord } from '@hotcell/contract/session/step.ts';
 import type { Kept } from '@hotcell/record/session-steps.ts';
 import { readStep } from '@hotcell/record/session-steps.ts';
 import { readOpenMarker } from '@hotcell/record/run-marks.ts';
 import type { Producer } from '../producer.ts';
 
-type Repeat = Extract<StepRecord, { kind: 'step' }>['repeat'];
+/** By which a caller may send a step again: its key, and what it sent under it. */
+export type Repeat = NonNullable<CodeStep['repeat']>;
 
 /** What is remembered of a link: never its code. */
 export interface KnownLink {
@@ -21,7 +22,7 @@ export interface KnownLink {
   repeat: Repeat | undefined;
 }
 
-/** A session that takes steps, as its spec, its policy and its chain so far say. */
+/** A session as its spec, its policy and its chain so far say. */
 export interface OpenSession {
   tenant: string;
   run: RunId;
@@ -56,9 +57,9 @@ export class OpenSessions {
 }
 
 async function readOpen(producer: Producer, tenant: string, run: RunId): Promise<OpenSession> {
-  const marker = await readOpenMarker(producer.store, tenant, run);
-  if (!marker) throw new HotcellError('not_found', `Run ${run} not found, or over. GET /v1/runs/${run} shows it.`);
-  using found = await producer.specs.whole(tenant, run, marker.spec);
+  const digest = await specOf(producer, tenant, run);
+  if (!digest) throw new HotcellError('not_found', `Run ${run} not found. GET /v1/runs shows those that exist.`);
+  using found = await producer.specs.whole(tenant, run, digest);
   const { spec } = found;
   const { policy } = await producer.pins.get(spec.policy.digest);
   const judged = judgeSpec(spec, policy);
@@ -67,13 +68,19 @@ async function readOpen(producer: Producer, tenant: string, run: RunId): Promise
   const { languages, limits, session } = judged.effective;
   const rules = { languages, limits, argv: session.argv };
   const { retention, session: terms } = spec;
-  const open = { tenant, run, spec: marker.spec, retention, terms, rules, links: [], turn: new InTurn() };
+  const open = { tenant, run, spec: digest, retention, terms, rules, links: [], turn: new InTurn() };
   await catchUp(producer, open);
   return open;
 }
 
+/** One that is over may have been cleared up: then its result names its spec. */
+async function specOf(producer: Producer, tenant: string, run: RunId): Promise<Digest | null | undefined> {
+  const marker = await readOpenMarker(producer.store, tenant, run);
+  return marker ? marker.spec : (await producer.news.resultOf(tenant, run))?.spec;
+}
+
 /** Other producers, and this one before it was started, may have written links. */
-async function catchUp({ store }: Pick<Producer, 'store'>, session: OpenSession): Promise<void> {
+export async function catchUp({ store }: Pick<Producer, 'store'>, session: OpenSession): Promise<void> {
   for (;;) {
     const link = await readStep(store, session.tenant, session.run, session.links.length);
     if (!link) return;
