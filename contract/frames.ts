@@ -43,6 +43,9 @@ export const cellFrameTypes = {
   stepOver: 0x91,
 } as const;
 
+/** In blockStarted, in the place of a program: the interpreter of the steps before runs this one. */
+export const livesOn = 0xff;
+
 export const frameLimits = {
   /** One payload in either direction. */
   payloadBytes: 131_072,

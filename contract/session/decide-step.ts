@@ -19,6 +19,8 @@ export interface StepFacts {
   seconds: number;
   limits: Limits;
   inInterpreter: boolean;
+  /** It found a new interpreter where steps before it had another. */
+  namesLost: boolean;
   /** The whole session was stopped while it ran. */
   stopped: boolean;
 }
@@ -33,6 +35,8 @@ export interface StepVerdict {
 
 const namesGone = ' Its interpreter ended, and with it the names of the steps before: the next step finds a new one.';
 
+const namesWereGone = ' It ran in a new interpreter, without the names of the steps before: theirs had ended.';
+
 export function decideStep(facts: StepFacts): StepVerdict {
   const { said, inInterpreter } = facts;
   const saidBy = said && !facts.timedOut ? 'job' : 'cell';
@@ -41,7 +45,7 @@ export function decideStep(facts: StepFacts): StepVerdict {
   const exitCode = said?.exitCode ?? facts.exitCode ?? (facts.signal === null ? null : 128 + facts.signal);
   const end = (outcome: Outcome, reason: string, code = exitCode): StepVerdict => ({
     outcome,
-    reason: `${reason}${inInterpreter && !lives && facts.startError === null ? namesGone : ''}`,
+    reason: `${reason}${facts.namesLost ? namesWereGone : ''}${inInterpreter && !lives && facts.startError === null ? namesGone : ''}`,
     exitCode: code,
     signal,
     saidBy,

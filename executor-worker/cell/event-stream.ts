@@ -1,4 +1,5 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { livesOn } from '@hotcell/contract/frames.ts';
 import type { RunEnd } from './frames/decode.ts';
 import { type EndedBlock, type CellEvent, type MemoryKill, OutputLost } from './sealed-cell.ts';
 import { encodeName } from '../outputs/output-names.ts';
@@ -29,7 +30,12 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
   for (let frame = await talk.next(); frame !== undefined; frame = await talk.next()) {
     switch (frame.type) {
       case 'blockStarted':
-        yield { type: 'block_started', index: frame.index, at: at(frame.atUs) };
+        yield {
+          type: 'block_started',
+          index: frame.index,
+          at: at(frame.atUs),
+          livesOn: frame.program === livesOn,
+        };
         break;
       case 'log':
         yield {

@@ -122,14 +122,7 @@ async function feed(
     if (events.failure !== undefined) throw events.failure;
     crashPoint('session.ran');
     const stopped = events.stop !== null || events.isOver;
-    const kept = await keepStep(step, {
-      store,
-      of,
-      limits,
-      log: context.log,
-      interpreter: events.interpreters,
-      stopped,
-    });
+    const kept = await keepStep(step, { store, of, limits, log: context.log, stopped });
     crashPoint('session.kept');
     chain.push(chained(kept.value, kept.digest, chain));
     before = found.digest;

@@ -17,8 +17,6 @@ interface Keeping {
   of: OfSession;
   limits: Limits;
   log: Logger;
-  /** Which of the session's interpreters ran it. */
-  interpreter: number;
   stopped: boolean;
 }
 
@@ -52,10 +50,10 @@ export async function keepStep(step: RunningStep, keeping: Keeping): Promise<Kep
 
 function resultOfStep(
   step: RunningStep,
-  { of: { run, tenant }, limits, interpreter, stopped }: Keeping,
+  { of: { run, tenant }, limits, stopped }: Keeping,
   kept: Pick<StepResult, 'log' | 'outputs'>,
 ): StepResult {
-  const { record, digest, how, end, said, startedAt, finishedAt } = step;
+  const { record, digest, how, end, said, startedAt, finishedAt, interpreter } = step;
   const ended = end?.said ? said.ending : undefined;
   const verdict = decideStep({
     exitCode: end?.exitCode ?? null,
@@ -69,6 +67,7 @@ function resultOfStep(
     seconds: how.seconds,
     limits,
     inInterpreter: how.inInterpreter,
+    namesLost: interpreter !== undefined && interpreter.number > 1 && !interpreter.livesOn,
     stopped,
   });
   const { wallMs = 0, cpuMs = 0, peakMemoryBytes = 0, logBytes = 0 } = end ?? {};
@@ -86,7 +85,7 @@ function resultOfStep(
     step: digest,
     code: record.code,
     ...(ended?.error ? { error: ended.error } : {}),
-    ...(how.inInterpreter ? { interpreter } : {}),
+    ...(interpreter ? { interpreter: interpreter.number } : {}),
     usage: { wallMs, cpuMs, peakMemoryBytes, logBytes },
     ...kept,
     refused,

@@ -20,6 +20,8 @@ export class RunningStep {
   startedAt: Date | undefined;
   finishedAt: Date | undefined;
   end: EndedBlock | undefined;
+  /** Which of the session's interpreters runs it, and whether it ran steps before. */
+  interpreter: { number: number; livesOn: boolean } | undefined;
 
   constructor({ value, digest }: Kept<CodeStep>, how: ResolvedStep) {
     this.record = value;

@@ -22,8 +22,7 @@ export class SessionEvents {
   failure: unknown;
   usage = { wallMs: 0, cpuMs: 0, peakMemoryBytes: 0 };
   /** How many interpreters it has had. */
-  interpreters = 0;
-  #hasInterpreter = false;
+  #interpreters = 0;
   readonly #cell: SealedCell;
   readonly #recorder: LogRecorder;
   readonly #collector: OutputCollector;
@@ -51,12 +50,8 @@ export class SessionEvents {
 
   begin(step: RunningStep): void {
     const { index, block } = step.record;
-    const { language, file, argv, inInterpreter } = step.how;
+    const { language, file, argv } = step.how;
     this.blocks[index] = { index, block, language, file, code: null, argv };
-    if (inInterpreter && !this.#hasInterpreter) {
-      this.interpreters++;
-      this.#hasInterpreter = true;
-    }
     this.step = step;
   }
 
@@ -69,8 +64,7 @@ export class SessionEvents {
   async on(event: CellEvent): Promise<void> {
     switch (event.type) {
       case 'block_started':
-        if (this.step) this.step.startedAt = event.at;
-        return;
+        return this.#started(event);
       case 'log':
         return this.#recorder.write(event.block, event.stream, event.at, event.bytes);
       case 'log_gap':
@@ -82,7 +76,6 @@ export class SessionEvents {
         this.step?.said.take(event.kind, event.bytes);
         return;
       case 'block_ended':
-        if (this.step?.how.inInterpreter && !event.end.said) this.#hasInterpreter = false;
         this.step?.ended(event.end, event.at);
         return this.#recorder.endOfBlock();
       case 'step_over': {
@@ -108,5 +101,14 @@ export class SessionEvents {
       case 'killed_for_memory':
         return;
     }
+  }
+
+  /** Init tells of a new interpreter where it starts one: the one before may have died while no step of its ran. */
+  #started({ at, livesOn }: Extract<CellEvent, { type: 'block_started' }>): void {
+    if (!this.step) return;
+    this.step.startedAt = at;
+    if (!this.step.how.inInterpreter) return;
+    if (!livesOn) this.#interpreters++;
+    this.step.interpreter = { number: this.#interpreters, livesOn };
   }
 }

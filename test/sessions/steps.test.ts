@@ -122,6 +122,17 @@ for (const policy of ['sealed', 'hostile-gvisor'])
       assert.deepEqual([next.error?.name, next.interpreter], ['NameError', 2]);
     });
 
+    test('takes a new interpreter when the old one died while a step of another kind ran, and says so', async () => {
+      const step = await session.run('import os; open("pid", "w").write(str(os.getpid())); y = 1');
+      assert.equal(step.interpreter, 2);
+      await session.run('kill -KILL "$(cat pid)"; while kill -0 "$(cat pid)"; do :; done', bash);
+      const next = await session.run('y');
+      assert.deepEqual([next.error?.name, next.interpreter], ['NameError', 3]);
+      assert.match(next.reason, /in a new interpreter, without the names of the steps before/);
+      const after = await session.run('1');
+      assert.deepEqual([after.interpreter, after.reason], [3, 'The step ended with exit code 0.']);
+    });
+
     test('ends in one result with the chain of its steps, which verifies', async () => {
       await session.run('open("/outputs/last.txt", "w").write("kept")');
       const result = await session.finish();

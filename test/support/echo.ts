@@ -70,7 +70,7 @@ class EchoCell implements SealedCell {
 
   async *run(job: Job): AsyncGenerator<CellEvent> {
     for (const { index, code } of job.blocks) {
-      yield { type: 'block_started', index, at: new Date() };
+      yield { type: 'block_started', index, at: new Date(), livesOn: false };
       let exitCode = 0;
       for (const line of (code ?? Buffer.alloc(0)).toString().split('\n')) {
         const [word, ...rest] = line.split(' ');

@@ -107,7 +107,7 @@ static struct ending run_in_interpreter(struct block *b, uint64_t step_at, uint6
     step.main = i->pid;
     interpreter_speak();
     if (lives) {
-        say_started(0, step.began_us);
+        say_started(LIVES_ON, step.began_us);
         step.said_started = true;
     }
     if (!interpreter_ask(b)) i->broken = true;

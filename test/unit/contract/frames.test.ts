@@ -35,6 +35,7 @@ describe('both sides of the cell protocol', () => {
     assert.equal(defined.get('MAGIC'), frames.protocol.magic);
     assert.equal(defined.get('VERSION'), frames.protocol.version);
     assert.equal(defined.get('HEADER_BYTES'), frames.protocol.headerBytes);
+    assert.equal(defined.get('LIVES_ON'), frames.livesOn);
     const { lowestUid, ...limits } = frames.frameLimits;
     assert.equal(defined.get('LOWEST_UID'), lowestUid);
     for (const [name, value] of Object.entries(limits)) assert.equal(defined.get(`MAX_${upper(name)}`), value, name);

@@ -15,6 +15,7 @@ const ended: StepFacts = {
   seconds: 5,
   limits: testLimits,
   inInterpreter: false,
+  namesLost: false,
   stopped: false,
 };
 const ok = { status: 'ok', exitCode: 0, error: undefined } as const;
@@ -49,4 +50,5 @@ for (const [what, facts, outcome, exitCode, saidBy] of cases)
 test('a step that ended the interpreter says that the names are gone', () => {
   assert.match(decideStep({ ...inPython, said: undefined, exitCode: 1 }).reason, /finds a new one/);
   assert.doesNotMatch(decideStep(inPython).reason, /finds a new one/);
+  assert.match(decideStep({ ...inPython, namesLost: true }).reason, /in a new interpreter, without the names/);
 });
