@@ -19,7 +19,10 @@ import { lockFor } from './lock-for.ts';
 const longestRow = 16 * 2 ** 20;
 
 /** The rows of an NDJSON stream, parsed one by one: a log may be larger than memory. */
-async function* rowsOf(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: string): AsyncGenerator<LogRow> {
+export async function* rowsIn(
+  bytes: AsyncIterable<Buffer> | Iterable<Buffer>,
+  what: string,
+): AsyncGenerator<LogRow> {
   let rest = '';
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for await (const chunk of bytes) {
@@ -71,7 +74,7 @@ export async function* storedRows(store: Buckets, result: Result): AsyncGenerato
   // Its failure is thrown to the reader of the rows.
   const decompressed = pipeline(Readable.from(checked), plain).catch(() => undefined);
   try {
-    yield* rowsOf(plain as AsyncIterable<Buffer>, key);
+    yield* rowsIn(plain as AsyncIterable<Buffer>, key);
   } catch (error) {
     throw error instanceof HotcellError ? error : damaged('cannot be decompressed', error);
   } finally {
@@ -112,5 +115,5 @@ export async function segmentsAfter(
 /** Undefined if it is gone since it was listed: the run was committed, and its whole log is in the record. */
 export async function readSegment(store: Buckets, name: string): Promise<LogRow[] | undefined> {
   const bytes = await store.getBytes(store.work, name);
-  return bytes && (await Array.fromAsync(rowsOf([bytes], name)));
+  return bytes && (await Array.fromAsync(rowsIn([bytes], name)));
 }

@@ -1,3 +1,4 @@
+import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
@@ -62,13 +63,18 @@ export async function readStepResult(
   return { value: found.value, digest: found.digest };
 }
 
-/** The bytes at one of these places; undefined where nothing is. The caller compares their digest. */
-export async function readStepPart(
+/** The bytes at one of these places, as they come. Those of another digest never arrive whole. */
+export async function openStepPart(
   store: Buckets,
   { tenant, run, ...place }: Pick<SessionRecord, 'tenant' | 'run'> & AttemptPlace,
-  at: { index: number; part: number | 'log' },
-): Promise<Buffer | undefined> {
-  return await store.getBytes(store.record, objects.stepPart.key(tenant, run, place, at.index, at.part));
+  { index, part, sha256 }: { index: number; part: number | 'log'; sha256: Digest },
+  signal?: AbortSignal,
+): Promise<AsyncGenerator<Buffer>> {
+  const key = objects.stepPart.key(tenant, run, place, index, part);
+  const damaged = () => new HotcellError('record_damaged', `${key} is not what the step's result names.`);
+  const found = await store.get(store.record, key, signal ? { signal } : {});
+  if (!found) throw damaged();
+  return checkedBytes(found.body as AsyncIterable<Buffer>, sha256, damaged);
 }
 
 export interface OfSession extends AttemptPlace {

@@ -1,9 +1,9 @@
+import { Readable } from 'node:stream';
 import { isFinished } from '@hotcell/contract/api/runs.ts';
 import { ndjson, octets } from '@hotcell/contract/api/route.ts';
-import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { refuseErased } from '@hotcell/record/erasures.ts';
-import { readStepPart } from '@hotcell/record/session-steps.ts';
+import { openStepPart } from '@hotcell/record/session-steps.ts';
 import type { FastifyReply } from 'fastify';
 import { ask } from '../ask.ts';
 import type { GiveBack } from '@hotcell/outside/process/fair-share.ts';
@@ -45,25 +45,25 @@ export function sessionHandlers(producer: Producer) {
       const run = runIdOf(params.run);
       const index = await addStep(producer, { caller, run, body, idempotencyKey: headers['idempotency-key'] });
       releaseBody(request);
-      const view = await waitForStep(
-        producer,
-        { tenant: caller.tenant, run, index },
-        waiting(reply, headers.prefer, () => streams.tryTake(caller.tenant)),
-      );
+      const until = waiting(reply, headers.prefer, () => streams.tryTake(caller.tenant));
+      const of = { tenant: caller.tenant, run, index };
+      const view = await waitForStep(producer, of, { until, gone: endsWith(reply, producer) });
       if (view.status !== 'finished') reply.code(202).header('location', `/v1/runs/${run}/steps/${index}`);
       return view;
     },
 
     async getStep({ caller: { tenant }, params, headers, reply }) {
       const of = { tenant, run: runIdOf(params.run), index: params.step };
+      const gone = endsWith(reply, producer);
       // Not at each look while the step goes on: only a session that is over is erased.
-      await Promise.all([refuseErased(producer.store, tenant, of.run), viewStep(producer, of)]);
+      const [view] = await Promise.all([
+        viewStep(producer, of, gone),
+        refuseErased(producer.store, tenant, of.run),
+      ]);
+      if (view.status === 'finished') return view;
       // As for a run: a caller who gets no place is told when to ask again, and does not ask at once.
-      return await waitForStep(
-        producer,
-        of,
-        waiting(reply, headers.prefer, () => streams.take(tenant)),
-      );
+      const until = waiting(reply, headers.prefer, () => streams.take(tenant));
+      return await waitForStep(producer, of, { until, gone });
     },
 
     async readStepLog({ caller: { tenant }, params, reply }) {
@@ -73,7 +73,8 @@ export function sessionHandlers(producer: Producer) {
         index: params.step,
       });
       heldFor(reply, streams.take(tenant));
-      return streamed(reply, producer, ndjson, '\n', jsonLines(rowsOf(producer, session, result)));
+      const gone = endsWith(reply, producer);
+      return streamed(reply, producer, ndjson, '\n', jsonLines(rowsOf(producer, session, result, gone)));
     },
 
     async getStepOutput({ caller: { tenant }, params, reply }) {
@@ -81,27 +82,23 @@ export function sessionHandlers(producer: Producer) {
       const { session, result } = await requireEnded(producer, { tenant, run, index: params.step });
       const output = result.outputs[params.output];
       if (!output) throw new HotcellError('not_found', `Step ${params.step} of run ${run} has no such output.`);
-      const { store } = producer;
-      const bytes =
-        output.text === undefined
-          ? await readStepPart(store, session, { index: params.step, part: params.output })
-          : Buffer.from(output.text, 'utf8');
-      if (!bytes || sha256(bytes) !== output.sha256)
-        throw new HotcellError(
-          'record_damaged',
-          `Output ${params.output} of step ${params.step} of run ${run} is not what the step's result names.`,
-        );
       // Never shown inline: an untrusted program wrote it.
-      return reply
+      reply
         .type(octets)
         .header('content-disposition', `attachment; filename="step-${params.step}-${params.output}"`)
-        .header('etag', `"${output.sha256}"`)
-        .send(bytes);
+        .header('etag', `"${output.sha256}"`);
+      if (output.text !== undefined) return reply.send(Buffer.from(output.text, 'utf8'));
+      const { bulk, doors, patienceMs } = producer;
+      const gone = endsWith(reply, producer);
+      heldFor(reply, await doors.downloads.takeInTurn(tenant, 1, AbortSignal.any([gone, AbortSignal.timeout(patienceMs)])));
+      const at = { index: params.step, part: params.output, sha256: output.sha256 };
+      const bytes = await openStepPart(bulk, session, at, gone);
+      return reply.header('content-length', output.size).send(Readable.from(bytes, { objectMode: false }));
     },
 
     async interruptStep({ caller: { tenant }, params, reply }) {
       const of = { tenant, run: runIdOf(params.run), index: params.step };
-      const view = await viewStep(producer, of);
+      const view = await viewStep(producer, of, endsWith(reply, producer));
       if (view.status === 'finished')
         throw new HotcellError('finished_already', `Step ${of.index} of run ${of.run} is over.`);
       await producer.live.step(of.run, of.index, 'interrupt');

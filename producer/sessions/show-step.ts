@@ -1,12 +1,11 @@
 import type { StepView } from '@hotcell/contract/api/sessions.ts';
-import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { LogRow } from '@hotcell/contract/log-rows.ts';
+import type { LogRow } from '@hotcell/contract/log-rows.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
-import { parseOurs } from '@hotcell/contract/parse.ts';
 import { type CodeStep, languageOf, type SessionRecord, type StepResult } from '@hotcell/contract/session/step.ts';
 import { erasedOr, refuseErased } from '@hotcell/record/erasures.ts';
-import { type Kept, readSession, readStep, readStepPart, readStepResult } from '@hotcell/record/session-steps.ts';
+import { rowsIn } from '@hotcell/record/run-logs.ts';
+import { type Kept, openStepPart, readSession, readStep, readStepResult } from '@hotcell/record/session-steps.ts';
 import { streamTexts } from '../logs/stream-texts.ts';
 import type { Producer } from '../producer.ts';
 
@@ -16,13 +15,18 @@ interface OfStep {
   index: number;
 }
 
-/** A step, with what came of it as soon as it is over. */
-export async function viewStep(producer: Producer, of: OfStep): Promise<StepView> {
+interface EndedStep {
+  session: SessionRecord;
+  result: StepResult;
+}
+
+/** A step, with what came of it as soon as it is over. `gone`: the caller waits no more. */
+export async function viewStep(producer: Producer, of: OfStep, gone: AbortSignal): Promise<StepView> {
   const { store } = producer;
   const link = await requireStep(producer, of);
   const session = await readSession(store, of.tenant, of.run);
   const ended = session && (await readStepResult(store, session, of.index));
-  if (session && ended) return await finished(producer, link, session, ended.value);
+  if (session && ended) return await finished(producer, link, { session, result: ended.value }, gone);
   const run = await producer.news.resultOf(of.tenant, of.run);
   const chained = run?.steps?.find(({ index }) => index === of.index);
   const base = unfinished(link);
@@ -35,13 +39,17 @@ export async function viewStep(producer: Producer, of: OfStep): Promise<StepView
 }
 
 /** The view when the step is over, or the one of the moment in which the signal ends the wait. */
-export async function waitForStep(producer: Producer, of: OfStep, signal: AbortSignal): Promise<StepView> {
+export async function waitForStep(
+  producer: Producer,
+  of: OfStep,
+  { until, gone }: { until: AbortSignal; gone: AbortSignal },
+): Promise<StepView> {
   // Listening begins before reading: nothing in between is missed.
   using listener = producer.news.listenToSteps(of.run);
   for (;;) {
-    const view = await viewStep(producer, of);
-    if (view.status === 'finished' || signal.aborted) return view;
-    await listener.next(signal);
+    const view = await viewStep(producer, of, gone);
+    if (view.status === 'finished' || until.aborted) return view;
+    await listener.next(until);
   }
 }
 
@@ -76,9 +84,10 @@ function unfinished({ value, digest }: Kept<CodeStep>): StepView {
 async function finished(
   producer: Producer,
   { value, digest }: Kept<CodeStep>,
-  session: SessionRecord,
-  result: StepResult,
+  { session, result }: EndedStep,
+  gone: AbortSignal,
 ): Promise<StepView> {
+  const soon = AbortSignal.any([gone, AbortSignal.timeout(producer.patienceMs)]);
   const { run, index, code, language, outcome, reason, exitCode, signal, saidBy, startedAt, finishedAt } = result;
   const { error, interpreter, usage, outputs, refused } = result;
   return {
@@ -97,27 +106,29 @@ async function finished(
     },
     ...{ saidBy, startedAt, finishedAt, ...(error ? { error } : {}), ...(interpreter ? { interpreter } : {}) },
     ...{ usage, outputs, refused },
-    ...(await streamTexts(rowsOf(producer, session, result))),
+    ...(await streamTexts(rowsOf(producer, session, result, soon))),
   };
 }
 
-/** The rows of a step that is over, as its result names them. */
-export async function* rowsOf({ store }: Producer, session: SessionRecord, result: StepResult): AsyncGenerator<LogRow> {
-  const { rows, sha256: digest } = result.log;
+/** The rows of a step that is over, as its result names them. Those that stand beside it are a download of the tenant's. */
+export async function* rowsOf(
+  { bulk, doors }: Pick<Producer, 'bulk' | 'doors'>,
+  session: SessionRecord,
+  { index, log: { rows, sha256 } }: StepResult,
+  soon: AbortSignal,
+): AsyncGenerator<LogRow> {
   if (rows) return yield* rows;
-  const what = `the log of step ${result.index} of run ${session.run}`;
-  const bytes = await readStepPart(store, session, { index: result.index, part: 'log' });
-  if (!bytes || sha256(bytes) !== digest)
-    throw new HotcellError('record_damaged', `${what} is not the one that the step's result names.`);
-  for (const line of bytes.toString('utf8').split('\n'))
-    if (line !== '') yield parseOurs(LogRow, line, `a row of ${what}`, 'record_damaged');
+  const giveBack = await doors.downloads.takeInTurn(session.tenant, 1, soon);
+  try {
+    const bytes = await openStepPart(bulk, session, { index, part: 'log', sha256 });
+    yield* rowsIn(bytes, `the log of step ${index} of run ${session.run}`);
+  } finally {
+    giveBack();
+  }
 }
 
 /** What is over, for those who want its log or one of its outputs. */
-export async function requireEnded(
-  producer: Producer,
-  of: OfStep,
-): Promise<{ session: SessionRecord; result: StepResult }> {
+export async function requireEnded(producer: Producer, of: OfStep): Promise<EndedStep> {
   await refuseErased(producer.store, of.tenant, of.run);
   await requireStep(producer, of);
   const session = await readSession(producer.store, of.tenant, of.run);
