@@ -19,10 +19,7 @@ import { lockFor } from './lock-for.ts';
 const longestRow = 16 * 2 ** 20;
 
 /** The rows of an NDJSON stream, parsed one by one: a log may be larger than memory. */
-export async function* rowsIn(
-  bytes: AsyncIterable<Buffer> | Iterable<Buffer>,
-  what: string,
-): AsyncGenerator<LogRow> {
+export async function* rowsIn(bytes: AsyncIterable<Buffer> | Iterable<Buffer>, what: string): AsyncGenerator<LogRow> {
   let rest = '';
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for await (const chunk of bytes) {

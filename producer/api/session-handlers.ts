@@ -90,7 +90,10 @@ export function sessionHandlers(producer: Producer) {
       if (output.text !== undefined) return reply.send(Buffer.from(output.text, 'utf8'));
       const { bulk, doors, patienceMs } = producer;
       const gone = endsWith(reply, producer);
-      heldFor(reply, await doors.downloads.takeInTurn(tenant, 1, AbortSignal.any([gone, AbortSignal.timeout(patienceMs)])));
+      heldFor(
+        reply,
+        await doors.downloads.takeInTurn(tenant, 1, AbortSignal.any([gone, AbortSignal.timeout(patienceMs)])),
+      );
       const at = { index: params.step, part: params.output, sha256: output.sha256 };
       const bytes = await openStepPart(bulk, session, at, gone);
       return reply.header('content-length', output.size).send(Readable.from(bytes, { objectMode: false }));
