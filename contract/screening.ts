@@ -131,17 +131,26 @@ function remarksOn(code: string, language: string | undefined): Remark[] {
   return [...found, ...longLines(text), ...rest].toSorted((a, b) => a.line - b.line);
 }
 
+/** Advice about a step of a session, as `line 3: …`. */
+export function screenStep(block: Block, languages: readonly Language[]): string[] {
+  return adviceOn(block, languages, '');
+}
+
 /** Advice about each block, as `blocks[0] line 3: …`: of each flag only the first line. */
 export function screen(blocks: readonly Block[], languages: readonly Language[]): string[] {
   const warnings: string[] = [];
   for (const [index, block] of blocks.entries()) {
     if (warnings.length >= mostWarnings)
       return [...warnings, `blocks[${index}] and later were not screened. (unsearched)`];
-    const remarks =
-      'argv' in block
-        ? remarksOn(block.argv.join(' '), undefined)
-        : remarksOn(block.code, findLanguage(languages, block.language)?.name);
-    warnings.push(...remarks.map((remark) => `blocks[${index}] line ${remark.line}: ${remark.text}`));
+    warnings.push(...adviceOn(block, languages, `blocks[${index}] `));
   }
   return warnings;
+}
+
+function adviceOn(block: Block, languages: readonly Language[], where: string): string[] {
+  const remarks =
+    'argv' in block
+      ? remarksOn(block.argv.join(' '), undefined)
+      : remarksOn(block.code, findLanguage(languages, block.language)?.name);
+  return remarks.map((remark) => `${where}line ${remark.line}: ${remark.text}`);
 }

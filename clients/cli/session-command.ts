@@ -90,8 +90,9 @@ async function execute(at: AtHand, said: string, files: string[], options: StepO
   }
 }
 
-async function show({ client, globals, note }: AtHand, step: Step): Promise<void> {
+async function show({ client, globals, note, reporter }: AtHand, step: Step): Promise<void> {
   if (globals.json) return printJson(step);
+  reporter.warnings(step.warnings ?? []);
   await printStep(client.sessionById(step.run), step);
   if (step.outcome !== 'succeeded') note(step.reason);
 }

@@ -40,6 +40,7 @@ export const StepView = answerObject('Step', {
   finishedAt,
   error,
   interpreter,
+  warnings: z.array(z.string()).optional().describe('what screening says of its code'),
   usage: usage.optional(),
   outputs,
   refused,

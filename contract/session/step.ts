@@ -44,6 +44,8 @@ export const StepRecord = z.discriminatedUnion('kind', [
     code: Digest,
     files: z.array(BundledFile),
     timeoutSeconds: z.number().int().min(1).optional(),
+    /** What screening says of its code. */
+    warnings: z.array(z.string()).optional(),
     /** By which a caller may send it again. */
     repeat: z.strictObject({ key: Digest, body: Digest }).optional(),
   }),

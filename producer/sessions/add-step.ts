@@ -3,6 +3,7 @@ import { sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import { judgeStep } from '@hotcell/contract/session/judge-step.ts';
+import { screenStep } from '@hotcell/contract/screening.ts';
 import { codeOf, type StepRecord, type StepRequest } from '@hotcell/contract/session/step.ts';
 import type { Block } from '@hotcell/contract/spec.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
@@ -66,7 +67,12 @@ function stepOf(
     const { issues } = judgeStep({ index, block, files, timeoutSeconds }, session.rules);
     if (issues.length > 0)
       throw new HotcellError('policy_refused', `The step is refused: ${showIssues(issues)}`, { issues });
-    const more = { ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }), ...(repeat ? { repeat } : {}) };
+    const warnings = session.screening ? screenStep(block, session.rules.languages) : [];
+    const more = {
+      ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+      ...(warnings.length > 0 ? { warnings } : {}),
+      ...(repeat ? { repeat } : {}),
+    };
     return { ...linkOf(session, caller, index), kind: 'step', block, code: codeOf(block), files, ...more };
   };
 }

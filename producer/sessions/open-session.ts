@@ -30,6 +30,8 @@ export interface OpenSession {
   retention: Retention | undefined;
   terms: SessionTerms;
   rules: StepRules;
+  /** Whether its policy has code screened. */
+  screening: boolean;
   links: KnownLink[];
   /** Two steps that come at once are written one after the other. */
   turn: InTurn;
@@ -68,7 +70,8 @@ async function readOpen(producer: Producer, tenant: string, run: RunId): Promise
   const { languages, limits, session } = judged.effective;
   const rules = { languages, limits, argv: session.argv };
   const { retention, session: terms } = spec;
-  const open = { tenant, run, spec: digest, retention, terms, rules, links: [], turn: new InTurn() };
+  const { screening } = policy;
+  const open = { tenant, run, spec: digest, retention, terms, rules, screening, links: [], turn: new InTurn() };
   await catchUp(producer, open);
   return open;
 }

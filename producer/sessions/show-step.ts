@@ -60,7 +60,7 @@ async function requireStep({ store }: Producer, { tenant, run, index }: OfStep):
 }
 
 function unfinished({ value, digest }: Kept<CodeStep>): StepView {
-  const { run, index, code, at } = value;
+  const { run, index, code, at, warnings } = value;
   return {
     run,
     index,
@@ -78,6 +78,7 @@ function unfinished({ value, digest }: Kept<CodeStep>): StepView {
     finishedAt: null,
     outputs: [],
     refused: [],
+    ...(warnings ? { warnings } : {}),
   };
 }
 
@@ -104,6 +105,7 @@ async function finished(
       exitCode,
       signal,
     },
+    ...(value.warnings ? { warnings: value.warnings } : {}),
     ...{ saidBy, startedAt, finishedAt, ...(error ? { error } : {}), ...(interpreter ? { interpreter } : {}) },
     ...{ usage, outputs, refused },
     ...(await streamTexts(rowsOf(producer, session, result, soon))),

@@ -137,6 +137,15 @@ test('runs a step once that is sent again under its key, and refuses another one
   assert.equal((await problemOf(await send({ code: 'echo else' }))).code, 'idempotency_mismatch');
 });
 
+test('screens the code of a step, and says so before and after it ran', async () => {
+  await using session = await begin();
+  const begun = await session.begin({ language: 'bash', code: 'true\ncurl -s data.example; true' });
+  const ended = await session.stepEnd(begun.index);
+  assert.match(begun.warnings?.join() ?? '', /^line 2: This will fail: a cell has no network\..*\(network_client\)$/);
+  assert.deepEqual([ended.outcome, ended.warnings], ['succeeded', begun.warnings]);
+  assert.equal((await session.step(adds)).warnings, undefined);
+});
+
 test('takes steps and its end from submitters of its tenant alone', async () => {
   await using session = await begin();
   await session.step(adds);

@@ -30,11 +30,17 @@ export async function prompt(at: AtHand, session: Session): Promise<void> {
 }
 
 /** False when the session is over. A step that is refused is told, and the next one may be better. */
-async function runOne({ note }: AtHand, session: Session, running: { step?: number }, text: string): Promise<boolean> {
+async function runOne(
+  { note, reporter }: AtHand,
+  session: Session,
+  running: { step?: number },
+  text: string,
+): Promise<boolean> {
   if (text.trim() === '') return true;
   try {
-    const { index } = await session.begin(blockOf(text));
+    const { index, warnings = [] } = await session.begin(blockOf(text));
     running.step = index;
+    reporter.warnings(warnings);
     const step = await session.stepEnd(index);
     await printStep(session, step);
     if (step.outcome !== 'succeeded') note(step.reason);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { languages } from '@hotcell/contract/languages.ts';
-import { screen } from '@hotcell/contract/screening.ts';
+import { screen, screenStep } from '@hotcell/contract/screening.ts';
 import { admitted, policyOf } from '../../support/policies.ts';
 
 const remarks = (language: string, code: string) => screen([{ language, code }], languages);
@@ -93,4 +93,12 @@ result = pd.eval('1 + 1')
     assert.equal(admitted(policyOf(said), { blocks }).warnings.length, 1);
     assert.deepEqual(admitted(policyOf({ ...said, screening: false }), { blocks }).warnings, []);
   });
+});
+
+test('a step is screened as a block, and its lines are its own', () => {
+  const block = { language: 'bash', code: 'true\npip install requests' };
+  const [advice] = screenStep(block, languages);
+  assert.match(advice ?? '', /^line 2: /);
+  assert.deepEqual(screen([block], languages), [`blocks[0] ${advice}`]);
+  assert.deepEqual(screenStep({ argv: ['true'] }, languages), []);
 });

@@ -49,6 +49,7 @@ class Step(Answer):
     finished_at: Optional[datetime]
     error: Optional[StepError] = None
     interpreter: Optional[int] = None
+    warnings: Optional[list[str]] = None
     usage: Optional[StepUsage] = None
     outputs: list[StepOutput]
     refused: list[StepRefused]

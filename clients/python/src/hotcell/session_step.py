@@ -59,6 +59,11 @@ class BaseStep:
         return self.record.error
 
     @property
+    def warnings(self) -> list[str]:
+        """What screening says of its code."""
+        return list(self.record.warnings or [])
+
+    @property
     def stdout(self) -> str:
         """Its head and its tail if it is long; then `truncated` is true, and `log` has all of it."""
         return self.record.stdout or ""
