@@ -56,10 +56,7 @@ export function sessionHandlers(producer: Producer) {
       const of = { tenant, run: runIdOf(params.run), index: params.step };
       const gone = endsWith(reply, producer);
       // Not at each look while the step goes on: only a session that is over is erased.
-      const [view] = await Promise.all([
-        viewStep(producer, of, gone),
-        refuseErased(producer.store, tenant, of.run),
-      ]);
+      const [view] = await Promise.all([viewStep(producer, of, gone), refuseErased(producer.store, tenant, of.run)]);
       if (view.status === 'finished') return view;
       // As for a run: a caller who gets no place is told when to ask again, and does not ask at once.
       const until = waiting(reply, headers.prefer, () => streams.take(tenant));
