@@ -18,6 +18,9 @@ after(() => house[Symbol.asyncDispose]());
 test('the executor keeps work_dir, limits, cancelling and options as AutoGen’s callers expect them', () =>
   house.passes('test_autogen.py'));
 
+test('the Jupyter executor keeps names, pictures, limits and cancelling as AutoGen’s callers expect them', () =>
+  house.passes('test_autogen_jupyter.py'));
+
 test('AutoGen’s agents and teams, Magentic-One among them, run with it and a scripted model', () =>
   house.passes('test_autogen_agents.py'));
 
@@ -31,6 +34,15 @@ const leftOut: Readonly<Record<string, string>> = {
   test_local_commandline_code_executor_restart: 'wants the warning that a restart does nothing',
   test_cleanup_temp_files_oserror: 'replaces pathlib’s unlink and wants its error in the log',
   test_ps1_script: 'the image has no PowerShell',
+  'test_jupyter_code_executor.py::test_commandline_code_executor_timeout':
+    'JupyterCodeExecutor raises; the Docker one answers Timeout, and so do we',
+  'test_jupyter_code_executor.py::test_runtime_error_not_started':
+    'JupyterCodeExecutor has to be started; the Docker one starts by itself, and so do we',
+  'test_jupyter_code_executor.py::test_execute_code_with_image_output':
+    'JupyterCodeExecutor names no file in the output; the Docker one does, and so do we',
+  'test_jupyter_code_executor.py::test_execute_code_with_html_output': 'the same',
+  'test_docker_jupyter_code_executor.py::test_canncellation':
+    'wants a file in a folder that the kernel shares with the host: a cell shares none',
   test_create_temp_dir: 'the local executor has a folder before it is started; the Docker one raises, and so do we',
 };
 
@@ -38,6 +50,8 @@ const files = [
   'code_executors/test_docker_commandline_code_executor.py',
   'code_executors/test_commandline_code_executor.py',
   'code_executors/test_user_defined_functions.py',
+  'code_executors/test_jupyter_code_executor.py',
+  'code_executors/test_docker_jupyter_code_executor.py',
   'tools/test_python_code_executor_tool.py',
 ];
 
@@ -52,17 +66,19 @@ test('AutoGen’s own tests of its executors pass with the class swapped', async
     const text = await readFile(join(sources, file), 'utf8');
     for (const [, name = ''] of text.matchAll(/def (test_\w+)/g)) there.add(name);
     const swapped = text.replaceAll(
-      /^from autogen_ext\.code_executors\.(docker|local) import/gm,
+      /^from autogen_ext\.code_executors\.(docker|local|jupyter|docker_jupyter) import/gm,
       'from swapped import',
     );
     assert.notEqual(swapped, text, `${file} names no executor`);
     await writeFile(join(cwd, basename(file)), swapped);
   }
   assert.deepEqual(
-    Object.keys(leftOut).filter((name) => !there.has(name)),
+    Object.keys(leftOut).filter((name) => !there.has(name.replace(/.*::/, ''))),
     [],
   );
-  const left = Object.keys(leftOut).flatMap((name) => files.map((file) => `--deselect=${basename(file)}::${name}`));
+  const left = Object.keys(leftOut).flatMap((name) =>
+    name.includes('::') ? [`--deselect=${name}`] : files.map((file) => `--deselect=${basename(file)}::${name}`),
+  );
   const env = { ...(await house.env()), TMPDIR: cwd, PYTHONDONTWRITEBYTECODE: '1' };
   const argv = [python, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-rs', ...left, '.'] as const;
   const { code, stdout, stderr } = await command(argv, { cwd, env });

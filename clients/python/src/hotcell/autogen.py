@@ -19,6 +19,7 @@ from hotcell.autogen_blocks import plan
 from hotcell.autogen_config import HotcellCodeResult, HotcellCommandLineCodeExecutorConfig
 from hotcell.autogen_endings import cancelled_text, ended, output_of
 from hotcell.autogen_functions import Function, list_packages, missing_of, module_of, packages_of, stub_of
+from hotcell.autogen_jupyter import HotcellJupyterCodeExecutor
 from hotcell.autogen_options import judge_work_dir, refuse_options, their_image, warn_of_options
 from hotcell.cell_scripts import CodeFile
 from hotcell.client import Hotcell
@@ -27,6 +28,8 @@ from hotcell.work_call import Finished, WorkCall, WorkRoom, remove_code, write_c
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+__all__ = ["HotcellCommandLineCodeExecutor", "HotcellJupyterCodeExecutor"]
 
 _log = logging.getLogger(__name__)
 

@@ -34,7 +34,7 @@ def plan(blocks: Sequence[Block], work_dir: Path) -> Planned:
         program = _program(language)
         if program is None:
             return planned._replace(stop=f"unknown language {language}")
-        code = _silenced(block.code, language)
+        code = silenced(block.code, language)
         try:
             name = _named(code, work_dir) or f"tmp_code_{sha256(code.encode()).hexdigest()}.{language}"
         except ValueError:
@@ -69,7 +69,7 @@ def _named(code: str, work_dir: Path) -> str | None:
     return relative.as_posix()
 
 
-def _silenced(code: str, language: str) -> str:
+def silenced(code: str, language: str) -> str:
     loud = _loud_pip.get(language)
     if loud is None:
         return code
