@@ -1,4 +1,4 @@
-import { type BatchHead, type BatchItem, type BatchOver, chunkItems } from './batch.ts';
+import { type BatchCounts, type BatchHead, type BatchItem, type BatchOver, chunkItems, type ItemEnd } from './batch.ts';
 import { derivedRunId } from './derived-run-id.ts';
 import type { Issue } from './errors.ts';
 import type { RunId } from './names.ts';
@@ -68,6 +68,12 @@ export function whyNoItem(value: unknown): string | undefined {
  */
 export function itemRunId({ batch, rounds }: Pick<BatchHead, 'batch' | 'rounds'>, round: number, item: number): RunId {
   return derivedRunId(`${batch}/${round}/${item}`, Date.parse(rounds[round]?.at ?? ''));
+}
+
+/** Under which number an item is counted. */
+export function fateOf({ outcome }: Pick<ItemEnd, 'outcome'>): keyof BatchCounts {
+  if (outcome === null) return 'skipped';
+  return outcome === 'succeeded' || outcome === 'cancelled' ? outcome : 'failed';
 }
 
 export const chunkOfItem = (item: number) => Math.floor(item / chunkItems);

@@ -11,6 +11,7 @@ import type { RunAt } from '@hotcell/record/verify/runs-in.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { type BatchAt, findBatch, verifyBatch } from '@hotcell/record/verify/verify-batch.ts';
 import { verifyPromise } from '@hotcell/record/verify/verify-promise.ts';
 import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
 import { rootIn, trustedRoots } from '@hotcell/setup/keys/trusted-roots.ts';
@@ -25,7 +26,7 @@ import { reporterFor } from './reporter.ts';
 import { aRun, runNamed } from './run-ref.ts';
 import { aTime } from './time-option.ts';
 import { VerifySummary } from './verify-summary.ts';
-import { visibleLine } from './visible.ts';
+import { batchVerdictText, runVerdictText } from './verdict-text.ts';
 
 interface Asked {
   all?: true;
@@ -41,7 +42,7 @@ interface Asked {
 /** It reads the record itself: what the API or a key beside the record says counts for nothing. */
 export function define(command: Command): void {
   command
-    .argument('[run]', `${aRun}; or --all`)
+    .argument('[run]', `${aRun}; or the id of a batch; or --all`)
     .option('--all', 'every run in the record')
     .option('--since <time>', 'with --all: runs accepted since this time, or this long ago (30m, 12h, 7d)', aTime)
     .option('--offline <path>', 'an export (its archive or folder), or a folder with a copy of the record bucket')
@@ -85,11 +86,20 @@ async function verifyRecord(
   const contents = asked.contents !== false;
   const { installation } = trusted.list;
   const of = { reader, keys, erasers, installation, contents, now: new Date(), seen: new SeenObjects() };
+  const batch = await batchAsked(record, said);
+  if (batch) {
+    const summary = new VerifySummary(trusted, [], [], 'batch');
+    const verdict = await verifyBatch(of, batch);
+    summary.add(verdict);
+    if (globals.json) printJson(verdict);
+    else process.stdout.write(batchVerdictText(verdict));
+    return summary;
+  }
   const summary = new VerifySummary(trusted, await record.judgeFrame(trusted), contents ? record.lacks : []);
   const tell = (verdict: RunVerdict) => {
     summary.add(verdict);
     if (globals.json) printJson(asked.explain ? { ...verdict, answers: answersFor(verdict) } : verdict);
-    else process.stdout.write(textOf(verdict) + (asked.explain ? explained(verdict) : ''));
+    else process.stdout.write(runVerdictText(verdict) + (asked.explain ? explained(verdict) : ''));
   };
   if (asked.receipt === undefined) {
     const runs = await runsAsked(record, globals, said, asked);
@@ -105,7 +115,7 @@ async function verifyRecord(
 function judgeAsked(said: string | undefined, { all, offline, receipt }: Asked): void {
   const ways = [said, all, receipt].filter((way) => way !== undefined).length;
   if (ways === 1 || (ways === 0 && offline !== undefined)) return;
-  throw new HotcellError('invalid', 'Name one run, or give --all or --receipt FILE.');
+  throw new HotcellError('invalid', 'Name one run or batch, or give --all or --receipt FILE.');
 }
 
 /** A receipt alone, or an answer or a result that holds one. */
@@ -137,6 +147,13 @@ async function rootsOf({ trust }: Asked): Promise<VerifyingKey[]> {
   throw new HotcellError('invalid', 'No root is trusted here. Give one with --trust FILE, or put it into keys/trust.');
 }
 
+/** An id of which the record has no run may be a batch's. */
+async function batchAsked(record: OpenedRecord, said: string | undefined): Promise<BatchAt | undefined> {
+  const id = RunId.safeParse(said);
+  if (!id.success || (await record.find(id.data))) return undefined;
+  return await findBatch(record.reader, id.data);
+}
+
 async function runsAsked(
   record: OpenedRecord,
   globals: Globals,
@@ -147,36 +164,7 @@ async function runsAsked(
   const isId = RunId.safeParse(said).success || offline !== undefined;
   const run = RunId.parse(isId ? said : (await runNamed(await openClient(globals), said)).id);
   const found = await record.find(run);
-  if (!found) throw new HotcellError('not_found', `There is nothing of run ${run} in ${record.reader.name}.`);
+  if (!found)
+    throw new HotcellError('not_found', `There is nothing of a run or batch ${run} in ${record.reader.name}.`);
   return [found];
-}
-
-function textOf({
-  run,
-  verdict,
-  outcome,
-  signedBy,
-  findings,
-  attempts = [],
-  ignored = [],
-  erased,
-}: RunVerdict): string {
-  const who = signedBy
-    ? `, signed by ${signedBy.role} ${visibleLine(signedBy.name)} (${signedBy.key.slice(0, 19)}…)`
-    : '';
-  const lines = findings.map(
-    (one) =>
-      `  ${one.verdict} ${visibleLine(one.object)}\n    expected ${visibleLine(one.expected)}\n    found    ${visibleLine(one.found)}\n`,
-  );
-  const gone = erased
-    ? `  erased at ${erased.at} by ${visibleLine(erased.by)} (${visibleLine(erased.reason)}): the digests of its code, log and outputs are what was verified\n`
-    : '';
-  const others = attempts.map(
-    (one) =>
-      `  attempt ${one.attempt} by ${visibleLine(one.worker)} does not count: ${visibleLine(one.ended)}${one.isSigned ? '' : ' (not signed)'}\n`,
-  );
-  const strangers = ignored.map(
-    ({ object, problem }) => `  ${visibleLine(object)} does not count: ${visibleLine(problem)}\n`,
-  );
-  return `${verdict} ${run}${outcome === undefined ? '' : ` ${outcome}`}${who}\n${gone}${[...others, ...strangers, ...lines].join('')}`;
 }

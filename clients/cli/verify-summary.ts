@@ -9,6 +9,7 @@ export class VerifySummary {
   readonly #counts = new Map<string, number>();
   readonly #beside: readonly Finding[];
   readonly #lacks: readonly string[];
+  readonly #what: 'run' | 'batch';
   #bytes = 0;
 
   /** `beside`: what was found wrong beside the runs. `lacks`: whose bytes are not there to be verified. */
@@ -16,13 +17,15 @@ export class VerifySummary {
     trusted: Pick<TrustedKeys, 'list' | 'putBackTo'>,
     beside: readonly Finding[] = [],
     lacks: readonly string[] = [],
+    what: 'run' | 'batch' = 'run',
   ) {
+    this.#what = what;
     this.#trusted = trusted;
     this.#beside = beside;
     this.#lacks = lacks;
   }
 
-  add({ verdict, read }: RunVerdict): void {
+  add({ verdict, read }: Pick<RunVerdict, 'verdict' | 'read'>): void {
     this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1);
     this.#bytes += read.bytes;
   }
@@ -40,9 +43,9 @@ export class VerifySummary {
   }
 
   get text(): string {
-    const runs = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+    const all = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
     const each = [...this.#counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
-    return `Verified ${counted(runs, 'run')}: ${each || 'none, so nothing was verified'}. Read ${formatBytes(this.#bytes)}. ${this.#keys}${this.#rest}`;
+    return `Verified ${this.#what === 'batch' ? counted(all, 'batch', 'batches') : counted(all, 'run')}: ${each || 'none, so nothing was verified'}. Read ${formatBytes(this.#bytes)}. ${this.#keys}${this.#rest}`;
   }
 
   get #rest(): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { BatchCounts } from '../batch.ts';
 import type { Digest } from '../digest.ts';
 import type { Retention } from '../retention.ts';
 import type { RunId } from '../names.ts';
@@ -67,6 +68,19 @@ export interface RunVerdict {
   erased?: { by: string; at: string; reason: string; spec: Digest | null };
 }
 
+/** What verification says of a batch: of its rounds, their manifests, and the results that these name. */
+export interface BatchVerdict {
+  batch: RunId;
+  tenant: string;
+  verdict: Verdict;
+  findings: Finding[];
+  read: RunVerdict['read'];
+  /** As the newest manifest has them, if it is the one that was signed. */
+  items?: number;
+  counts?: BatchCounts;
+  signedBy?: RunVerdict['signedBy'];
+}
+
 /** More than a person reads; the rest is counted. */
 const mostFindings = 50;
 
@@ -80,11 +94,16 @@ export class Findings {
     else this.#more++;
   }
 
-  get verdict(): Verdict {
-    return this.all[0]?.verdict ?? 'VALID';
+  /** Says under an object how many more there were. */
+  close(object: string): Finding[] {
+    const { verdict } = this;
+    if (this.#more > 0 && verdict !== 'VALID')
+      this.all.push({ verdict, object, expected: 'no more', found: `${this.#more} more findings` });
+    this.#more = 0;
+    return this.all;
   }
 
-  get more(): number {
-    return this.#more;
+  get verdict(): Verdict {
+    return this.all[0]?.verdict ?? 'VALID';
   }
 }

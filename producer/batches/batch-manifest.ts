@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { chunksOf, firstOfChunk } from '@hotcell/contract/batch-items.ts';
+import { chunksOf, fateOf, firstOfChunk } from '@hotcell/contract/batch-items.ts';
 import { type BatchCounts, chunkItems, type ItemEnd } from '@hotcell/contract/batch.ts';
 import { canonical, type Digest } from '@hotcell/contract/digest.ts';
 import { type ChunkPlace, lastEnds, uploadManifest } from '@hotcell/record/batch-records.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { fateOf, type KnownBatch, noCounts } from './known-batch.ts';
+import { type KnownBatch, noCounts } from './known-batch.ts';
 
 type Place = Omit<ChunkPlace, 'chunk'>;
 

@@ -1,4 +1,4 @@
-import { chunkOfItem, chunksOf, firstOfChunk, itemRunId } from '@hotcell/contract/batch-items.ts';
+import { chunkOfItem, chunksOf, fateOf, firstOfChunk, itemRunId } from '@hotcell/contract/batch-items.ts';
 import {
   type BatchCounts,
   type BatchHead,
@@ -157,11 +157,6 @@ export function noteEnd(known: KnownBatch, end: ItemEnd): boolean {
 /** Those of rounds before were counted then. */
 function countEnd({ counts, round }: KnownBatch, end: ItemEnd): void {
   if (end.round === round) counts[fateOf(end)] += 1;
-}
-
-export function fateOf({ outcome }: Pick<ItemEnd, 'outcome'>): keyof BatchCounts {
-  if (outcome === null) return 'skipped';
-  return outcome === 'succeeded' || outcome === 'cancelled' ? outcome : 'failed';
 }
 
 /** How many items of this round ended, were begun or not. */

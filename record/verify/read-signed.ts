@@ -16,8 +16,22 @@ export interface ReadSigned<S> {
   payload: Digest;
 }
 
-/** A statement of evidence, if a listed key signed it; undefined if nothing can be concluded from it. */
+/** A statement of evidence, if a listed key signed it when it counted; undefined if nothing can be concluded from it. */
 export async function readSigned<S extends Statement | AttemptStatement>(
+  look: Look,
+  schema: z.ZodType<S>,
+  at: string,
+  expected: Digest | undefined,
+): Promise<ReadSigned<S> | undefined> {
+  const read = await readSealed(look, schema, at, expected);
+  if (!read) return undefined;
+  const { finishedOn, hotcell_signer: signer } = read.statement.predicate.runDetails.metadata;
+  judgeKey(look, at, read.key, { finishedOn, signer });
+  return read;
+}
+
+/** The same of any statement, without judging whether the key counted at its time. */
+export async function readSealed<S>(
   look: Look,
   schema: z.ZodType<S>,
   at: string,
@@ -52,16 +66,19 @@ export async function readSigned<S extends Statement | AttemptStatement>(
   try {
     statement = parseKept(schema, payload.toString('utf8'), 'the statement', 'record_damaged').value;
   } catch (error) {
-    findings.add('INCONSISTENT', at, 'an in-toto statement about a run', messageOf(error).slice(0, 300));
+    findings.add('INCONSISTENT', at, 'an in-toto statement of its kind', messageOf(error).slice(0, 300));
     return undefined;
   }
-  judgeKey(look, at, key, statement);
   return { statement, key, payload: sha256(payload) };
 }
 
+interface Said {
+  finishedOn: string;
+  signer: { role: string; name: string; key: Digest };
+}
+
 /** Whether this key could sign this at that time. */
-function judgeKey(look: Look, at: string, { about }: KnownKey, { predicate }: Statement | AttemptStatement): void {
-  const { finishedOn, hotcell_signer: says } = predicate.runDetails.metadata;
+export function judgeKey(look: Look, at: string, { about }: KnownKey, { finishedOn, signer: says }: Said): void {
   judgeTime(look, at, about, finishedOn);
   const listed = { role: about.role, name: about.name, key: about.fingerprint };
   if (canonical(says) !== canonical(listed))

@@ -85,18 +85,11 @@ function verdictOf(
 ): RunVerdict {
   const signer = signed?.key.about;
   const retention = asked?.spec?.retention;
-  if (findings.more > 0)
-    findings.all.push({
-      verdict: findings.verdict === 'VALID' ? 'INCONSISTENT' : findings.verdict,
-      object: recordKeys.run(tenant, run),
-      expected: 'no more',
-      found: `${findings.more} more findings`,
-    });
   return {
     run,
     tenant,
     verdict: findings.verdict,
-    findings: findings.all,
+    findings: findings.close(recordKeys.run(tenant, run)),
     read,
     ...(attempts.length > 0 ? { attempts } : {}),
     ...(ignored.length > 0 ? { ignored } : {}),

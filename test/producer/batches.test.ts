@@ -14,6 +14,10 @@ import { objects } from '@hotcell/record/objects.ts';
 import { readValue } from '@hotcell/record/read-write.ts';
 import { findSpec } from '@hotcell/record/run-spec.ts';
 import { idOfName } from '@hotcell/producer/snapshots/resolve.ts';
+import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
+import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
+import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { findBatch, verifyBatch } from '@hotcell/record/verify/verify-batch.ts';
 import { manifestAt } from '@hotcell/record/snapshot-store.ts';
 import { z } from 'zod';
 import { type Bed, openBed } from '../support/bed.ts';
@@ -62,6 +66,15 @@ async function manifestOf(batch: string): Promise<{ ends: ItemEnd[]; text: strin
   return { ends, text };
 }
 
+/** As an auditor finds it, who trusts the root alone. */
+async function verifiedBatch(batch: string) {
+  const reader = new StoreReader(house.store);
+  const { keys, list } = await trustedKeys(reader, [house.signing.root.public]);
+  const at = (await findBatch(reader, batch)) ?? assert.fail(`no batch ${batch}`);
+  const of = { reader, keys, installation: list.installation, contents: true, now: new Date() };
+  return await verifyBatch({ ...of, seen: new SeenObjects() }, at);
+}
+
 const specOf = async (run: string | null) => (await findSpec(house.store, house.tenant, run ?? ''))?.spec;
 
 test('each item has a run with its params, and the batch a signed manifest of all results', async () => {
@@ -90,6 +103,8 @@ test('each item has a run with its params, and the batch a signed manifest of al
   const request = await readValue(house.store, objects.keyRequest, statement.predicate.signer.key);
   const { publicKey } = readKeyRequest(request ?? assert.fail('the producer has no key'));
   assert.ok(isSealedBy(new VerifyingKey(publicKey), statementType, bundle.dsseEnvelope));
+  const { verdict, findings, counts } = await verifiedBatch(made.batch);
+  assert.deepEqual([verdict, findings, counts], ['VALID', [], shown.counts]);
   assert.deepEqual((await hotcell.batches.list()).batches[0]?.batch, made.batch);
   assert.ok((await hotcell.list({ label: [`batch=${made.batch}`], limit: 5 })).runs.length === 5);
 });
@@ -165,6 +180,8 @@ test('after a failure it goes on, stops or cancels as the rule says; a rerun run
   const again = await ended(stopped.batch);
   assert.deepEqual([again.round, again.counts.failed, again.counts.skipped], [1, 1, 11]);
   const second = await manifestOf(stopped.batch);
+  const { verdict, findings } = await verifiedBatch(stopped.batch);
+  assert.deepEqual([verdict, findings], ['VALID', []], 'both rounds verify');
   assert.deepEqual([second.ends[0]?.round, second.ends[0]?.outcome], [1, 'failed']);
   assert.notEqual(second.ends[0]?.run, first.ends[0]?.run);
   const { items } = await hotcell.batches.items(stopped.batch, { unsuccessful: 'true' });
