@@ -1,4 +1,4 @@
-import { decideBatch } from '@hotcell/contract/batch-decide.ts';
+import { type BatchDecision, decideBatch } from '@hotcell/contract/batch-decide.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
@@ -12,6 +12,7 @@ import { cancelledRound } from './change-batch.ts';
 import { endBatch } from './end-batch.ts';
 import { type KnownBatch, roundOf } from './known-batch.ts';
 import { settleItems } from './settle-items.ts';
+import { settleUnsure } from './settle-unsure.ts';
 
 const lookEveryMs = 2_000;
 const cancelsAtOnce = 16;
@@ -24,15 +25,9 @@ export async function advanceBatch(
 ): Promise<number | undefined> {
   const now = Date.now();
   await settleItems(producer, known, now);
-  const { head, open, counts, unsure, fresh, items, next } = known;
-  const round = roundOf(head.value, known.round);
-  const { begin, cancelOpen, finished } = decideBatch({
-    rules: head.value.rules,
-    left: unsure.length + fresh.length + items - next,
-    open: open.size,
-    unsuccessful: counts.failed + counts.cancelled,
-    cancelled: round.cancelled !== undefined,
-  });
+  // An item whose run was accepted, although no answer came, must not be signed as one that was never begun.
+  if (decide(known).finished && known.unsure.length > 0) await settleUnsure(producer, known, keep);
+  const { begin, cancelOpen, finished } = decide(known);
   if (finished) {
     await endBatch(producer, known, keep);
     return undefined;
@@ -43,6 +38,16 @@ export async function advanceBatch(
   await refreshProgress(producer.store, known, Date.now());
   if (known.heldUntil > now) return Math.min(known.heldUntil, now + lookEveryMs);
   return mayBegin ? now : now + lookEveryMs;
+}
+
+function decide({ head, round, open, counts, unsure, fresh, items, next }: KnownBatch): BatchDecision {
+  return decideBatch({
+    rules: head.value.rules,
+    left: unsure.length + fresh.length + items - next,
+    open: open.size,
+    unsuccessful: counts.failed + counts.cancelled,
+    cancelled: roundOf(head.value, round).cancelled !== undefined,
+  });
 }
 
 /** With the rights of the key that asked for the round. False: it has none any more, and the batch is cancelled. */
