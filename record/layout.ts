@@ -109,6 +109,8 @@ export const recordKeys = {
   webhook: (tenant: string, id: string) => `webhooks/${tenant}/heads/${id}.json`,
   deliveries: (tenant: string, webhook: string) => `webhooks/${tenant}/deliveries/${webhook}/`,
   delivery: (tenant: string, webhook: string, name: string) => `webhooks/${tenant}/deliveries/${webhook}/${name}.json`,
+  /** Of batches, webhooks and workflows: which of them a tenant has, where their number is bounded. */
+  places: (of: 'batches' | 'webhooks' | 'workflows', tenant: string) => `${of}/${tenant}/places.json`,
   apiKeys: 'apikeys/',
   apiKey: (id: string) => `apikeys/${id}.json`,
 } as const;

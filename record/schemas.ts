@@ -123,3 +123,14 @@ export const OpenWorkflowMark = z.strictObject({
 
 /** A run that succeeded, whose outputs stand for those of any other run that computes the same. */
 export const ReusableRun = z.strictObject({ version: z.literal(1), run: RunId });
+
+/** What takes up one of the places that a tenant has for things of its kind. */
+const Place = z.strictObject({
+  id: z.string(),
+  at: z.iso.datetime(),
+  /** It stands in the record, and keeps its place until it is over. */
+  made: z.literal(true).optional(),
+});
+export type Place = z.infer<typeof Place>;
+export const Places = z.strictObject({ version: z.literal(1), places: z.array(Place) });
+export type Places = z.infer<typeof Places>;

@@ -6,6 +6,7 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import { markBatchOpen, putBatch, readBatch, type StoredBatch } from '@hotcell/record/batch-records.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
+import { takeBatchPlace } from './batch-places.ts';
 
 export interface BatchDeps {
   store: Buckets;
@@ -33,15 +34,23 @@ export async function changeBatch(
     const before = await requireBatch(deps.store, tenant, id);
     try {
       const changed = change(before.value);
+      if (changed.rounds.length > before.value.rounds.length) await takeBatchPlace(deps.store, changed, false);
       const { value } = changed === before.value ? before : await putBatch(deps.store, changed, before);
-      // Also if nothing changed: its mark may be what is missing.
-      if (!lastRound(value).ended) await markBatchOpen(deps.store, { ...value, round: value.rounds.length - 1 });
+      await promiseRound(deps.store, value);
       await tellBatchLeader(deps, value);
       return value;
     } catch (error) {
       if (!(error instanceof PreconditionFailed) || tries >= mostTries) throw error;
     }
   }
+}
+
+/** Also if nothing changed: its mark may be what is missing. One that is cancelled begins nothing, and needs no place. */
+async function promiseRound(store: Buckets, head: BatchHead): Promise<void> {
+  const { ended, cancelled } = lastRound(head);
+  if (ended) return;
+  if (!cancelled) await takeBatchPlace(store, head, true);
+  await markBatchOpen(store, { ...head, round: head.rounds.length - 1 });
 }
 
 /** Without Valkey the leader sees the change at its next look. */

@@ -2,26 +2,27 @@ import { admit } from '@hotcell/contract/admission.ts';
 import type { BatchRequest } from '@hotcell/contract/api/batches.ts';
 import { itemRequest, judgeItemRequest } from '@hotcell/contract/batch-items.ts';
 import { judgeListed, tooLarge } from '@hotcell/contract/batch-sizes.ts';
-import { type BatchHead, type BatchOver, mostOpenBatches } from '@hotcell/contract/batch.ts';
+import type { BatchHead, BatchOver } from '@hotcell/contract/batch.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import { markBatchOpen, openBatches, putBatch } from '@hotcell/record/batch-records.ts';
+import { markBatchOpen, putBatch } from '@hotcell/record/batch-records.ts';
 import { pinned, policyOf } from '../ask.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
 import { resolveInput } from '../snapshots/resolve.ts';
 import { reasonOf } from '../snapshots/resolve-inputs.ts';
 import { sourceForm } from '../snapshots/source.ts';
+import { requireRoom, takeBatchPlace } from './batch-places.ts';
 import { tellBatchLeader } from './change-batch.ts';
 
-/** The head comes first, then the mark that promises that a leader goes on with it. */
+/** Its place comes first, then the head, then the mark that promises that a leader goes on with it. */
 export async function makeBatch(producer: Producer, caller: Caller, asked: BatchRequest): Promise<BatchHead> {
   const { store } = producer;
   const { tenant, key, role } = caller;
-  await requireRoom(producer, tenant);
+  await requireRoom(store, tenant);
   const { request, policy, image } = await judge(producer, caller, asked);
   const { over, name, parallel = 10, onFailure = 'continue', publish } = asked;
   const source = sourceOf(over);
@@ -33,23 +34,14 @@ export async function makeBatch(producer: Producer, caller: Caller, asked: Batch
     rules: { parallel, onFailure, ...(publish !== undefined && { publish }) },
     rounds: [{ at, by: key, key, carried: 0 }],
   };
+  await takeBatchPlace(store, head, false);
   await putBatch(store, head, undefined);
   crashPoint('batch.made');
+  await takeBatchPlace(store, head, true);
   await markBatchOpen(store, { ...head, round: 0 });
   crashPoint('batch.marked');
   await tellBatchLeader(producer, head);
   return head;
-}
-
-async function requireRoom({ store }: Producer, tenant: string): Promise<void> {
-  let open = 0;
-  for await (const _ of openBatches(store, tenant)) open++;
-  if (open < mostOpenBatches) return;
-  throw new HotcellError(
-    'too_many',
-    `${open} batches of the tenant ${tenant} go on, and ${mostOpenBatches} are the most. Try again when one has finished.`,
-    { extra: { limit: 'batches', retryAfterSeconds: 60 } },
-  );
 }
 
 /** What holds for every item; inputs are looked at when each begins. */

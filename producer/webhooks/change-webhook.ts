@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { judgeWebhookUrl } from '@hotcell/contract/address-guard.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { type Delivery, mostWebhooks, type Webhook, type WebhookEventType } from '@hotcell/contract/webhook.ts';
+import type { Delivery, Webhook, WebhookEventType } from '@hotcell/contract/webhook.ts';
 import { newWebhookKeys } from '@hotcell/contract/webhook-signature.ts';
 import {
   markSending,
@@ -11,11 +11,11 @@ import {
   readDelivery,
   readWebhook,
   type StoredWebhook,
-  webhooksOf,
 } from '@hotcell/record/webhook-records.ts';
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
+import { takeWebhookPlace } from './webhook-places.ts';
 
 export async function makeWebhook(
   { store, webhookNetworks }: Producer,
@@ -27,16 +27,12 @@ export async function makeWebhook(
     throw new HotcellError('invalid', `url: ${judged.refused}.`, {
       issues: [{ path: 'url', message: `${judged.refused}.` }],
     });
-  const there = await webhooksOf(store, tenant);
-  if (there.length >= mostWebhooks)
-    throw new HotcellError('too_many', `The tenant ${tenant} has ${mostWebhooks} webhooks, the most. Remove one.`, {
-      extra: { limit: 'webhooks' },
-    });
   const createdAt = new Date().toISOString();
   const webhook: Webhook = {
     ...{ version: 1, tenant, id: randomUUID(), url: judged.url.href, on: [...new Set(on)], createdAt, by: key },
     ...newWebhookKeys(),
   };
+  await takeWebhookPlace(store, webhook);
   await putWebhook(store, webhook, undefined);
   return webhook;
 }

@@ -10,19 +10,20 @@ import type { RunRequest } from '@hotcell/contract/spec.ts';
 import { graphOf, judgeGraph, stepOf } from '@hotcell/contract/workflow-graph.ts';
 import { type Workflow, workflowLimits, type WorkflowStep } from '@hotcell/contract/workflow.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import { markWorkflowOpen, openWorkflows, putWorkflow } from '@hotcell/record/workflow-records.ts';
+import { markWorkflowOpen, putWorkflow } from '@hotcell/record/workflow-records.ts';
 import { pinned, policyOf } from '../ask.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
 import { reasonOf } from '../snapshots/resolve-inputs.ts';
 import { resolveInput } from '../snapshots/resolve.ts';
 import { judgeTaskRequest } from './task-request.ts';
+import { requireRoom, takeWorkflowPlace } from './workflow-places.ts';
 
 const usualParallel = 16;
 
 /** Judges all steps as far as that can be before they begin, pins what they name, and promises the workflow. */
 export async function makeWorkflow(producer: Producer, caller: Caller, asked: WorkflowRequest): Promise<Workflow> {
-  await requireRoom(producer, caller.tenant);
+  await requireRoom(producer.store, caller.tenant);
   const steps = parsedSteps(asked);
   const policies = await judgeSteps(producer, caller, steps);
   const { name, parallel = usualParallel } = asked;
@@ -43,25 +44,16 @@ export async function begin(producer: Producer, workflow: Workflow): Promise<Wor
       'too_large',
       `The workflow takes ${exactBytes(bytes)}, and ${exactBytes(workflowLimits.bytes)} are the most. Pass data and large code as inputs.`,
     );
+  await takeWorkflowPlace(store, workflow, false);
   await markWorkflowOpen(store, workflow);
   crashPoint('workflow.marked');
+  await takeWorkflowPlace(store, workflow, true);
   await putWorkflow(store, workflow);
   crashPoint('workflow.made');
   await live.workflowChanged(workflow.tenant, workflow.id).catch((error: unknown) => {
     log.info({ workflow: workflow.id, error }, 'failed to tell the leader of a workflow; it finds it by itself');
   });
   return workflow;
-}
-
-export async function requireRoom({ store }: Producer, tenant: string): Promise<void> {
-  let open = 0;
-  for await (const _ of openWorkflows(store, tenant)) open++;
-  if (open < workflowLimits.open) return;
-  throw new HotcellError(
-    'too_many',
-    `${open} workflows of the tenant ${tenant} go on, and ${workflowLimits.open} are the most. Try again when one has ended.`,
-    { extra: { limit: 'workflows', retryAfterSeconds: 60 } },
-  );
 }
 
 type Steps = Readonly<Record<string, WorkflowStep>>;

@@ -1,0 +1,54 @@
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { inLanes } from '@hotcell/contract/lanes.ts';
+import { RunId } from '@hotcell/contract/names.ts';
+import { workflowLimits } from '@hotcell/contract/workflow.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
+import { isAbandoned, takePlace } from '@hotcell/record/places.ts';
+import type { Place } from '@hotcell/record/schemas.ts';
+import { markWorkflowOpen, openWorkflows, readWorkflowEnd, type WorkflowPlace } from '@hotcell/record/workflow-records.ts';
+
+const readsAtOnce = 8;
+const { open: most } = workflowLimits;
+
+/** A look before any work is done for the request. Two at once may pass it: the place that each takes decides. */
+export async function requireRoom(store: Buckets, tenant: string): Promise<void> {
+  if ((await markedOf(store, tenant)).length >= most) throw noRoom(tenant);
+}
+
+/** As `made`: its definition stands, and its mark may be put. */
+export async function takeWorkflowPlace(
+  store: Buckets,
+  { tenant, id }: WorkflowPlace,
+  made: boolean,
+): Promise<void> {
+  const there = () => markedOf(store, tenant);
+  const over = (places: readonly Place[]) => overOf(store, tenant, places);
+  if (!(await takePlace(store, { of: 'workflows', tenant, most, there, over }, id, made))) throw noRoom(tenant);
+}
+
+async function markedOf(store: Buckets, tenant: string): Promise<string[]> {
+  return (await Array.fromAsync(openWorkflows(store, tenant))).map(({ id }) => id);
+}
+
+async function overOf(store: Buckets, tenant: string, places: readonly Place[]): Promise<Place[]> {
+  const marked = new Set(await markedOf(store, tenant));
+  const over: Place[] = [];
+  await inLanes(readsAtOnce, places, async (place) => {
+    const id = RunId.safeParse(place.id);
+    if (marked.has(place.id)) return;
+    if (!id.success || isAbandoned(place)) return void over.push(place);
+    if (!place.made) return;
+    if (await readWorkflowEnd(store, { tenant, id: id.data })) over.push(place);
+    // Its producer died before it put the mark: the leader goes on with it now.
+    else await markWorkflowOpen(store, { tenant, id: id.data, at: place.at });
+  });
+  return over;
+}
+
+function noRoom(tenant: string): HotcellError {
+  return new HotcellError(
+    'too_many',
+    `${most} workflows of the tenant ${tenant} go on, and these are the most. Try again when one has ended.`,
+    { extra: { limit: 'workflows', retryAfterSeconds: 60 } },
+  );
+}
