@@ -4,7 +4,7 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import { markBatchOpen, openBatches, type OpenRound, readBatch } from '@hotcell/record/batch-records.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { isAbandoned, takePlace } from '@hotcell/record/places.ts';
+import { isAbandoned, takePlace } from '@hotcell/record/take-place.ts';
 import type { Place } from '@hotcell/record/schemas.ts';
 
 const readsAtOnce = 8;

@@ -13,11 +13,7 @@ const endsAtOnce = 8;
  * has ended. One that has a spec alone may be accepted even now, by a write or a leader that was held up; its result
  * comes first here, so that it never begins. What remains has nothing in the record, and was never begun.
  */
-export async function settleUnsure(
-  deps: CommitDeps,
-  known: KnownBatch,
-  keep: () => Promise<void>,
-): Promise<void> {
+export async function settleUnsure(deps: CommitDeps, known: KnownBatch, keep: () => Promise<void>): Promise<void> {
   await findBegun(deps, known);
   const left: number[] = [];
   await inLanes(endsAtOnce, known.unsure.splice(0), async (item) => {

@@ -3,7 +3,7 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import { mostWebhooks as most, type Webhook } from '@hotcell/contract/webhook.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { isAbandoned, takePlace } from '@hotcell/record/places.ts';
+import { isAbandoned, takePlace } from '@hotcell/record/take-place.ts';
 import type { Place } from '@hotcell/record/schemas.ts';
 import { passOver, putWebhook, readWebhook, webhooksOf } from '@hotcell/record/webhook-records.ts';
 

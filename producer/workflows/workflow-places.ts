@@ -3,9 +3,14 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import { workflowLimits } from '@hotcell/contract/workflow.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { isAbandoned, takePlace } from '@hotcell/record/places.ts';
+import { isAbandoned, takePlace } from '@hotcell/record/take-place.ts';
 import type { Place } from '@hotcell/record/schemas.ts';
-import { markWorkflowOpen, openWorkflows, readWorkflowEnd, type WorkflowPlace } from '@hotcell/record/workflow-records.ts';
+import {
+  markWorkflowOpen,
+  openWorkflows,
+  readWorkflowEnd,
+  type WorkflowPlace,
+} from '@hotcell/record/workflow-records.ts';
 
 const readsAtOnce = 8;
 const { open: most } = workflowLimits;
@@ -16,11 +21,7 @@ export async function requireRoom(store: Buckets, tenant: string): Promise<void>
 }
 
 /** As `made`: its definition stands, and its mark may be put. */
-export async function takeWorkflowPlace(
-  store: Buckets,
-  { tenant, id }: WorkflowPlace,
-  made: boolean,
-): Promise<void> {
+export async function takeWorkflowPlace(store: Buckets, { tenant, id }: WorkflowPlace, made: boolean): Promise<void> {
   const there = () => markedOf(store, tenant);
   const over = (places: readonly Place[]) => overOf(store, tenant, places);
   if (!(await takePlace(store, { of: 'workflows', tenant, most, there, over }, id, made))) throw noRoom(tenant);
