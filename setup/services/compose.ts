@@ -52,7 +52,7 @@ function workerShare(
 
 async function variables(installation: Installation, images: ServiceImages): Promise<Record<string, string>> {
   const { uid, gid } = serviceUser();
-  const { store, ports, worker } = installation;
+  const { store, ports, passed } = installation;
   const engine = await engineThatAnswers();
   const places = placesIn(installation.home);
   const lock = (await textIfThere(places.imagesLock)) ?? '';
@@ -82,7 +82,8 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     ...workerShare(engine, expectedServices(installation)),
     // Through the engine, each would cost a container's start for little.
     HOTCELL_WAITING_CELLS: installation.cells === 'keeper' ? '4' : '0',
-    ...worker,
+    HOTCELL_WEBHOOK_NETWORKS: '',
+    ...passed,
     COMPOSE_PROFILES: '',
     COMPOSE_ANSI: 'never',
   };

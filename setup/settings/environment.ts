@@ -1,3 +1,5 @@
+import { readNetworks } from '@hotcell/contract/address-guard.ts';
+import { messageOf } from '@hotcell/contract/errors.ts';
 import { commonSettings, readSettings } from '@hotcell/outside/process/settings.ts';
 import { UidRange } from '@hotcell/contract/uid-range.ts';
 import { z } from 'zod';
@@ -14,6 +16,15 @@ const portBase = z
   .regex(/^[0-9]+$/, 'must be a port number')
   .transform(Number)
   .refine((port) => port >= 1024 && port <= 65_533, 'must be between 1024 and 65533');
+
+/** Judged here, so that `up` refuses what the producer would not start with. */
+const networks = text.max(4096).superRefine((value, context) => {
+  try {
+    readNetworks(value);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: messageOf(error) });
+  }
+});
 
 /**
  * What an operator may set for an installation, in the environment or in its config.env. Everything has a default or is
@@ -39,6 +50,7 @@ export const installationSettings = z.object({
   HOTCELL_WAITING_CELLS: number.optional(),
   HOTCELL_PINNED_CELLS: text.optional(),
   HOTCELL_UIDS: UidRange.optional(),
+  HOTCELL_WEBHOOK_NETWORKS: networks.optional(),
   HOTCELL_CELLS: z.enum(['engine', 'keeper']).optional(),
 });
 

@@ -11,7 +11,8 @@ export const checkout = fileURLToPath(new URL('../../', import.meta.url)).replac
 export const accounts = ['producer', 'worker', 'notary'] as const;
 export type Account = (typeof accounts)[number];
 
-const workerSettingNames = [
+/** Settings of the services on this machine, which `up` hands on as they are. */
+const passedSettingNames = [
   'HOTCELL_QUEUES',
   'HOTCELL_CPUS',
   'HOTCELL_MEMORY_BYTES',
@@ -19,6 +20,7 @@ const workerSettingNames = [
   'HOTCELL_WAITING_CELLS',
   'HOTCELL_PINNED_CELLS',
   'HOTCELL_UIDS',
+  'HOTCELL_WEBHOOK_NETWORKS',
 ] as const;
 
 /** One installation of Hotcell on one machine, with everything that follows from its settings. */
@@ -36,8 +38,8 @@ export interface Installation {
   cells: 'engine' | 'keeper';
   /** Why it is this one. */
   cellsBecause: string;
-  /** What the operator set instead of what follows from the machine. */
-  worker: Readonly<Record<string, string>>;
+  /** What the operator set for its services, instead of what follows from the machine. */
+  passed: Readonly<Record<string, string>>;
 }
 
 export function homeOf(settings: Pick<CliSettings, 'HOTCELL_HOME'>): string {
@@ -168,7 +170,7 @@ export function installationOf(home: string, settings: InstallationSettings, gen
     logLevel: settings.HOTCELL_LOG_LEVEL ?? 'info',
     cells: way,
     cellsBecause: why,
-    worker: Object.fromEntries(workerSettingNames.flatMap((name) => (settings[name] ? [[name, settings[name]]] : []))),
+    passed: Object.fromEntries(passedSettingNames.flatMap((name) => (settings[name] ? [[name, settings[name]]] : []))),
   };
 }
 

@@ -97,7 +97,7 @@ async function keepConfig(installation: Installation, settings: Awaited<ReturnTy
     HOTCELL_REDIS_URL: installation.redisUrl,
     HOTCELL_LOG_LEVEL: settings.HOTCELL_LOG_LEVEL,
     HOTCELL_CELLS: settings.HOTCELL_CELLS,
-    ...installation.worker,
+    ...installation.passed,
   });
   if ((await textIfThere(config)) !== content) await writeWhole(config, content, privateMode);
 }

@@ -38,6 +38,11 @@ const uids = [
   'The uids of cells, FIRST-LAST. The kernel bounds processes per uid, so nothing else on a host may use them: give installations with engines of their own on one host ranges that do not overlap.',
 ] as const;
 
+const webhookNetworks = [
+  'none',
+  'Networks of your own that webhooks may reach, with `http://` too, separated by commas: `10.0.0.0/8,fd00::/8`. They are open to the webhooks of every tenant, on all ports.',
+] as const;
+
 /** One sentence for each setting. The names come from the schemas, so a name without a sentence does not compile. */
 export const installation: Rows<Names<typeof installationSettings>> = {
   ...store,
@@ -67,6 +72,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
     'Policies for which cells wait even while no runs come, counted within `HOTCELL_WAITING_CELLS`: `sealed=2,analytics=1`. From the first run of a policy on.',
   ],
   HOTCELL_UIDS: uids,
+  HOTCELL_WEBHOOK_NETWORKS: webhookNetworks,
   HOTCELL_CELLS: [
     '`keeper` where it can work',
     'What makes cells on this machine: `keeper` (Linux, root, cgroups) or `engine`. `up` chooses, and says why.',
@@ -107,10 +113,7 @@ export const producer: Rows<Names<typeof producerSettings>> = {
   ],
   HOTCELL_QUOTAS: ['none', 'A file that says how much each tenant may have. It need not exist.'],
   HOTCELL_SOURCES: ['none', 'A file that names the outside buckets and prefixes from which snapshots may be frozen.'],
-  HOTCELL_WEBHOOK_NETWORKS: [
-    'none',
-    'Networks of your own that webhooks may reach, with `http://` too, separated by commas: `10.0.0.0/8,fd00::/8`.',
-  ],
+  HOTCELL_WEBHOOK_NETWORKS: webhookNetworks,
   HOTCELL_TICKET_KEY: ['required', 'The private key that signs tickets (Ed25519, PKCS#8, PEM).'],
 };
 

@@ -34,6 +34,7 @@ describe('settings in the environment', () => {
     ['HOTCELL_INSTALLATION', 'My Cell', /HOTCELL_INSTALLATION/],
     ['HOTCELL_LOG_LEVEL', 'loud', /HOTCELL_LOG_LEVEL/],
     ['HOTCELL_CPUS', 'many', /HOTCELL_CPUS.*number/],
+    ['HOTCELL_WEBHOOK_NETWORKS', '10.0.0.0', /HOTCELL_WEBHOOK_NETWORKS.*10\.0\.0\.0 is no network/],
     ['HOTCELL_UIDS', '10000', /HOTCELL_UIDS.*two uids, such as 10000-49999/],
     ['HOTCELL_UIDS', '1000-49999', /HOTCELL_UIDS.*begin at 10000/],
     ['HOTCELL_UIDS', '20000-19000', /HOTCELL_UIDS.*at least 2048 uids/],
