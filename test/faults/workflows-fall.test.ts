@@ -77,6 +77,7 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
   const asleep: RunningProducer[] = [];
   /** Workflows that were accepted. */
   const promised: string[] = [];
+  const asked: Promise<unknown>[] = [];
   await using stack = new AsyncDisposableStack();
   for (const point of points) {
     const wanted = steps[point] ?? assert.fail(point);
@@ -90,8 +91,8 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
     const begun = workflows.begin({ name, steps: wanted.steps });
     const cancelled = wanted.cancels ? begun.then(({ workflow }) => workflows.cancel(workflow)) : begun;
     await Promise.race([cancelled, leader.child.saying('crashPoint')]).catch(() => undefined);
-    cancelled.catch(() => undefined);
-    begun.then(() => promised.push(name)).catch(() => undefined);
+    asked.push(cancelled.catch(() => undefined));
+    asked.push(begun.then(() => promised.push(name)).catch(() => undefined));
     await fallen(leader.child, point, how);
     if (how === 'stop') asleep.push(leader);
   }
@@ -99,6 +100,8 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
   await leads(redis.it, house, last);
   // Those that slept believe that they lead, and go on where they were.
   for (const leader of asleep) leader.child.kill('SIGCONT');
+  // One that slept before it had answered answers now.
+  await Promise.all(asked);
   const { workflows } = await last.client();
   const listed = (await workflows.list({ limit: 100 })).workflows;
   const ended = await Promise.all(listed.map(({ workflow }) => workflows.end(workflow)));
