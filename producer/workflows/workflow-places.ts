@@ -8,6 +8,7 @@ import type { Place } from '@hotcell/record/schemas.ts';
 import {
   markWorkflowOpen,
   openWorkflows,
+  readWorkflow,
   readWorkflowEnd,
   type WorkflowPlace,
 } from '@hotcell/record/workflow-records.ts';
@@ -20,7 +21,7 @@ export async function requireRoom(store: Buckets, tenant: string): Promise<void>
   if ((await markedOf(store, tenant)).length >= most) throw noRoom(tenant);
 }
 
-/** As `made`: its definition stands, and its mark may be put. */
+/** As `made`: its mark is put, and its definition may be. */
 export async function takeWorkflowPlace(store: Buckets, { tenant, id }: WorkflowPlace, made: boolean): Promise<void> {
   const there = () => markedOf(store, tenant);
   const over = (places: readonly Place[]) => overOf(store, tenant, places);
@@ -39,9 +40,10 @@ async function overOf(store: Buckets, tenant: string, places: readonly Place[]):
     if (marked.has(place.id)) return;
     if (!id.success || isAbandoned(place)) return void over.push(place);
     if (!place.made) return;
-    if (await readWorkflowEnd(store, { tenant, id: id.data })) over.push(place);
-    // Its producer died before it put the mark: the leader goes on with it now.
-    else await markWorkflowOpen(store, { tenant, id: id.data, at: place.at });
+    const at = { tenant, id: id.data };
+    // Its maker died between its mark and its definition, and the mark was collected.
+    if ((await readWorkflowEnd(store, at)) || !(await readWorkflow(store, at))) over.push(place);
+    else await markWorkflowOpen(store, at);
   });
   return over;
 }
