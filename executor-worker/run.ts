@@ -87,7 +87,9 @@ async function leaveToAnother(control: RunControl, message: string): Promise<Ser
 
 async function stageInputs(worker: Worker, claimed: Claimed, control: RunControl, holdings: Holdings): Promise<Staged> {
   const began = performance.now();
-  const staged = await worker.steps.stage(claimed.spec, claimed.effective, control.stop);
+  const message = `Waiting on ${worker.name} for other runs to finish: its inputs don't fit into the worker's cache beside theirs.`;
+  const waits = () => void control.tell('queued', { code: 'no_room', message });
+  const staged = await worker.steps.stage(claimed.spec, claimed.effective, { signal: control.stop, waits });
   holdings.staged = staged;
   return { ...claimed, at: 'staged', staged, stagedMs: Math.round(performance.now() - began) };
 }

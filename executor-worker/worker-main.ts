@@ -64,7 +64,7 @@ await using waiting = new WaitingCells({
 
 const steps: Steps = {
   judge: async (spec) => judgePinned(await policies.get(spec.policy.digest), spec),
-  stage: (spec, effective, signal) => stageJudged({ store, inputs, policies }, spec, effective, signal),
+  stage: (spec, effective, options) => stageJudged({ store, inputs, policies }, spec, effective, options),
   ready: () => cells.ready(),
   seal: (plan, left, asked) => waiting.seal(plan, left, asked),
 };

@@ -25,7 +25,8 @@ export interface Steps {
   judge(spec: Spec): Promise<Effective>;
   /** `engine_unavailable` if no cell can be made here now. */
   ready(): Promise<void>;
-  stage(spec: Spec, effective: Effective, signal: AbortSignal): Promise<StagedInputs>;
+  /** `waits` is told if the inputs have to wait for those of other runs. */
+  stage(spec: Spec, effective: Effective, options: { signal: AbortSignal; waits: () => void }): Promise<StagedInputs>;
   seal(plan: CellPlan, left: Left, asked: Asked): Promise<SealedCell>;
 }
 

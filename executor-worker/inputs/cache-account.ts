@@ -5,6 +5,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes } from '@hotcell/contract/format.ts';
 import { longWork } from '@hotcell/record/long-work.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { CacheInUse } from './cache-turns.ts';
 import { moveTree, removeTree } from './closed-tree.ts';
 import { fileUse, treeUse } from './disk-use.ts';
 import type { Places } from './places.ts';
@@ -36,7 +37,10 @@ export class CacheAccount {
     this.bytes = bytes;
   }
 
-  /** Promises space for so many bytes and makes it if need be. Until the promise is disposed of no other fetch gets it. */
+  /**
+   * Promises space for so many bytes and makes it if need be. Until the promise is disposed of no other fetch gets it.
+   * `CacheInUse` if only the end of other runs could make it.
+   */
   async promise(bytes: number): Promise<Disposable> {
     await this.#inTurn(() => this.#make(bytes));
     const promised = new DisposableStack();
@@ -68,6 +72,11 @@ export class CacheAccount {
   }
 
   async #make(bytes: number): Promise<void> {
+    if (bytes > this.#maxBytes)
+      throw new HotcellError(
+        'internal',
+        `Inputs that take ${formatBytes(bytes)} of disk never fit into this worker's cache, which may take ${formatBytes(this.#maxBytes)}. Raise HOTCELL_CACHE_BYTES.`,
+      );
     const tooMuch = () => this.bytes + this.#promised + bytes > this.#maxBytes;
     while (tooMuch()) {
       const oldest = this.#oldest();
@@ -76,8 +85,7 @@ export class CacheAccount {
     }
     if (tooMuch()) await this.#removeLoose();
     if (tooMuch())
-      throw new HotcellError(
-        'internal',
+      throw new CacheInUse(
         `Inputs that take ${formatBytes(bytes)} of disk don't fit into this worker's cache: it may take ${formatBytes(this.#maxBytes)}, and runs use ${formatBytes(this.bytes + this.#promised)} of that. Raise HOTCELL_CACHE_BYTES.`,
       );
     this.#promised += bytes;

@@ -15,6 +15,7 @@ import { fullDisk } from './full-disk.ts';
 import { lockFolder } from './cache-lock.ts';
 import { Places } from './places.ts';
 import { CacheAccount, type Tree, treeKey } from './cache-account.ts';
+import { CacheTurns } from './cache-turns.ts';
 import { fileUse, foldersOf, treeUse } from './disk-use.ts';
 import { takeOver, type TreeSize } from './scan-cache.ts';
 import { removeTree, standTree } from './closed-tree.ts';
@@ -36,6 +37,7 @@ export interface CacheSettings {
  */
 export class InputCache implements AsyncDisposable {
   readonly places: Places;
+  readonly turns = new CacheTurns();
   readonly #account: CacheAccount;
   readonly #log: Logger;
   readonly #lock: Disposable;
@@ -109,6 +111,7 @@ export class InputCache implements AsyncDisposable {
   async verifyOldest(signal?: AbortSignal): Promise<boolean> {
     const [tree] = [...this.#account.trees.values()].toSorted((a, b) => a.verifiedAt - b.verifiedAt);
     if (!tree) return false;
+    using _user = this.turns.enter();
     const held = this.#hold(tree);
     if (await this.#verifyHeld(tree, held, signal)) held[Symbol.dispose]();
     return true;

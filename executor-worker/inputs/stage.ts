@@ -45,10 +45,12 @@ export interface StageDeps {
 export async function stageInputs(
   deps: StageDeps,
   spec: Pick<Spec, 'tenant' | 'inputs' | 'params'>,
-  options: { signal?: AbortSignal; verifyEachUse?: boolean } = {},
+  options: { signal?: AbortSignal; verifyEachUse?: boolean; waits?: () => void } = {},
 ): Promise<StagedInputs> {
-  const held = await holdAll(deps, spec, options);
+  const { held, user } = await holdInTurn(deps, spec, options);
   using stack = new DisposableStack();
+  // Disposed of last: those that wait for it look once nothing is held.
+  stack.use(user);
   for (const { tree } of held) stack.use(tree);
   const params = canonical(spec.params);
   const folder = layOut(deps.inputs.places, spec.inputs, params);
@@ -69,16 +71,26 @@ export async function stageJudged(
   deps: StageDeps & { policies: Pick<PinnedPolicies, 'get'> },
   spec: Spec,
   effective: Effective,
-  signal: AbortSignal,
+  options: { signal: AbortSignal; waits: () => void },
 ): Promise<StagedInputs> {
   const { policy } = await deps.policies.get(spec.policy.digest);
-  const staged = await stageInputs(deps, spec, { signal, ...effective.inputs });
+  const staged = await stageInputs(deps, spec, { ...options, ...effective.inputs });
   const issues = judgeInputs(policy, staged.inputs);
   if (issues.length === 0) return staged;
   await staged[Symbol.asyncDispose]();
   throw new HotcellError('policy_refused', `The policy ${policy.name} refuses these inputs: ${showIssues(issues)}`, {
     issues,
   });
+}
+
+/** A run without inputs is in no other run's way. */
+async function holdInTurn(
+  deps: StageDeps,
+  spec: Pick<Spec, 'tenant' | 'inputs'>,
+  options: Parameters<typeof holdAll>[2] & { waits?: () => void },
+) {
+  if (spec.inputs.length === 0) return { held: [], user: undefined };
+  return await deps.inputs.turns.hold(() => holdAll(deps, spec, options), options);
 }
 
 /** Holds all inputs, or none. */

@@ -214,6 +214,23 @@ test('eviction takes the least recently used contents, and never those in use', 
   await assert.rejects(staged(house, inputs, tenant, { in: tooBig }), failsAs('internal', /HOTCELL_CACHE_BYTES/));
 });
 
+test('a run whose inputs do not fit beside those of another tenant gets them when that run ends', async () => {
+  const [long, other] = [bed.tenant(), bed.tenant()];
+  const [mine, theirs] = await Promise.all(
+    [long, other].map((tenant) => freezeTree(house, tenant, { in: Buffer.alloc(1000, tenant) })),
+  );
+  assert.ok(mine && theirs);
+  await using contents = await contentsAs(house, 'worker');
+  await using inputs = await openCache(bed, contents, fileUse(1000) + treeUse({ files: 1, folders: 1 }));
+  const inUse = await staged(house, inputs, long, { in: mine });
+  const { promise: waiting, resolve: waits } = Promise.withResolvers<void>();
+  const staging = staged(house, inputs, other, { in: theirs }, { waits });
+  await waiting;
+  await inUse[Symbol.asyncDispose]();
+  await using there = await staging;
+  assert.equal(there.inputs[0]?.bytes, 1000);
+});
+
 test('a run that is given up stops its fetches, except those that others wait for', async () => {
   await using faulty = await openHttpProxy(bed.installation.store.endpoint);
   await using contents = await contentsAs(house, 'worker', { endpoint: faulty.url });

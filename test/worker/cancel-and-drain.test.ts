@@ -65,7 +65,7 @@ test('a cancelled run that was executing keeps the log it had written', async ()
 
 test('a run that is cancelled while its inputs are fetched executes nothing', async () => {
   await using house = await openHouse(bed);
-  const stage: Steps['stage'] = async (_spec, _effective, signal) => {
+  const stage: Steps['stage'] = async (_spec, _effective, { signal }) => {
     if (!signal.aborted) await once(signal, 'abort');
     throw signal.reason;
   };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { CacheAccount } from '@hotcell/executor-worker/inputs/cache-account.ts';
+import { CacheInUse } from '@hotcell/executor-worker/inputs/cache-turns.ts';
 import { Places } from '@hotcell/executor-worker/inputs/places.ts';
 import { takeOver } from '@hotcell/executor-worker/inputs/scan-cache.ts';
 
@@ -33,4 +34,11 @@ test('a promise that is given back twice comes back once', async () => {
   promised[Symbol.dispose]();
   using _all = await account.promise(100);
   await assert.rejects(account.promise(1), /HOTCELL_CACHE_BYTES/);
+});
+
+test('what never fits is told apart from what does not fit beside what is in use', async () => {
+  const account = await empty(100);
+  await assert.rejects(account.promise(101), (error) => !(error instanceof CacheInUse) && /never fit/.test(`${error}`));
+  using _promised = await account.promise(60);
+  await assert.rejects(account.promise(41), CacheInUse);
 });
