@@ -1,5 +1,5 @@
 import { counted } from './format.ts';
-import { type LimitName, showLimit } from './limits.ts';
+import { type LimitName, type Limits, showLimit } from './limits.ts';
 import type { Policy } from './policy.ts';
 import { exactBytes } from './sizes.ts';
 
@@ -21,6 +21,10 @@ export const messages = {
     `${showLimit(limit, asked)} is less than policy ${name} allows (at least ${showLimit(limit, min)}). Ask for more, or omit it.`,
   blockAboveRun: (asked: number, whole: number) =>
     `A block can't have more time (${asked} s) than the whole run (${whole} s). Ask for less, or raise limits.timeoutSeconds.`,
+  laidOut: (policy: Policy, limit: 'scratchBytes' | 'scratchInodes', needed: number, limits: Limits) => {
+    const unit = limit === 'scratchInodes' ? ' files' : '';
+    return `The bundled files and the code don't fit into /work: with their folders, and in whole pages, they take ${showLimit(limit, needed)}${unit}, and the run has ${showLimit(limit, limits[limit])}. Ask for more (policy ${policy.name} allows at most ${showLimit(limit, policy.limits[limit].max)}), or freeze the files as a snapshot and use it as an input.`;
+  },
   image: ({ name, images }: Policy, asked: string) =>
     `Policy ${name} doesn't allow the image ${quote(asked)}. It allows: ${namesOf(images)}. Name one of these, as NAME or NAME@sha256:… without registry or tag, ${addTo('images')}.`,
   imageDigest: (policy: Policy, name: string, asked: string, pinned: string) =>

@@ -10,6 +10,7 @@ import {
   type Refuse,
 } from './admission-rules.ts';
 import { messages } from './admission-messages.ts';
+import { judgeLaidOut } from './laid-out.ts';
 import { isNeverVariable } from './job-variables.ts';
 import type { Digest } from './digest.ts';
 import type { Issue } from './errors.ts';
@@ -113,7 +114,12 @@ export function admit(
   judgeInputSizes(policy, inputs, refusals.refuse);
   const { files = [], limits = {}, env = {}, labels = {}, inputs: asked = {} } = request;
   const candidate = { ...request, files, limits, env, labels, inputs: Object.keys(asked) };
-  return decide(candidate, image, policy, refusals);
+  const admission = decide(candidate, image, policy, refusals);
+  if (!admission.admitted) return admission;
+  // Not asked of a spec: it protects nothing, and runs that were accepted without it stay right.
+  judgeLaidOut(candidate, admission.effective.limits, policy, refusals.refuse);
+  const { reasons, rules } = refusals;
+  return reasons.length > 0 ? { admitted: false, reasons, rules } : admission;
 }
 
 /**

@@ -160,6 +160,6 @@ function sizeIssues(blocks: readonly Block[], files: readonly BundledFile[]): Is
   return issues;
 }
 
-function bytesOfFile(file: BundledFile): number {
+export function bytesOfFile(file: BundledFile): number {
   return 'text' in file ? Buffer.byteLength(file.text) : Math.floor((file.base64.length * 3) / 4);
 }

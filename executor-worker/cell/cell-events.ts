@@ -95,7 +95,13 @@ export function refusedOf(frame: Extract<CellFrame, { type: 'outputRefused' }>):
   };
 }
 
+/** Until the job starts, /work has only what the run brings: if that is too much, another cell would say the same. */
+const doesNotFit =
+  "The bundled files and the folders of the blocks don't fit into /work. Ask for more limits.scratchBytes or limits.scratchInodes, or freeze the files as a snapshot and use it as an input.";
+
 export function initError(frame: Extract<CellFrame, { type: 'error' }>): HotcellError {
+  if (frame.code === 'file' && frame.errno === constants.errno.ENOSPC)
+    return new HotcellError('policy_refused', doesNotFit, { issues: [{ path: 'files', message: doesNotFit }] });
   const errno = frame.errno === 0 ? '' : `, ${errnoName(frame.errno)}`;
   return new HotcellError('cell_failed', `The cell's init gave up: ${frame.text} (${frame.code}${errno}).`);
 }

@@ -39,6 +39,12 @@ const asked: Record<
     more: { ...fine, limits: { timeoutSeconds: 21, memoryBytes: 134217729, cpus: 0.51, pids: 33 } },
   },
   'too little': { more: { ...fine, limits: { memoryBytes: 1000, cpus: 0.001 } } },
+  'files that do not fit into its /work': {
+    more: { ...fine, files: [{ path: 'big.txt', text: 'x'.repeat(8 * 1024 * 1024) }] },
+  },
+  'more files than its /work takes': {
+    more: { ...fine, files: Array.from({ length: 255 }, (_, i) => ({ path: `in/${i}`, text: '' })) },
+  },
   'a block longer than its run': { more: { ...fine, limits: { timeoutSeconds: 5, blockTimeoutSeconds: 6 } } },
   'an image with a registry and a tag': { more: { ...fine, image: 'docker.io/library/python:3-slim' } },
   'an image with flags': { more: { ...fine, image: 'python --privileged' } },
@@ -130,6 +136,7 @@ describe('a refusal', () => {
       above: 'at most 20 s',
       below: 'at least',
       blockAboveRun: 'than the whole run',
+      laidOut: "don't fit into /work",
       image: 'without registry or tag',
       imageDigest: 'Omit the digest',
       noLanguage: 'allow the language',

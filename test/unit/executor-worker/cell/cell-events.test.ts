@@ -74,3 +74,11 @@ test('an error of init names the system’s error, if there is one', () => {
   assert.match(said(0), /no pipe \(system\)/);
   assert.match(said(ENOSPC), /no pipe \(system, ENOSPC\)/);
 });
+
+test('files that do not fit into /work are the run’s fault, and no other cell is tried', () => {
+  const said = (errno: number) => initError({ type: 'error', code: 'file', errno, text: 'a bundled file' });
+  assert.equal(said(ENOSPC).code, 'policy_refused');
+  assert.equal(said(ENOSPC).retryable, false);
+  assert.match(said(ENOSPC).message, /limits\.scratchBytes/);
+  assert.equal(said(EPERM).code, 'cell_failed');
+});
