@@ -38,7 +38,10 @@ test('a promise that is given back twice comes back once', async () => {
 
 test('what never fits is told apart from what does not fit beside what is in use', async () => {
   const account = await empty(100);
-  await assert.rejects(account.promise(101), (error) => !(error instanceof CacheInUse) && /never fit/.test(`${error}`));
+  await assert.rejects(account.promise(101), (error: Error) => {
+    assert.ok(!(error instanceof CacheInUse));
+    return /never fit/.test(error.message);
+  });
   using _promised = await account.promise(60);
   await assert.rejects(account.promise(41), CacheInUse);
 });
