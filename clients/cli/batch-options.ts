@@ -4,7 +4,7 @@ import type { Hotcell, RunRequest } from '@hotcell/client/index.ts';
 import { type Command, Option } from 'commander';
 import { isLocal } from './local-files.ts';
 import { buildRequest, type FreezePath } from './build-request.ts';
-import { aNumber, type RunOptions, takeRequest } from './run-options.ts';
+import { aNumber, type RunOptions, takeCode, takeTerms } from './run-options.ts';
 
 type NewBatch = Parameters<Hotcell['batches']['create']>[0];
 const forms = ['file', 'line', 'row', 'partition'] as const;
@@ -40,13 +40,13 @@ export function takeBatch(command: Command): Command {
       ]),
     )
     .option('--retries <number>', 'try a run that fails so many times more', aNumber);
-  return takeRequest(command);
+  return takeTerms(takeCode(command), {
+    publish: 'name the results as a snapshot: the manifest, and the outputs by item',
+  });
 }
 
 export async function batchOf(files: readonly string[], options: BatchOptions, freeze: FreezePath): Promise<NewBatch> {
-  const { parallel, onFailure, retries, publish, name, idempotencyKey, ...rest } = options;
-  if (idempotencyKey !== undefined)
-    throw new HotcellError('invalid', '--idempotency-key is for single runs. Each item of a batch has one run anyway.');
+  const { parallel, onFailure, retries, publish, name, ...rest } = options;
   const run: RunRequest = await buildRequest(files, rest, freeze);
   const each = formOf(options);
   const source = isLocal(options.over) ? await freeze(options.over) : options.over;

@@ -21,6 +21,9 @@ export interface RunOptions extends Partial<Record<LimitOption, number>> {
   idempotencyKey?: string;
 }
 
+/** What an option means where it isn't about a single run. */
+type OtherHelp = Partial<Record<LimitOption | 'publish', string>>;
+
 export type Pair = readonly [name: string, value: string];
 
 const collect = (value: string, before: string[] = []) => [...before, value];
@@ -62,9 +65,13 @@ export const excludeOption = () =>
 export const paramOption = () =>
   pairOption('--param <key=value>', 'a value in /inputs/params.json, parsed as JSON if possible');
 
+/** Of what is begun once. Each item of a batch and each tick of a schedule has one run anyway. */
+export const idempotencyOption = () =>
+  new Option('--idempotency-key <key>', 'repeating a key and request gives the same run');
+
 /** The arguments and options of `run` and `submit` that describe a run. */
 export function takeRequest(command: Command): Command {
-  return takeTerms(takeCode(command));
+  return takeTerms(takeCode(command)).addOption(idempotencyOption());
 }
 
 /** What is to run: files, or code on the command line. */
@@ -76,7 +83,7 @@ export function takeCode(command: Command): Command {
 }
 
 /** Under what it runs: policy, image, inputs, limits, and what it is called. */
-export function takeTerms(command: Command): Command {
+export function takeTerms(command: Command, said: OtherHelp = {}): Command {
   command
     .option('--policy <name>', 'the policy of the run (default: sealed)')
     .option('--image <name>', 'an image that the policy allows')
@@ -86,7 +93,7 @@ export function takeTerms(command: Command): Command {
     if (option !== undefined)
       command.option(
         `--${option} <${unit === 'bytes' ? 'size' : unit === 'seconds' ? 'seconds' : 'number'}>`,
-        help,
+        said[option] ?? help,
         unit === 'bytes' ? aSize : unit === 'seconds' ? seconds : aNumber,
       );
   return command
@@ -96,6 +103,5 @@ export function takeTerms(command: Command): Command {
     .addOption(pairOption('--label <key=value>', 'a label to find the run by'))
     .option('--name <name>', 'what to call the run in lists: its label "name" (default: the first file)')
     .option('--priority <number>', '0 to 9, higher is sooner', aNumber)
-    .option('--publish <name>', 'publish the outputs under this snapshot name when the run succeeds')
-    .option('--idempotency-key <key>', 'repeating a key and request gives the same run');
+    .option('--publish <name>', said.publish ?? 'publish the outputs under this snapshot name when the run succeeds');
 }

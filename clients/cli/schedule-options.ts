@@ -2,7 +2,7 @@ import type { ScheduleChange } from '@hotcell/contract/api/schedules.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { aDuration } from './durations.ts';
-import { aNumber, type RunOptions, takeRequest } from './run-options.ts';
+import { aNumber, type RunOptions, takeCode, takeTerms } from './run-options.ts';
 
 export interface ScheduleOptions extends RunOptions {
   cron?: string;
@@ -39,16 +39,11 @@ export function takeSchedule(command: Command): Command {
     .option('--jitter <duration>', 'begin by a part of this later, which follows from the name', aDuration)
     .option('--deadline <duration>', 'a tick that has not begun so long after its time is missed', aDuration)
     .option('--pause-after <number>', 'pause after so many runs in a row that did not succeed', aNumber);
-  return takeRequest(command);
+  return takeTerms(takeCode(command));
 }
 
 export function scheduleOf(options: ScheduleOptions): Omit<ScheduleChange, 'run'> {
   const { overlap, missed, catchUp, jitter, deadline, pauseAfter } = options;
-  if (options.idempotencyKey !== undefined)
-    throw new HotcellError(
-      'invalid',
-      '--idempotency-key is for single runs. Each tick of a schedule has one run anyway.',
-    );
   return {
     trigger: triggerOf(options),
     ...(overlap && { overlap }),

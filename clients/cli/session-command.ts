@@ -5,7 +5,7 @@ import { blocksOf, buildTerms } from './build-request.ts';
 import { asksApi, type AtHand } from './client.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { examples, printJson, subcommand } from './globals.ts';
-import { aNumber, type RunOptions, takeCode, takeTerms } from './run-options.ts';
+import { aNumber, type RunOptions, takeCode, takeTerms, idempotencyOption } from './run-options.ts';
 import { aRun, runNamed } from './run-ref.ts';
 import { printStep } from './session/print-step.ts';
 import { uploadsTo } from './submit-request.ts';
@@ -25,12 +25,12 @@ export function define(command: Command): void {
   // Without a word of its own, so that `session` alone is a prompt, with the options of `start`.
   const alone = command.command('prompt', { isDefault: true }).description('read steps from the terminal');
   examples(alone, ['session', 'session prompt --policy analytics --input sales=./sales.csv']);
-  asksApi(takeTerms(alone), async (at, options: StartOptions) => {
+  asksApi(takeSession(alone), async (at, options: StartOptions) => {
     const { prompt } = await import('./session/prompt.ts');
     await prompt(at, await start(at, options));
   });
 
-  const begin = takeTerms(
+  const begin = takeSession(
     subcommand(command, 'start', 'start a session and print its id', [
       'session start',
       'SESSION=$(./hotcell session start --policy analytics --input sales=./sales.csv)',
@@ -63,6 +63,10 @@ export function define(command: Command): void {
     process.exitCode = exitCodeOf(result);
   });
 }
+
+/** Under what a session runs, and for how long it lives. */
+const takeSession = (command: Command) =>
+  takeTerms(command, { timeout: 'lifetime of the session' }).addOption(idempotencyOption());
 
 async function start({ client, reporter }: AtHand, options: StartOptions) {
   const { steps, idle: idleSeconds, idempotencyKey } = options;

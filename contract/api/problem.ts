@@ -28,6 +28,7 @@ export const problemStatuses: Readonly<Record<number, { title: string; means: st
   405: { title: 'Method not allowed', means: 'This address takes other methods.' },
   408: { title: 'Too slow', means: 'The body came too slowly.' },
   409: { title: 'Conflict', means: 'Not in this state.' },
+  410: { title: 'Erased', means: 'The operator erased this run: its code, log and outputs are gone.' },
   413: { title: 'Too large', means: 'The body is too large.' },
   415: { title: 'Unsupported content type', means: 'The body is not of the content type that this route takes.' },
   422: { title: 'Refused', means: 'Understood and refused: every reason is in "errors".' },

@@ -59,6 +59,7 @@ const route = tagged('sessions');
 export const sessionRoutes = {
   startSession: route('POST /v1/sessions', 'reader', 'Start a session: a run whose cell stays open for steps', {
     // Admission judges the role: a refusal of a known caller has a record.
+    judged: 'submitter',
     headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
     body: { ...jsonBody(requestSchema('SessionRequest', SessionRequest)), parsedBy: 'handler' },
     answers: { 202: jsonAnswer('accepted: steps can be sent at once', AcceptedRun, { Location: 'where the run is' }) },

@@ -7,7 +7,7 @@ export async function commandsPage(): Promise<string> {
   for (const command of buildProgram().commands) {
     const help = await helpOf([command.name(), '--help']);
     sections.push(`## ${command.name()}`, shown(help));
-    for (const inner of subcommandsIn(help)) sections.push(shown(await helpOf([command.name(), inner, '--help'])));
+    sections.push(...(await innerPages([command.name()], help)));
   }
   return `${[
     '# Commands',
@@ -16,12 +16,22 @@ export async function commandsPage(): Promise<string> {
   ].join('\n\n')}\n`;
 }
 
+/** What the commands inside a command say of themselves, at every depth. */
+async function innerPages(path: readonly string[], help: string): Promise<string[]> {
+  const pages: string[] = [];
+  for (const inner of subcommandsIn(help)) {
+    const text = await helpOf([...path, inner, '--help']);
+    pages.push(shown(text), ...(await innerPages([...path, inner], text)));
+  }
+  return pages;
+}
+
 /** The options of every command stand once, at the top. */
 const shown = (help: string) =>
   `\`\`\`text\n${help.replace(/\nGlobal Options:\n(?: {2}[^\n]*\n)+/, '').trim()}\n\`\`\``;
 
 export function subcommandsIn(help: string): string[] {
   const [, commands = ''] = help.split('\nCommands:\n');
-  const names = [...commands.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)? /gm)].map(([, name = '']) => name);
+  const names = [...commands.matchAll(/^ {2}([a-z][a-z-]*)(?:\|[a-z-]+)? /gm)].map(([, name = '']) => name);
   return names.filter((name) => name !== 'help');
 }

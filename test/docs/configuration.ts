@@ -11,9 +11,17 @@ const parts = [
     'Read from the environment only. With `HOTCELL_URL` (above) it asks another API than that of this installation; that needs `HOTCELL_API_KEY`.',
     client,
   ],
-  ['The producer', '`docker-compose.yml` sets these. You need them only to start a producer by other means.', producer],
-  ['A worker', '`docker-compose.yml` sets these. You need them for worker hosts of your own.', worker],
-  ['The keeper', '`docker-compose.yml` sets these. It has no secret and no network.', keeper],
+  [
+    'The producer',
+    '`docker-compose.yml` sets those that have no default here. `./hotcell up` passes on only the settings of an installation (above) and refuses the others: set these for a producer that you start by other means.',
+    producer,
+  ],
+  [
+    'A worker',
+    '`docker-compose.yml` sets those that have no default here. `./hotcell up` passes on only the settings of an installation (above) and refuses the others: set these for worker hosts of your own.',
+    worker,
+  ],
+  ['The keeper', '`docker-compose.yml` sets those that have no default here. It has no secret and no network.', keeper],
   ['The notary', '`docker-compose.yml` sets these.', notary],
 ] as const;
 
