@@ -76,6 +76,8 @@ const answers = {
     cgroups: z.enum(['1', '2', 'mixed']).default('1'),
     userNamespaces: z.boolean().default(false),
     boundsDisks: z.boolean().default(false),
+    /** The digest of the cell-init that its next cell gets. */
+    init: Digest.optional(),
   }),
   image: z.strictObject({ env: z.record(z.string(), z.string()) }),
   list: z.array(z.strictObject({ cell: CellId, worker: WorkerName, deadline: z.string(), hasEnded: z.boolean() })),

@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { KeeperAnswer, KeeperRequest } from '@hotcell/contract/keeper-protocol.ts';
+import type { InitProgram } from './cell-folder.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { DiskBounds } from './disks.ts';
 import type { Installed } from './installed.ts';
@@ -17,6 +18,7 @@ type Asked = Pick<Keeper, 'make' | 'get' | 'list' | 'remove'> & {
     cgroups: Cgroups;
     disks: DiskBounds | undefined;
     installed: Pick<Installed, 'root'>;
+    init: Pick<InitProgram, 'digest'>;
   };
 };
 
@@ -78,10 +80,10 @@ function goAhead(socket: Socket, uid: number): void {
 }
 
 async function answerTo(keeper: Asked, request: Exclude<KeeperRequest, { ask: 'make' }>): Promise<unknown> {
-  const { about, installed } = keeper.parts;
+  const { about, installed, init } = keeper.parts;
   switch (request.ask) {
     case 'about':
-      return about;
+      return { ...about, init: init.digest };
     case 'image':
       return { env: installed.root(request.image).note.env };
     case 'list':

@@ -1,24 +1,36 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cellCpus } from '@hotcell/contract/cell-bounds.ts';
 import { etcFiles, initPath, processorFiles } from '@hotcell/contract/cell-shape.ts';
+import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 
 /** cell-init as the operator installed it, read anew when it was replaced: an installation replaces it as a whole. */
 export class InitProgram {
   readonly #path: string;
-  #seen: { mark: string; bytes: Buffer } | undefined;
+  #seen: { mark: string; bytes: Buffer; digest: Digest } | undefined;
 
   constructor(path: string) {
     this.#path = path;
   }
 
   get bytes(): Buffer {
+    return this.#read().bytes;
+  }
+
+  /** Undefined before it is installed. */
+  get digest(): Digest | undefined {
+    return existsSync(this.#path) ? this.#read().digest : undefined;
+  }
+
+  #read(): { bytes: Buffer; digest: Digest } {
     const { ino, mtimeMs, size } = statSync(this.#path);
     const mark = `${ino} ${mtimeMs} ${size}`;
-    if (this.#seen?.mark !== mark) this.#seen = { mark, bytes: readFileSync(this.#path) };
-    return this.#seen.bytes;
+    if (this.#seen?.mark === mark) return this.#seen;
+    const bytes = readFileSync(this.#path);
+    this.#seen = { mark, bytes, digest: sha256(bytes) };
+    return this.#seen;
   }
 }
 

@@ -10,7 +10,8 @@ import type { PatrolTimes } from './patrol.ts';
 export interface CellDeps {
   maker: CellMaker;
   worker: string;
-  init: InitFile;
+  /** What its cells must have as PID 1. */
+  init: Pick<InitFile, 'program'>;
   /** This worker's cells by their own ids, from before they are made until nothing of them is left. */
   ownCells: Map<string, Pick<SealedCell, 'destroy'> | undefined>;
   cores: Cores;

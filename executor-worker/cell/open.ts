@@ -4,7 +4,6 @@ import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 import type { WhyCold } from '@hotcell/contract/why-cold.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
-import type { CellMaker } from './cell-maker.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { CellDeps } from './deps.ts';
@@ -12,6 +11,7 @@ import { Cores } from './cores.ts';
 import type { Left } from './destroy.ts';
 import { type EngineSite, openEngineMaker } from './engine-maker.ts';
 import { InitFile } from './host-files.ts';
+import { KeptInit } from './kept-init.ts';
 import { openKeeperMaker } from './keeper-maker.ts';
 import { StuckCells } from './stuck-cells.ts';
 import { type PatrolTimes, usualPatience } from './patrol.ts';
@@ -42,10 +42,9 @@ export interface Cells extends AsyncDisposable {
 }
 
 export async function openCells(settings: CellSettings): Promise<Cells> {
-  const { worker, stateDir, log } = settings;
-  const init = new InitFile(stateDir);
+  const { worker, log } = settings;
+  const { maker, init } = await openMaker(settings);
   await init.program();
-  const maker = await openMaker(settings);
   const deps: CellDeps = {
     maker,
     worker,
@@ -70,9 +69,11 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
 }
 
 /** The one place that knows of both ways. */
-async function openMaker({ keeper, dockerHost, ...site }: CellSettings): Promise<CellMaker> {
+async function openMaker({ keeper, dockerHost, ...site }: CellSettings): Promise<Pick<CellDeps, 'maker' | 'init'>> {
   const { worker, stateDir } = site;
-  if (keeper !== undefined)
-    return await openKeeperMaker(new KeeperDoor(keeper), { worker, staging: join(stateDir, 'cache') });
-  return await openEngineMaker(new Engine(dockerHost), site);
+  const own = new InitFile(stateDir);
+  if (keeper === undefined) return { maker: await openEngineMaker(new Engine(dockerHost), site), init: own };
+  const door = new KeeperDoor(keeper);
+  const maker = await openKeeperMaker(door, { worker, staging: join(stateDir, 'cache') });
+  return { maker, init: new KeptInit(door, own) };
 }

@@ -36,7 +36,11 @@ function keeper(more: Partial<Asked> = {}) {
     kill: async () => void calls.push('kill'),
   };
   const asked = {
-    parts: { about, installed: { root: () => ({ path: '', note: { env: { A: 'b' } } }) } },
+    parts: {
+      about,
+      init: { digest: sha256('init') },
+      installed: { root: () => ({ path: '', note: { env: { A: 'b' } } }) },
+    },
     get: (id: string) => {
       if (id !== cell) throw new HotcellError('not_found', `There is no cell ${id}.`);
       return kept;
@@ -62,7 +66,7 @@ async function ask(request: unknown): Promise<unknown> {
 test('each question has its answer, and the connection ends with it', async () => {
   const { asked, calls } = keeper();
   server = await serve(asked, path());
-  assert.deepEqual(await ask({ ask: 'about' }), { ok: about });
+  assert.deepEqual(await ask({ ask: 'about' }), { ok: { ...about, init: sha256('init') } });
   assert.deepEqual(await ask({ ask: 'image', image: sha256('i') }), { ok: { env: { A: 'b' } } });
   assert.deepEqual(await ask({ ask: 'list' }), { ok: [{ cell, worker: 'w', deadline: 'd', hasEnded: false }] });
   assert.deepEqual(await ask({ ask: 'end', cell, withinMs: 7 }), { ok: { hasEnded: true, exitCode: 7, said: 'bye' } });
@@ -111,7 +115,7 @@ test('every user who reaches the folder may connect, and the socket of an earlie
   assert.equal(statSync(path()).mode & 0o666, 0o666);
   const earlier = server;
   server = await serve(keeper().asked, path());
-  assert.deepEqual(await ask({ ask: 'about' }), { ok: about });
+  assert.deepEqual(await ask({ ask: 'about' }), { ok: { ...about, init: sha256('init') } });
   earlier.close();
   await once(earlier, 'close');
 });
