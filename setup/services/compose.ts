@@ -82,6 +82,7 @@ async function variables(installation: Installation, images: ServiceImages): Pro
     ...workerShare(engine, expectedServices(installation)),
     // Through the engine, each would cost a container's start for little.
     HOTCELL_WAITING_CELLS: installation.cells === 'keeper' ? '4' : '0',
+    HOTCELL_CACHE_BYTES: String(20 * 1024 ** 3),
     HOTCELL_WEBHOOK_NETWORKS: '',
     ...passed,
     COMPOSE_PROFILES: '',

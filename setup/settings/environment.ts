@@ -47,6 +47,7 @@ export const installationSettings = z.object({
   HOTCELL_CPUS: number.optional(),
   HOTCELL_MEMORY_BYTES: number.optional(),
   HOTCELL_RUNS: number.optional(),
+  HOTCELL_CACHE_BYTES: number.optional(),
   HOTCELL_WAITING_CELLS: number.optional(),
   HOTCELL_PINNED_CELLS: text.optional(),
   HOTCELL_UIDS: UidRange.optional(),

@@ -38,6 +38,8 @@ const uids = [
   'The uids of cells, FIRST-LAST. The kernel bounds processes per uid, so nothing else on a host may use them: give installations with engines of their own on one host ranges that do not overlap.',
 ] as const;
 
+const cacheBytes = ['20 GiB', 'Size of the cache of inputs on this host, in bytes.'] as const;
+
 const webhookNetworks = [
   'none',
   'Networks of your own that webhooks may reach, with `http://` too, separated by commas: `10.0.0.0/8,fd00::/8`. They are open to the webhooks of every tenant, on all ports.',
@@ -63,6 +65,7 @@ export const installation: Rows<Names<typeof installationSettings>> = {
   HOTCELL_CPUS: ['all', 'CPUs for all cells together.'],
   HOTCELL_MEMORY_BYTES: ['what the services and the engine leave, at least half', 'Memory for all cells together.'],
   HOTCELL_RUNS: ['`64`', 'Maximum number of runs at once.'],
+  HOTCELL_CACHE_BYTES: cacheBytes,
   HOTCELL_WAITING_CELLS: [
     '`4` where the keeper makes the cells, otherwise `0`',
     'How many cells may wait for runs to come, sealed and proven. `0`: every run’s cell is made for it.',
@@ -141,7 +144,7 @@ export const worker: Rows<Names<typeof workerSettings>> = {
     'Policies for which cells wait even while no runs come, counted within `HOTCELL_WAITING_CELLS`: `sealed=2,analytics=1`. From the first run of a policy on.',
   ],
   HOTCELL_UIDS: uids,
-  HOTCELL_CACHE_BYTES: ['20 GiB', 'Size of the cache of inputs on this host.'],
+  HOTCELL_CACHE_BYTES: cacheBytes,
   HOTCELL_CELL_DISK_BYTES_PER_SECOND: [
     '200 MiB',
     'What each cell may read from each disk of the host in a second, and write, in operations of 16 KiB or more. `0`: no bound. A keeper has a setting of its own.',

@@ -22,3 +22,8 @@ test('the networks that an operator opens to webhooks reach the producer, and no
     environmentOf(service).includes('HOTCELL_WEBHOOK_NETWORKS: ${HOTCELL_WEBHOOK_NETWORKS}');
   assert.deepEqual(['producer', 'executor-worker', 'notary', 'keeper'].filter(passes), ['producer']);
 });
+
+test('the size of the cache of inputs reaches the worker, and no other service', () => {
+  const passes = (service: string) => environmentOf(service).includes('HOTCELL_CACHE_BYTES: ${HOTCELL_CACHE_BYTES}');
+  assert.deepEqual(['producer', 'executor-worker', 'notary', 'keeper'].filter(passes), ['executor-worker']);
+});
