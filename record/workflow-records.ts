@@ -22,9 +22,9 @@ export async function readWorkflow(store: Buckets, { tenant, id }: WorkflowPlace
   return await readValue(store, objects.workflow, tenant, id);
 }
 
-/** The definition comes first, then the mark that promises that a leader goes on with it. */
-export async function putWorkflow(store: Buckets, workflow: Workflow): Promise<void> {
-  await putFirst(store, objects.workflow, workflow, workflow.tenant, workflow.id);
+/** Answers the definition that stands: a caller that repeats its request may have been faster. */
+export async function putWorkflow(store: Buckets, workflow: Workflow): Promise<Workflow> {
+  return await putFirst(store, objects.workflow, workflow, workflow.tenant, workflow.id);
 }
 
 export async function markWorkflowOpen(store: Buckets, { tenant, id }: WorkflowPlace): Promise<void> {

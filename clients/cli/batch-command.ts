@@ -29,7 +29,8 @@ export function define(command: Command): void {
   );
   asksApi(create, async ({ client, globals, reporter, note }, files: string[], options: BatchOptions) => {
     const freeze = uploadsTo(client, reporter, options.exclude);
-    const made = await client.batches.create(await batchOf(files, options, freeze));
+    const { idempotencyKey } = options;
+    const made = await client.batches.create(await batchOf(files, options, freeze), { idempotencyKey });
     if (globals.json) return printJson(made);
     process.stdout.write(`${made.batch}\n`);
     note(`./hotcell batch show ${made.batch} says how far it is.`);

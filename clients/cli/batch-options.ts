@@ -39,7 +39,8 @@ export function takeBatch(command: Command): Command {
         ...['continue', 'stop', 'cancel'],
       ]),
     )
-    .option('--retries <number>', 'try a run that fails so many times more', aNumber);
+    .option('--retries <number>', 'try a run that fails so many times more', aNumber)
+    .option('--idempotency-key <key>', 'repeating a key and request gives the same batch');
   return takeTerms(takeCode(command), {
     publish: 'name the results as a snapshot: the manifest, and the outputs by item',
   });

@@ -10,16 +10,22 @@ import { uploadsTo } from './submit-request.ts';
 import { readWorkflowFile } from './workflow-file.ts';
 import { workflowGraph, workflowText } from './workflow-text.ts';
 
+interface BeginOptions {
+  detach?: boolean;
+  idempotencyKey?: string;
+}
+
 export function define(command: Command): void {
   const run = subcommand(command, 'run', 'begin a workflow and wait for its end', [
     'workflow run nightly.yaml',
     'workflow run nightly.yaml --detach',
   ])
     .argument('<file>', 'a YAML file of steps')
-    .option('--detach', 'print its id and return');
-  asksApi(run, async (at, file: string, { detach }: { detach?: boolean }) => {
+    .option('--detach', 'print its id and return')
+    .option('--idempotency-key <key>', 'repeating a key and file gives the same workflow');
+  asksApi(run, async (at, file: string, { detach = false, idempotencyKey }: BeginOptions) => {
     const asked = await readWorkflowFile(file, uploadsTo(at.client, at.reporter));
-    await begun(at, await at.client.workflows.begin(asked), detach === true);
+    await begun(at, await at.client.workflows.begin(asked, { idempotencyKey }), detach);
   });
 
   const rerun = subcommand(command, 'rerun', 'run again what did not succeed, or a step and all that come after it', [

@@ -2,6 +2,7 @@ import type { Batch, BatchItemView } from '@hotcell/contract/api/batches.ts';
 import type { Call } from '@hotcell/contract/api/call.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
 import type { Http } from './http.ts';
+import { type OnceOptions, sendOnce } from './send-once.ts';
 
 type NewBatch = Call<typeof routes.createBatch>['json'];
 type BatchPageQuery = Call<typeof routes.listBatches>['query'];
@@ -16,8 +17,11 @@ export class Batches {
   }
 
   /** Its runs have the rights of this client's key. */
-  async create(batch: NewBatch): Promise<Batch> {
-    return await this.#http.call(routes.createBatch, { json: batch });
+  async create(batch: NewBatch, options: OnceOptions = {}): Promise<Batch> {
+    const { signal } = options;
+    return await sendOnce(this.#http, options, (headers) =>
+      this.#http.call(routes.createBatch, { json: batch, headers, signal }),
+    );
   }
 
   async show(batch: string): Promise<Batch> {

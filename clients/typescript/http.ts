@@ -15,6 +15,8 @@ export interface ClientSettings {
 
 /** Sends requests with a key. */
 export class Http extends RouteCaller {
+  /** Whether what makes something is sent again when no answer comes. */
+  readonly patient: boolean;
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
 
@@ -29,6 +31,7 @@ export class Http extends RouteCaller {
     if (!apiKey) throw new HotcellError('unauthenticated', 'No API key. Pass apiKey or set HOTCELL_API_KEY.');
     if (!/^[\x21-\x7e]+$/.test(apiKey))
       throw new HotcellError('unauthenticated', 'The API key has characters that no key has. Check HOTCELL_API_KEY.');
+    this.patient = settings.patient ?? true;
     this.#url = url.replace(/\/+$/, '');
     this.#headers = { authorization: `Bearer ${apiKey}`, ...(tenant !== undefined && { 'hotcell-tenant': tenant }) };
   }

@@ -8,22 +8,17 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
 import type { Call } from '@hotcell/contract/api/call.ts';
 import { type ClientSettings, Http } from './http.ts';
+import { type OnceOptions, sendOnce } from './send-once.ts';
 import { Run } from './run-handle.ts';
 import { check, RunFailed } from './run-failed.ts';
 import { Session, type SessionOptions, type Step } from './session-handle.ts';
 import { Schedules } from './schedules-client.ts';
 import { Workflows } from './workflows-client.ts';
-import { type Input, type JobRequest, sendOnce, submitJob } from './submission.ts';
+import { type Input, type JobRequest, submitJob } from './submission.ts';
 import { Webhooks } from './webhooks-client.ts';
 import type { UploadOptions } from './upload.ts';
 
-export interface SubmitOptions {
-  /** The same key and the same request again give the same run. Default: a new one. */
-  idempotencyKey?: string | undefined;
-  signal?: AbortSignal | undefined;
-}
-
-export interface CodeOptions extends Omit<JobRequest, 'blocks'>, SubmitOptions {
+export interface CodeOptions extends Omit<JobRequest, 'blocks'>, OnceOptions {
   /** Default: python. */
   language?: string | undefined;
 }
@@ -34,13 +29,6 @@ export interface CodeOptions extends Omit<JobRequest, 'blocks'>, SubmitOptions {
  * console.log(result.outcome, result.stdout);
  */
 export class Hotcell extends Http {
-  readonly #patient: boolean;
-
-  constructor(settings: ClientSettings = {}) {
-    super(settings);
-    this.#patient = settings.patient ?? true;
-  }
-
   /** Runs that repeat. */
   readonly schedules: Schedules = new Schedules(this);
   /** One request over many items. */
@@ -58,8 +46,8 @@ export class Hotcell extends Http {
   }
 
   /** Returns as soon as the run is accepted: from then on it ends in exactly one result. */
-  async submit(request: JobRequest, options: SubmitOptions = {}): Promise<Run> {
-    const { run, ...told } = await submitJob(this, request, { ...options, patient: this.#patient });
+  async submit(request: JobRequest, options: OnceOptions = {}): Promise<Run> {
+    const { run, ...told } = await submitJob(this, request, options);
     return new Run(this, run, { warnings: told.warnings, receipt: 'receipt' in told ? told.receipt : undefined });
   }
 
@@ -71,7 +59,7 @@ export class Hotcell extends Http {
    * console.log((await session.run('x + 1')).outputs);
    */
   async session({ idempotencyKey, signal, ...request }: SessionOptions = {}): Promise<Session> {
-    const { run, ...told } = await sendOnce({ idempotencyKey, signal, patient: this.#patient }, (headers) =>
+    const { run, ...told } = await sendOnce(this, { idempotencyKey, signal }, (headers) =>
       this.call(routes.startSession, { json: request, headers, signal }),
     );
     return new Session(this, run, told);

@@ -3,6 +3,7 @@ import { routes } from '@hotcell/contract/api/routes.ts';
 import type { ListedWorkflow, ShownWorkflow } from '@hotcell/contract/api/workflows.ts';
 import type { Call } from '@hotcell/contract/api/call.ts';
 import type { Http } from './http.ts';
+import { type OnceOptions, sendOnce } from './send-once.ts';
 
 type NewWorkflow = Call<typeof routes.createWorkflow>['json'];
 type Page = Call<typeof routes.listWorkflows>['query'];
@@ -19,8 +20,11 @@ export class Workflows {
   }
 
   /** Its runs have the rights of this client's key. */
-  async begin(workflow: NewWorkflow): Promise<ShownWorkflow> {
-    return await this.#http.call(routes.createWorkflow, { json: workflow });
+  async begin(workflow: NewWorkflow, options: OnceOptions = {}): Promise<ShownWorkflow> {
+    const { signal } = options;
+    return await sendOnce(this.#http, options, (headers) =>
+      this.#http.call(routes.createWorkflow, { json: workflow, headers, signal }),
+    );
   }
 
   async show(workflow: string): Promise<ShownWorkflow> {

@@ -15,6 +15,7 @@ import {
   requestSchema,
   tagged,
 } from './route.ts';
+import { idempotencyHeader } from './runs.ts';
 
 const time = z.iso.datetime();
 
@@ -75,8 +76,9 @@ export const batchRoutes = {
       ...jsonBody(requestSchema('BatchRequest', BatchRequest.extend({ run: RunRequest }))),
       parsedBy: 'handler',
     },
+    headers: idempotencyHeader('batch'),
     answers: { 201: jsonAnswer('the batch', Batch) },
-    problems: [422],
+    problems: [409, 422],
   }),
   listBatches: route('GET /v1/batches', 'reader', 'List batches, the newest first', {
     query: z.strictObject({

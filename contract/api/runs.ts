@@ -143,6 +143,13 @@ export const prefer = z
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces');
+/** Of a request that makes something. */
+export const idempotencyHeader = (what: string) =>
+  z.object({
+    'idempotency-key': IdempotencyKey.optional().describe(
+      `the same key and the same request again give the same ${what}`,
+    ),
+  });
 const waited = { 'Preference-Applied': 'the wait that was granted' };
 const toRun = { Location: 'where the run is' };
 
@@ -153,9 +160,7 @@ export const runRoutes = {
     judged: 'submitter',
     headers: z.object({
       prefer,
-      'idempotency-key': IdempotencyKey.optional().describe(
-        'the same key and the same request again give the same run',
-      ),
+      ...idempotencyHeader('run').shape,
     }),
     query: z.strictObject({ include }),
     // Admission reads it, and says of words that other systems use what to write here instead.

@@ -12,6 +12,7 @@ import {
   WorkflowOutcome,
 } from '../workflow.ts';
 import { answerObject, inDigits, jsonAnswer, jsonBody, requestSchema, tagged } from './route.ts';
+import { idempotencyHeader } from './runs.ts';
 
 const time = z.iso.datetime();
 
@@ -71,8 +72,9 @@ export const workflowRoutes = {
       ...jsonBody(requestSchema('WorkflowRequest', z.strictObject({ ...workflowBody, steps: stepsOf(RunRequest) }))),
       parsedBy: 'handler',
     },
+    headers: idempotencyHeader('workflow'),
     answers: { 201: shown },
-    problems: [422],
+    problems: [409, 422],
   }),
   listWorkflows: route('GET /v1/workflows', 'reader', 'List workflows, newest first', {
     query: z.strictObject({

@@ -23,8 +23,9 @@ const readsAtOnce = 8;
 export function batchHandlers(producer: Producer) {
   const { store } = producer;
   return {
-    async createBatch({ caller, request, reply }) {
-      const head = await makeBatch(producer, caller, parseAs(BatchRequest, request.body, 'the body'));
+    async createBatch({ caller, headers, request, reply }) {
+      const asked = parseAs(BatchRequest, request.body, 'the body');
+      const head = await makeBatch(producer, caller, asked, headers['idempotency-key']);
       releaseBody(request);
       reply.code(201).header('location', `/v1/batches/${head.batch}`);
       return await showBatch(store, head);

@@ -15,8 +15,9 @@ const readsAtOnce = 8;
 export function workflowHandlers(producer: Producer) {
   const { store } = producer;
   return {
-    async createWorkflow({ caller, request, reply }) {
-      const workflow = await makeWorkflow(producer, caller, parseAs(WorkflowRequest, request.body, 'the body'));
+    async createWorkflow({ caller, headers, request, reply }) {
+      const asked = parseAs(WorkflowRequest, request.body, 'the body');
+      const workflow = await makeWorkflow(producer, caller, asked, headers['idempotency-key']);
       releaseBody(request);
       reply.code(201).header('location', `/v1/workflows/${workflow.id}`);
       return await showWorkflow(producer, workflow);

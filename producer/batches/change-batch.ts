@@ -46,7 +46,7 @@ export async function changeBatch(
 }
 
 /** Also if nothing changed: its mark may be what is missing. One that is cancelled begins nothing, and needs no place. */
-async function promiseRound(store: Buckets, head: BatchHead): Promise<void> {
+export async function promiseRound(store: Buckets, head: BatchHead): Promise<void> {
   const { ended, cancelled } = lastRound(head);
   if (ended) return;
   if (!cancelled) await takeBatchPlace(store, head, true);

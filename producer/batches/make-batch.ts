@@ -7,50 +7,87 @@ import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import { newRunId } from '@hotcell/contract/names.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
+import type { RunRequest } from '@hotcell/contract/spec.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import { markBatchOpen, putBatch } from '@hotcell/record/batch-records.ts';
+import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
+import { putBatch, readBatch } from '@hotcell/record/batch-records.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
 import { pinned, policyOf } from '../ask.ts';
 import type { Caller } from '../auth/caller.ts';
+import { claimMade, madeBefore } from '../keyed-request.ts';
 import type { Producer } from '../producer.ts';
 import { resolveInput } from '../snapshots/resolve.ts';
 import { reasonOf } from '../snapshots/resolve-inputs.ts';
 import { sourceForm } from '../snapshots/source.ts';
 import { requireRoom, takeBatchPlace } from './batch-places.ts';
-import { tellBatchLeader } from './change-batch.ts';
+import { promiseRound, tellBatchLeader } from './change-batch.ts';
 
-/** Its place comes first, then the head, then the mark that promises that a leader goes on with it. */
-export async function makeBatch(producer: Producer, caller: Caller, asked: BatchRequest): Promise<BatchHead> {
+/**
+ * Its place comes first, then the head, then the mark that promises that a leader goes on with it. With a key, what was
+ * made before stays made, whatever became of its policy and source since.
+ */
+export async function makeBatch(
+  producer: Producer,
+  caller: Caller,
+  asked: BatchRequest,
+  idempotencyKey: string | undefined,
+): Promise<BatchHead> {
   const { store } = producer;
   const { tenant, key, role } = caller;
+  const request = parsedRun(asked);
+  const keyed = { of: 'batch', tenant, key: idempotencyKey, request: { ...asked, run: request } } as const;
+  const before = await madeBefore(store, keyed);
+  const standing = before && (await readBatch(store, { tenant, batch: before.id }));
+  if (standing) return await promised(producer, standing.value);
   await requireRoom(store, tenant);
-  const { request, policy, image } = await judge(producer, caller, asked);
+  const { policy, image } = await judge(producer, caller, asked, request);
   const { over, name, parallel = 10, onFailure = 'continue', publish } = asked;
   const source = sourceOf(over);
-  const at = new Date().toISOString();
+  const pinnedSource = source === undefined ? undefined : await pinSource(producer, tenant, source);
+  const { id: batch, at } = before ?? (await claimMade(store, keyed));
+  crashPoint('batch.named');
   const head: BatchHead = {
-    ...{ version: 1, tenant, batch: newRunId(), createdAt: at, author: { key, role }, over, request, policy, image },
+    ...{ version: 1, tenant, batch, createdAt: at, author: { key, role }, over, request, policy, image },
     ...(name !== undefined && { name }),
-    ...(source !== undefined && { pinned: await pinSource(producer, tenant, source) }),
+    ...(pinnedSource && { pinned: pinnedSource }),
     rules: { parallel, onFailure, ...(publish !== undefined && { publish }) },
     rounds: [{ at, by: key, key, carried: 0 }],
   };
   await takeBatchPlace(store, head, false);
-  await putBatch(store, head, undefined);
+  const stands = await putFirstHead(store, head);
   crashPoint('batch.made');
-  await takeBatchPlace(store, head, true);
-  await markBatchOpen(store, { ...head, round: 0 });
+  return await promised(producer, stands);
+}
+
+async function promised(producer: Producer, head: BatchHead): Promise<BatchHead> {
+  await promiseRound(producer.store, head);
   crashPoint('batch.marked');
   await tellBatchLeader(producer, head);
   return head;
 }
 
-/** What holds for every item; inputs are looked at when each begins. */
-async function judge(producer: Producer, caller: Caller, { run, over }: BatchRequest) {
+/** The one that stands: a caller that repeats its request may have been faster, or the answer to this put be lost. */
+async function putFirstHead(store: Buckets, head: BatchHead): Promise<BatchHead> {
+  try {
+    return (await putBatch(store, head, undefined)).value;
+  } catch (error) {
+    const standing = error instanceof PreconditionFailed ? await readBatch(store, head) : undefined;
+    if (!standing) throw error;
+    return standing.value;
+  }
+}
+
+function parsedRun({ run, over }: BatchRequest): RunRequest {
   const read = readRunRequest(run);
   if ('issues' in read) throw invalid(inRun(read.issues));
   const { request } = read;
   const issues = [...inRun([...judgeItemRequest(request, over), ...tooLarge(request)]), ...judgeListed(request, over)];
   if (issues.length > 0) throw invalid(issues);
+  return request;
+}
+
+/** What holds for every item; inputs are looked at when each begins. */
+async function judge(producer: Producer, caller: Caller, { over }: BatchRequest, request: RunRequest) {
   const { policy, issues: reasons } = policyOf(producer, request);
   const first = itemRequest({ batch: newRunId(), request, over }, 0, {});
   const verdict = policy && admit(first, policy.policy, caller, []);
@@ -61,7 +98,7 @@ async function judge(producer: Producer, caller: Caller, { run, over }: BatchReq
     throw new HotcellError('policy_refused', `No item of this batch could run: ${showIssues(all)}`, { issues: all });
   }
   const { name } = policy.policy;
-  return { request, policy: { name, digest: policy.digest }, image: verdict.effective.image };
+  return { policy: { name, digest: policy.digest }, image: verdict.effective.image };
 }
 
 function invalid(issues: Issue[]): HotcellError {

@@ -2,7 +2,6 @@ import { admit } from '@hotcell/contract/admission.ts';
 import type { WorkflowRequest } from '@hotcell/contract/api/workflows.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
-import { newRunId } from '@hotcell/contract/names.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import { exactBytes } from '@hotcell/contract/sizes.ts';
@@ -10,9 +9,17 @@ import type { RunRequest } from '@hotcell/contract/spec.ts';
 import { graphOf, judgeGraph, stepOf } from '@hotcell/contract/workflow-graph.ts';
 import { type Workflow, workflowLimits, type WorkflowStep } from '@hotcell/contract/workflow.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
-import { markWorkflowOpen, putWorkflow } from '@hotcell/record/workflow-records.ts';
+import type { Buckets } from '@hotcell/record/buckets.ts';
+import {
+  markWorkflowOpen,
+  putWorkflow,
+  readWorkflow,
+  readWorkflowEnd,
+  type WorkflowPlace,
+} from '@hotcell/record/workflow-records.ts';
 import { pinned, policyOf } from '../ask.ts';
 import type { Caller } from '../auth/caller.ts';
+import { claimMade, madeBefore } from '../keyed-request.ts';
 import type { Producer } from '../producer.ts';
 import { reasonOf } from '../snapshots/resolve-inputs.ts';
 import { resolveInput } from '../snapshots/resolve.ts';
@@ -21,23 +28,37 @@ import { requireRoom, takeWorkflowPlace } from './workflow-places.ts';
 
 const usualParallel = 16;
 
-/** Judges all steps as far as that can be before they begin, pins what they name, and promises the workflow. */
-export async function makeWorkflow(producer: Producer, caller: Caller, asked: WorkflowRequest): Promise<Workflow> {
-  await requireRoom(producer.store, caller.tenant);
+/**
+ * Judges all steps as far as that can be before they begin, pins what they name, and promises the workflow. With a key,
+ * what was made before stays made, whatever became of its policies and inputs since.
+ */
+export async function makeWorkflow(
+  producer: Producer,
+  caller: Caller,
+  asked: WorkflowRequest,
+  key: string | undefined,
+): Promise<Workflow> {
+  const { store } = producer;
+  const { tenant } = caller;
   const steps = parsedSteps(asked);
+  const keyed = { of: 'workflow', tenant, key, request: { ...asked, steps } } as const;
+  const before = await madeBefore(store, keyed);
+  const standing = before && (await readWorkflow(store, { tenant, id: before.id }));
+  if (standing) return await promiseAgain(producer, standing);
+  await requireRoom(store, tenant);
   const policies = await judgeSteps(producer, caller, steps);
+  const pinnedSteps = await withPinnedInputs(producer, tenant, steps);
   const { name, parallel = usualParallel } = asked;
-  const workflow: Workflow = {
-    ...{ version: 1, tenant: caller.tenant, id: newRunId(), name, at: new Date().toISOString() },
-    author: { key: caller.key, role: caller.role },
-    ...{ parallel, steps: await withPinnedInputs(producer, caller.tenant, steps), policies, given: {} },
-  };
-  return await begin(producer, workflow);
+  const { id, at } = before ?? (await claimMade(store, keyed));
+  crashPoint('workflow.named');
+  const author = { key: caller.key, role: caller.role };
+  const made = { version: 1, tenant, id, name, at, author, parallel, steps: pinnedSteps, policies, given: {} } as const;
+  return await begin(producer, made);
 }
 
 /** The mark comes first: once the definition stands, and is listed, a leader goes on with it, even if this process dies. */
 export async function begin(producer: Producer, workflow: Workflow): Promise<Workflow> {
-  const { store, live, log } = producer;
+  const { store } = producer;
   const bytes = Buffer.byteLength(JSON.stringify(workflow));
   if (bytes > workflowLimits.bytes)
     throw new HotcellError(
@@ -45,15 +66,31 @@ export async function begin(producer: Producer, workflow: Workflow): Promise<Wor
       `The workflow takes ${exactBytes(bytes)}, and ${exactBytes(workflowLimits.bytes)} are the most. Pass data and large code as inputs.`,
     );
   await takeWorkflowPlace(store, workflow, false);
-  await markWorkflowOpen(store, workflow);
-  crashPoint('workflow.marked');
-  await takeWorkflowPlace(store, workflow, true);
-  await putWorkflow(store, workflow);
+  await promise(store, workflow);
+  const stands = await putWorkflow(store, workflow);
   crashPoint('workflow.made');
-  await live.workflowChanged(workflow.tenant, workflow.id).catch((error: unknown) => {
-    log.info({ workflow: workflow.id, error }, 'failed to tell the leader of a workflow; it finds it by itself');
-  });
+  await tellLeader(producer, stands);
+  return stands;
+}
+
+async function promise(store: Buckets, place: WorkflowPlace): Promise<void> {
+  await markWorkflowOpen(store, place);
+  crashPoint('workflow.marked');
+  await takeWorkflowPlace(store, place, true);
+}
+
+/** It was made already. One that has ended is promised no more. */
+async function promiseAgain(producer: Producer, workflow: Workflow): Promise<Workflow> {
+  if (await readWorkflowEnd(producer.store, workflow)) return workflow;
+  await promise(producer.store, workflow);
+  await tellLeader(producer, workflow);
   return workflow;
+}
+
+async function tellLeader({ live, log }: Producer, { tenant, id }: Workflow): Promise<void> {
+  await live.workflowChanged(tenant, id).catch((error: unknown) => {
+    log.info({ workflow: id, error }, 'failed to tell the leader of a workflow; it finds it by itself');
+  });
 }
 
 type Steps = Readonly<Record<string, WorkflowStep>>;
