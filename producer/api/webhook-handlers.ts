@@ -1,7 +1,6 @@
 import type { DeliveryView, WebhookView } from '@hotcell/contract/api/webhooks.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
-import { parseAs } from '@hotcell/contract/parse.ts';
-import { type Delivery, type Webhook, WebhookEventId } from '@hotcell/contract/webhook.ts';
+import type { Delivery, Webhook } from '@hotcell/contract/webhook.ts';
 import { deliveryNames, readDelivery, webhooksOf } from '@hotcell/record/webhook-records.ts';
 import type { Producer } from '../producer.ts';
 import { makeWebhook, removeWebhook, requireWebhook, sendAgain } from '../webhooks/change-webhook.ts';
@@ -39,9 +38,8 @@ export function webhookHandlers(producer: Producer) {
     },
 
     async redeliver({ caller: { tenant }, params: { webhook, event }, query: { at }, reply }) {
-      const id = parseAs(WebhookEventId, event, 'the event');
       reply.code(202);
-      return shownDelivery(await sendAgain(producer, tenant, { webhook, event: { id, at } }));
+      return shownDelivery(await sendAgain(producer, tenant, { webhook, event: { id: event, at } }));
     },
 
     async deleteWebhook({ caller, params: { webhook } }) {

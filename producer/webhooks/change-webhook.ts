@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { judgeWebhookUrl } from '@hotcell/contract/address-guard.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { Delivery, Webhook, WebhookEventType } from '@hotcell/contract/webhook.ts';
+import { type Delivery, type Webhook, WebhookEventId, type WebhookEventType } from '@hotcell/contract/webhook.ts';
 import { newWebhookKeys } from '@hotcell/contract/webhook-signature.ts';
 import {
   markSending,
@@ -61,7 +61,8 @@ export async function sendAgain(
   if (value.disabled)
     throw new HotcellError('conflict', `Webhook ${webhook} is disabled: ${value.disabled.reason}. Make a new one.`);
   const place = { tenant, webhook, name: nameOfDelivery(event) };
-  const before = await readDelivery(store, place);
+  // A malformed id is an unknown one.
+  const before = WebhookEventId.safeParse(event.id).success ? await readDelivery(store, place) : undefined;
   if (!before)
     throw new HotcellError('not_found', `${event.id} was never sent to webhook ${webhook}, or at another time.`);
   const again: Delivery = { ...before.value, state: 'due', tries: 0, nextAt: new Date().toISOString() };

@@ -59,7 +59,7 @@ test('a backfill counts its ticks; what makes no sense is refused with what to w
     [['create', 'x', '--every', 'often', '-e', 'print(1)'], /Write a duration like 90s, 15m/],
     [['create', 'x', '--cron', '0 0 31 4 *', '-e', 'print(1)'], /is not an expression of cron/],
     [['create', 'x', '--cron', '@daily', '--tz', 'Mars', '-e', 'print(1)'], /Mars is not a time zone/],
-    [['create', 'x', '--every', '1h', '--idempotency-key', 'k', '-e', 'print(1)'], /has one run anyway/],
+    [['create', 'x', '--every', '1h', '--idempotency-key', 'k', '-e', 'print(1)'], /unknown option .--idempotency-key/],
     [['create', 'hourly', '--every', '1h', '-e', 'print(1)'], /\.\/hotcell schedule update hourly changes it/],
     [['backfill', 'hourly', '--from', 'then', '--to', 'now'], /Write a time like 2026-11-01/],
   ] as const) {
