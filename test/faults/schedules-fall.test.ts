@@ -61,6 +61,7 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
   await using redis = own(new Redis(bed.installation.redisUrl));
   await house.worker('echo', { env: { HOTCELL_QUEUES: 'runc' }, steps: echoOn('runc') });
   const asleep: RunningProducer[] = [];
+  const asked: Promise<void>[] = [];
   await using stack = new AsyncDisposableStack();
   for (const point of points) {
     const { ask, ...schedule } = steps[point] ?? assert.fail(point);
@@ -77,7 +78,7 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
     };
     const made = make();
     await Promise.race([made, leader.child.saying('crashPoint')]).catch(() => undefined);
-    made.catch(() => undefined);
+    asked.push(made.catch(() => undefined));
     await fallen(leader.child, point, how);
     if (how === 'stop') asleep.push(leader);
   }
@@ -85,6 +86,8 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
   await leads(redis.it, house, last);
   // Those that slept believe that they lead, and go on where they were.
   for (const leader of asleep) leader.child.kill('SIGCONT');
+  // One that slept before it had answered makes its schedule now.
+  await Promise.all(asked);
   const { schedules } = await last.client();
   const found = (await schedules.list({ limit: 100 })).schedules.map(({ name }) => name);
   for (const name of found)

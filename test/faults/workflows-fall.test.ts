@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Hotcell } from '@hotcell/client/index.ts';
+import { Hotcell } from '@hotcell/client/index.ts';
 import type { ShownWorkflow } from '@hotcell/contract/api/workflows.ts';
 import { runsOf } from '@hotcell/record/recorded-runs.ts';
 import { Redis } from 'ioredis';
@@ -84,7 +84,8 @@ async function leadersFall(how: How, points: readonly string[]): Promise<void> {
     const name = point.replace('.', '-');
     const leader = stack.use(await startProducer(bed, house, { ...networks, HOTCELL_CRASH_AT: `${point}:${how}` }));
     await leads(redis.it, house, leader);
-    const { workflows, webhooks } = await leader.client();
+    // One that is killed answers no more: its client doesn't wait for it to come back.
+    const { workflows, webhooks } = new Hotcell({ url: leader.url, apiKey: await leader.key(), patient: false });
     webhook ??= (await webhooks.create({ url: receiver.url, on: ['workflow.finished'] })).id;
     if (wanted.before) await workflows.end((await workflows.begin({ name: 'before', steps: wanted.before })).workflow);
     // It may fall before it has answered.
