@@ -14,7 +14,7 @@ export interface KeyedRequest {
   request: object;
 }
 
-/** What is made has this id, and this time, whoever completes it. */
+/** What is made has this id and this time, also where another request completes it. */
 export interface Made {
   id: RunId;
   at: string;

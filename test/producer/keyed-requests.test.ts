@@ -78,7 +78,7 @@ for (const { path, of, body, other, made, ended } of kinds) {
   });
 
   for (const point of [`${of}.named`, `${of}.made`])
-    test(`a producer that dies at ${point} leaves one ${of} to whom asks again`, async () => {
+    test(`a producer that dies at ${point} leaves one ${of} to the caller that asks again`, async () => {
       const tenant = bed.tenant();
       await using dying = await startProducer(bed, house, { HOTCELL_CRASH_AT: point });
       await assert.rejects(post(dying, tenant, body));
