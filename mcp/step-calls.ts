@@ -48,6 +48,7 @@ export async function interruptStep(api: Api, run: string, step: number): Promis
   }
 }
 
+/** Only makes an error more helpful, so the error stands without it, too. */
 async function policyOf(api: Api, run: string): Promise<string | undefined> {
   const session = await api.call(routes.getRun, { params: { run } }).catch(() => undefined);
   return session?.policy?.name;

@@ -47,7 +47,10 @@ export async function refuseErased(store: Buckets, tenant: string, run: RunId): 
   if (why !== undefined) throw new HotcellError('erased', why);
 }
 
-/** Something of a run is not there: says that it was erased, if it was. Answers the error that the caller would throw. */
+/**
+ * Something of a run is not there: says that it was erased, if it was. Answers the error that the caller would throw, also
+ * where the record can't be asked: that error is true in any case.
+ */
 export async function erasedOr(store: Buckets, tenant: string, run: RunId, error: unknown): Promise<unknown> {
   const why = await whyErased(store, tenant, run).catch(() => undefined);
   return why === undefined ? error : new HotcellError('erased', why);
