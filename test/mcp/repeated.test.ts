@@ -8,6 +8,7 @@ import { type House, openHouse } from '../support/house.ts';
 import { type HttpProxy, openHttpProxy } from '../support/http-proxy.ts';
 import { callTool, mcpMessage, textIn, type ToolAnswer } from '../support/mcp-client.ts';
 import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
+import { until } from '../support/until.ts';
 
 /** Calls that a client repeats because it saw no answer; what runs only echoes. */
 let bed: Bed;
@@ -84,8 +85,7 @@ test('a job whose caller leaves before it is told the id is ended', async () => 
   await callThrough('submit_job', job, leaves.signal).catch(() => undefined);
   proxy.fault = () => undefined;
   const client = await producer.client();
-  let run: string | undefined;
-  while (run === undefined) run = (await runsWith('left'))[0]?.run;
+  const run = await until('the run is listed', async () => (await runsWith('left'))[0]?.run);
   const { outcome, reason } = await client.runById(run).result();
   assert.deepEqual([outcome, /took its call back/.test(reason)], ['cancelled', true], reason);
 });
