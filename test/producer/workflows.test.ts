@@ -3,10 +3,12 @@ import { after, before, test } from 'node:test';
 import type { Hotcell } from '@hotcell/client/index.ts';
 import type { ShownWorkflow } from '@hotcell/contract/api/workflows.ts';
 import { signErasure } from '@hotcell/contract/evidence/erasure.ts';
+import { newRunId } from '@hotcell/contract/names.ts';
 import { readResult } from '@hotcell/record/commit.ts';
-import { recordKeys } from '@hotcell/record/layout.ts';
+import { recordKeys, workKeys } from '@hotcell/record/layout.ts';
 import { findSpec } from '@hotcell/record/run-spec.ts';
 import { manifestAt } from '@hotcell/record/snapshot-store.ts';
+import { collectMark, openWorkflows, unmarkWorkflow } from '@hotcell/record/workflow-records.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
 import { freezeTree } from '../support/freezing.ts';
@@ -234,4 +236,23 @@ test('what can not be is refused with every reason before anything runs', async 
   const other = await producer.client('submitter', bed.tenant());
   const { workflow } = await hotcell.workflows.begin({ name: 'mine', steps: { a: { run: x } } });
   await assert.rejects(other.workflows.show(workflow), { code: 'not_found' });
+});
+
+test('a mark whose definition never came goes after ten minutes, and no earlier', async () => {
+  const { store, tenant } = house;
+  const minutesAgo = async (minutes: number) => {
+    const id = newRunId();
+    const at = new Date(Date.now() - minutes * 60_000).toISOString();
+    await store.put(
+      store.work,
+      workKeys.openWorkflow(tenant, id),
+      JSON.stringify({ version: 1, tenant, workflow: id, at }),
+    );
+    await collectMark(store, { tenant, id });
+    return id;
+  };
+  const [old, young] = [await minutesAgo(11), await minutesAgo(9)];
+  const marked = (await Array.fromAsync(openWorkflows(store, tenant))).map(({ id }) => id);
+  assert.deepEqual([marked.includes(old), marked.includes(young)], [false, true]);
+  await unmarkWorkflow(store, { tenant, id: young });
 });

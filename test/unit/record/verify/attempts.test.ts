@@ -166,7 +166,7 @@ describe('evidence of a result that was not committed', () => {
     assert.deepEqual([first?.verdict, first?.object], ['MODIFIED', key]);
   });
 
-  test('tells of no other attempt where it is the same statement, whoever made its other signature', async () => {
+  test('tells of no other attempt where the same statement has a second signature', async () => {
     const scene = await made();
     const before = await ofAttempts(scene);
     const key = recordKeys.evidence(tenant, scene.run, { attempt: 0, claim: crypto.randomUUID() });
