@@ -84,13 +84,16 @@ export class Cgroups {
     return folders;
   }
 
-  /** A folder of this name that only one caller can make, whatever keeper it is: the kernel forgets it with the machine. */
+  /**
+   * A folder of this name that only one caller can make, whatever keeper it is: the kernel forgets it with the machine.
+   * False if it is there already, or the folder around it is gone.
+   */
   reserve(path: string): boolean {
     try {
       mkdirSync(this.#file(path, 'pids', ''));
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      if (['EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
       throw error;
     }
   }

@@ -174,6 +174,8 @@ export class Keeper {
       await cgroups.killAll(`${parent}/${name}`, strayMs);
       cgroups.remove(`${parent}/${name}`);
     }
+    const left = new Set(cgroups.within(parent));
+    this.parts.ids.releaseLost((cell) => this.#cells.has(cell) || left.has(cell));
   }
 
   async removeAll(): Promise<boolean> {

@@ -23,7 +23,8 @@ export function openKeeper(settings: KeeperSettings): Keeper {
   const machine = machines[process.arch];
   if (machine === undefined) throw new HotcellError('runtime_missing', `No cells can be made on ${process.arch}.`);
   const cgroups = new Cgroups();
-  const parent = `/hotcell/${settings.HOTCELL_INSTALLATION}/${ownName(folder)}`;
+  const name = ownName(folder);
+  const parent = `/hotcell/${settings.HOTCELL_INSTALLATION}/${name}`;
   cgroups.makeParent(parent, {
     memoryBytes: settings.HOTCELL_KEEPER_MEMORY_BYTES,
     pids: settings.HOTCELL_KEEPER_PIDS,
@@ -34,7 +35,7 @@ export function openKeeper(settings: KeeperSettings): Keeper {
   const runtimes = findRuntimes(stateFolder, cgroups, settings.HOTCELL_KEEPER_RUNTIME);
   return new Keeper({
     cgroups,
-    ids: new Ids(cgroups, ownUsers === 'on'),
+    ids: new Ids(cgroups, name, ownUsers === 'on'),
     devices: new DeviceFolders(join(folder, 'devices')),
     installed: new Installed(join(folder, 'roots'), join(import.meta.dirname, '../images/seccomp'), machine),
     runtimes,

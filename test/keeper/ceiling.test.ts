@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -47,13 +47,6 @@ const request = (more: Partial<MakeCell> = {}): MakeCell => ({
   ...more,
 });
 const unknown = `sha256:${'0'.repeat(64)}`;
-
-/** Whether ids of this host are leased for this cell; other keepers of the host lease theirs meanwhile. */
-function isLeased(cell: string): boolean {
-  for (const place of ['/sys/fs/cgroup/pids/hotcell-ids', '/sys/fs/cgroup/hotcell-ids'])
-    if (existsSync(place)) return readdirSync(place).some((number) => existsSync(join(place, number, cell)));
-  throw new Error('no ids are leased anywhere');
-}
 
 async function nothingIsLeft(): Promise<void> {
   assert.deepEqual(await made.keptBy.door.ask({ ask: 'list' }), []);
@@ -147,16 +140,16 @@ for (const [what, { more, code }] of Object.entries(refused))
       return true;
     });
     await nothingIsLeft();
-    assert.equal(isLeased(order.cell), false);
+    assert.equal(made.keptBy.isLeased(order.cell), false);
   });
 
 test('the same request without the forbidden part makes a cell', async () => {
   const order = request({ inputs: [{ from: ['trees', 'one'], target: '/inputs' }] });
   const { socket } = await made.keptBy.door.make(order);
-  assert.equal(isLeased(order.cell), true);
+  assert.equal(made.keptBy.isLeased(order.cell), true);
   socket.destroy();
   assert.deepEqual(await made.keptBy.door.ask({ ask: 'remove', cell: order.cell }), { isGone: true });
-  assert.equal(isLeased(order.cell), false);
+  assert.equal(made.keptBy.isLeased(order.cell), false);
   await nothingIsLeft();
 });
 

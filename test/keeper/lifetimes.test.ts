@@ -59,6 +59,7 @@ test('a cell whose note is lost is ended, and the keeper starts all the same', a
   writeFileSync(join(made.keptBy.folder, 'cells', cell.id, 'note.json'), '');
   await made.keptBy.start();
   await until('nothing of the cell is left', async () => folders().length === 0);
+  await until('its ids are free', async () => !made.keptBy.isLeased(cell.id));
   await cell.destroy();
 });
 

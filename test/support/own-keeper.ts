@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
@@ -24,6 +24,8 @@ export interface OwnKeeper extends AsyncDisposable {
   folder: string;
   /** Its place above all its cells, below the mount of a hierarchy. */
   cgroup(): string;
+  /** Whether ids of this host are leased for its cell; other keepers of the host lease theirs meanwhile. */
+  isLeased(cell: string): boolean;
   /** Kills it; its cells live on. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -89,7 +91,8 @@ export async function openOwnKeeper(
     evaluate: (code, ...words) =>
       must(['docker', 'exec', name, 'node', '--input-type=module-typescript', '--eval', code, '--', ...words]),
     folder,
-    cgroup: () => join('hotcell', installation, readFileSync(join(folder, 'name'), 'utf8')),
+    cgroup: () => join('hotcell', installation, nameIn(folder)),
+    isLeased: (cell) => isLeased(`${nameIn(folder)}.${cell}`),
     kill: async () => void (await must(['docker', 'kill', name])),
     start: async () => {
       await must(['docker', 'start', name]);
@@ -100,4 +103,12 @@ export async function openOwnKeeper(
       await must(['docker', 'run', '--rm', ...place, image, 'keeper/clear-main.ts']);
     },
   };
+}
+
+const nameIn = (folder: string) => readFileSync(join(folder, 'name'), 'utf8');
+
+function isLeased(leaf: string): boolean {
+  for (const place of ['/sys/fs/cgroup/pids/hotcell-ids', '/sys/fs/cgroup/hotcell-ids'])
+    if (existsSync(place)) return readdirSync(place).some((number) => existsSync(join(place, number, leaf)));
+  throw new Error('no ids are leased anywhere');
 }
