@@ -7,7 +7,7 @@ import { longWork } from '@hotcell/record/long-work.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { CacheInUse } from './cache-turns.ts';
 import { moveTree, removeTree } from './closed-tree.ts';
-import { fileUse, treeUse } from './disk-use.ts';
+import { fileUse, mostFileUse, treeUse } from './disk-use.ts';
 import type { Places } from './places.ts';
 import { contentsOf, type FoundTree } from './scan-cache.ts';
 
@@ -67,6 +67,12 @@ export class CacheAccount {
     return turn;
   }
 
+  /** At most so much goes with all trees that no run holds: what several of them link to counts for each. */
+  #mostFreed(): number {
+    const free = [...this.trees.values()].filter(({ held }) => held === 0);
+    return free.reduce((sum, tree) => sum + treeUse(tree) + mostFileUse(tree), 0);
+  }
+
   #oldest(): Tree | undefined {
     return [...this.trees.values()].filter((t) => t.held === 0).toSorted((a, b) => a.usedAt - b.usedAt)[0];
   }
@@ -78,12 +84,14 @@ export class CacheAccount {
         `Inputs that take ${formatBytes(bytes)} of disk never fit into this worker's cache, which may take ${formatBytes(this.#maxBytes)}. Raise HOTCELL_CACHE_BYTES.`,
       );
     const tooMuch = () => this.bytes + this.#promised + bytes > this.#maxBytes;
-    while (tooMuch()) {
+    // A run that waits for others asks again and again: trees that other tenants use often must not go for nothing.
+    if (tooMuch()) await this.#removeLoose();
+    const enough = () => this.bytes + this.#promised + bytes - this.#mostFreed() <= this.#maxBytes;
+    while (tooMuch() && enough()) {
       const oldest = this.#oldest();
       if (!oldest) break;
       await this.remove(oldest);
     }
-    if (tooMuch()) await this.#removeLoose();
     if (tooMuch())
       throw new CacheInUse(
         `Inputs that take ${formatBytes(bytes)} of disk don't fit into this worker's cache: it may take ${formatBytes(this.#maxBytes)}, and runs use ${formatBytes(this.bytes + this.#promised)} of that. Raise HOTCELL_CACHE_BYTES.`,

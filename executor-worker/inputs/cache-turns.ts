@@ -3,9 +3,26 @@ import { unlessAborted } from '@hotcell/contract/waits.ts';
 
 /** The inputs don't fit beside what is in use now; they may fit once other runs have ended. */
 export class CacheInUse extends HotcellError {
-  constructor(message: string) {
-    super('internal', message);
+  constructor(message: string, options?: ErrorOptions) {
+    super('internal', message, options);
   }
+}
+
+/** They didn't fit for as long as a run may wait: while it waits, it keeps CPUs and memory from other runs. */
+export class CacheStillInUse extends HotcellError {
+  constructor() {
+    super('internal', `Its inputs did not fit into the worker's cache beside those of other runs for ${patienceMs / 1000} s.`);
+  }
+}
+
+const patienceMs = 60_000;
+
+export interface Waiting {
+  signal?: AbortSignal | undefined;
+  /** Is told once. */
+  waits?: () => void;
+  /** Ends the wait, and nothing that is under way. */
+  patience?: () => AbortSignal;
 }
 
 /**
@@ -32,14 +49,23 @@ export class CacheTurns {
     return user;
   }
 
-  /** What `hold` holds, and its user. A failed `hold` has to leave nothing held. `waits` is told once. */
-  async hold<T>(hold: () => Promise<T>, options: { signal?: AbortSignal | undefined; waits?: () => void } = {}) {
-    const { signal, waits } = options;
+  /** What `hold` holds, and its user. A failed `hold` has to leave nothing held. */
+  async hold<T>(hold: () => Promise<T>, options: Waiting = {}) {
     try {
       return await this.#try(hold);
     } catch (error) {
       if (!(error instanceof CacheInUse)) throw error;
     }
+    const { signal, patience = () => AbortSignal.timeout(patienceMs) } = options;
+    const over = patience();
+    try {
+      return await this.#wait(hold, { ...options, signal: AbortSignal.any(signal ? [signal, over] : [over]) });
+    } catch (error) {
+      throw over.aborted && error === over.reason ? new CacheStillInUse() : error;
+    }
+  }
+
+  async #wait<T>(hold: () => Promise<T>, { signal, waits }: Waiting) {
     for (let told = false; ; told = true) {
       const { promise: leaving } = this.#leaving;
       const held = await this.#inTurn(() => this.#tryAlone(hold), signal);

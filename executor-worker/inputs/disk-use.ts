@@ -9,6 +9,10 @@ const linkBytes = 256;
 /** What a file of this size takes on the disk: a million files of one byte take four gigabytes. */
 export const fileUse = (size: number): number => Math.ceil(size / blockBytes) * blockBytes + inodeBytes;
 
+/** What so many files of so many bytes in sum take at most. */
+export const mostFileUse = ({ files, bytes }: { files: number; bytes: number }): number =>
+  bytes + files * (blockBytes + inodeBytes);
+
 /** What a tree takes besides the contents that it links to. */
 export const treeUse = ({ files, folders }: { files: number; folders: number }): number =>
   folders * (blockBytes + inodeBytes) + files * linkBytes;

@@ -7,6 +7,7 @@ import { claimNext } from '@hotcell/record/claim.ts';
 import { followCommitted } from '@hotcell/record/commit.ts';
 import { patiently } from '@hotcell/record/patience.ts';
 import { stepsInRecord } from '@hotcell/record/session-chain.ts';
+import { CacheStillInUse } from '../inputs/cache-turns.ts';
 import { anotherMayFit } from '../pull/other-workers.ts';
 import type { RunControl } from '../pull/run-control.ts';
 import { hasBegunSteps, lostSession } from '../session/begun-session.ts';
@@ -19,6 +20,10 @@ import { type AttemptEnding, lostReason, noEarlierThan, resultWithout } from './
 const mostFailures = 3;
 /** Nothing began, and a service is away: looking again soon costs nothing. */
 const awayMs = 2_000;
+
+const cacheInUse = 'cache_in_use';
+/** Each wait is recorded, so their number is bounded by the run's age: six an hour at last. */
+export const waitMs = (before: number) => Math.min(30_000 * 2 ** before, 600_000);
 
 export const retryMs = (failures: number) => [1_000, 4_000][failures] ?? awayMs;
 
@@ -34,6 +39,7 @@ export async function fallBack(worker: Worker, stage: Stage, control: RunControl
     if (stop?.kind === 'lost_claim' || codeOf(error) === 'lost_claim') return await loseTo(worker, stage);
     if (error instanceof HotcellError && error.code === 'policy_refused')
       return await end(worker, stage, { outcome: 'rejected', reason: error.message, errors: error.issues });
+    if (error instanceof CacheStillInUse) return await leaveForOthers(worker, stage, error);
     if (begun) return await loseSession(worker, stage, { code: codeOf(error), message: messageOf(error) });
     return await platformFailed(worker, stage, error);
   } catch (second) {
@@ -92,6 +98,13 @@ async function handBack(worker: Worker, stage: Stage): Promise<Served> {
   const message = `Worker ${worker.name} was asked to stop and handed the run back.`;
   await recordOwnAttempt(worker, stage, { error: { code: 'draining', message }, handedBack: true });
   return { kind: 'back' };
+}
+
+/** Its room goes to other runs for a while, and another worker may have its inputs sooner. No attempt is used up. */
+async function leaveForOthers(worker: Worker, stage: Stage, { message }: HotcellError): Promise<Served> {
+  const before = stage.history.attempts.filter(({ error }) => error?.code === cacheInUse).length;
+  await recordOwnAttempt(worker, stage, { error: { code: cacheInUse, message }, handedBack: true });
+  return { kind: 'later', afterMs: waitMs(before) };
 }
 
 /** Another attempt's result counts. This one is recorded as handed back; its claim is cleared away with the others. */

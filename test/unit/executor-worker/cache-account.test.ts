@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { CacheAccount } from '@hotcell/executor-worker/inputs/cache-account.ts';
+import { CacheAccount, treeKey } from '@hotcell/executor-worker/inputs/cache-account.ts';
 import { CacheInUse } from '@hotcell/executor-worker/inputs/cache-turns.ts';
 import { Places } from '@hotcell/executor-worker/inputs/places.ts';
 import { takeOver } from '@hotcell/executor-worker/inputs/scan-cache.ts';
@@ -44,4 +44,15 @@ test('what never fits is told apart from what does not fit beside what is in use
   });
   using _promised = await account.promise(60);
   await assert.rejects(account.promise(41), CacheInUse);
+});
+
+test('no tree is removed for a run that would not fit without all trees that no run holds', async () => {
+  const account = await empty(100_000);
+  const tree = { tenant: 't', files: 1, bytes: 1, folders: 1, usedAt: 0, verifiedAt: 0 };
+  const idle = { ...tree, snapshot: `sha256:${'1'.repeat(64)}`, held: 0 } as const;
+  const busy = { ...tree, snapshot: `sha256:${'2'.repeat(64)}`, held: 1 } as const;
+  for (const one of [idle, busy]) account.trees.set(treeKey(one.tenant, one.snapshot), one);
+  account.bytes = 90_000;
+  await assert.rejects(account.promise(90_000), CacheInUse);
+  assert.ok(account.trees.has(treeKey(idle.tenant, idle.snapshot)));
 });

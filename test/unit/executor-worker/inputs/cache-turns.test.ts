@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CacheInUse, CacheTurns } from '@hotcell/executor-worker/inputs/cache-turns.ts';
+import { CacheInUse, CacheStillInUse, CacheTurns } from '@hotcell/executor-worker/inputs/cache-turns.ts';
 
 /** A cache of so many bytes; a run takes its inputs one by one, and lets go of all if one does not fit. */
 function cacheOf(bytes: number) {
@@ -93,6 +93,22 @@ test('a run that is stopped waits no longer, and is in the way of no other', asy
   await next.promise;
   long.dispose();
   (await other).dispose();
+});
+
+test('a run that has waited long enough gives up its place to others, and the next one has its turn', async () => {
+  const { run } = cacheOf(10);
+  const long = await run([8]);
+  const over = new AbortController();
+  const { promise: waiting, waits } = asSoonAsItWaits();
+  const first = run([5], { waits, patience: () => over.signal });
+  await waiting;
+  const next = asSoonAsItWaits();
+  const second = run([5], next);
+  await next.promise;
+  over.abort(new Error('long enough'));
+  await assert.rejects(first, CacheStillInUse);
+  long.dispose();
+  (await second).dispose();
 });
 
 test('a failure of another kind is the run’s own at once', async () => {
