@@ -1,3 +1,4 @@
+import { groupsOf } from '@hotcell/contract/groups.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
@@ -17,13 +18,13 @@ export interface SequenceDeps {
   log: Logger;
 }
 
-const batch = 100;
+const atATime = 100;
 const atOnce = 16;
 
 /** One pass over every run that is finished and not yet sequenced. Answers how many there were. */
 export async function sequence(deps: SequenceDeps, signal: AbortSignal): Promise<number> {
   let count = 0;
-  for await (const runs of batches(doneRuns(deps))) {
+  for await (const runs of groupsOf(doneRuns(deps), atATime)) {
     if (signal.aborted) return count;
     const finished: EndedRun[] = [];
     await inLanes(atOnce, runs, async (run) => {
@@ -76,14 +77,4 @@ async function clear({ store }: SequenceDeps, finished: readonly FinishedRun[]):
   crashPoint('notary.cleared');
   await removeDoneMarkers(store, finished);
   crashPoint('notary.done');
-}
-
-async function* batches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
-  let some: T[] = [];
-  for await (const item of items) {
-    if (some.push(item) < batch) continue;
-    yield some;
-    some = [];
-  }
-  if (some.length > 0) yield some;
 }

@@ -37,9 +37,9 @@ export interface EraseAsked {
 }
 
 /**
- * Removes the code and the logs of a run that verifies; of a session, all that its steps left. The signed erasure is put first: a reader in between finds out why
- * something is not there, and an eraser that died is followed by the next one. Outputs go with the collector, which
- * counts them as needed by this run no more: it knows who else needs them.
+ * Removes the code and the logs of a run that verifies; of a session, all that its steps left. The signed erasure is put
+ * first: a reader in between finds out why something is not there, and an eraser that died is followed by the next one.
+ * Outputs go with the collector, which counts them as needed by this run no more: it knows who else needs them.
  */
 export async function eraseRun(deps: EraseDeps, asked: EraseAsked): Promise<Erasure> {
   const { store, trusted } = deps;
@@ -63,7 +63,7 @@ export async function eraseRun(deps: EraseDeps, asked: EraseAsked): Promise<Eras
 }
 
 /** Bytes that go on the word of a key that no verifier of this record goes by would count as missing. */
-function refuseStranger({ root, trusted }: EraseDeps): void {
+export function refuseStranger({ root, trusted }: EraseDeps): void {
   const { fingerprint } = trusted.root;
   if (root.fingerprint === fingerprint) return;
   throw new HotcellError(

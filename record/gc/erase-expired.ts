@@ -1,13 +1,14 @@
 import { Digest } from '@hotcell/contract/digest.ts';
-import { type ErrorCode, HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { counted } from '@hotcell/contract/format.ts';
+import { groupsOf } from '@hotcell/contract/groups.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { type RunId, timeOf } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { erasableSince, type PolicyRetention } from '@hotcell/contract/retention.ts';
 import type { Buckets } from '../buckets.ts';
 import { readResult } from '../commit.ts';
-import { type EraseAsked, type EraseDeps, eraseRun } from '../erase-run.ts';
+import { type EraseDeps, eraseRun, refuseStranger } from '../erase-run.ts';
 import { recordKeys } from '../layout.ts';
 import { PinnedPolicies } from '../pinned-policies.ts';
 import { type RecordedRun, runsOf, tenantsIn } from '../recorded-runs.ts';
@@ -31,14 +32,13 @@ export interface EraseExpired {
 }
 
 const readsAtOnce = 24;
-/** One pass erases so many runs at most; the next one goes on. */
+/** So many are looked at before the first of them is erased. */
+const groupSize = 1000;
+/** One pass erases so many runs at most; the next one goes on. What can't be erased is not counted: it would be first again. */
 const mostAtOnce = 10_000;
 const dayMs = 86_400_000;
 
 type Ending = 'erased' | 'held' | 'unverified';
-
-/** What stays is told, and the others go on. A lock may be extended by hand, or by a clock of the store that is behind. */
-const endings: { readonly [code in ErrorCode]?: Ending } = { forbidden: 'held', conflict: 'unverified' };
 
 type Erasing = ReadonlyMap<Digest, { name: string; retention: PolicyRetention }>;
 
@@ -49,34 +49,83 @@ type Erasing = ReadonlyMap<Digest, { name: string; retention: PolicyRetention }>
  * them, and how many because they don't verify.
  */
 export async function eraseExpired(store: Buckets, options: EraseExpired): Promise<Record<Ending, number>> {
-  const { eraser, by, now = Date.now(), tell, listed } = options;
+  const { by, now = Date.now(), tell, listed } = options;
   const policies = await erasingPolicies(store, tell);
   const count = { erased: 0, held: 0, unverified: 0 };
   if (policies.size === 0) return count;
   const before = new Date(now - Math.min(...[...policies.values()].map(({ retention }) => retention.days)) * dayMs);
-  const done = () => count.erased + count.held + count.unverified;
-  let deps: EraseDeps | undefined;
-  for await (const tenant of tenantsIn(store, 'runs/')) {
-    const expired: ExpiredRun[] = [];
-    const left = mostAtOnce - done();
-    await inLanes(readsAtOnce, oldRuns(store, tenant, before), async ({ run }) => {
-      if (expired.length >= left) return;
-      const result = await readResult(store, tenant, run);
-      const found = result && expiredBy(result, policies, now);
-      if (found) expired.push(found);
-    });
-    for (const one of expired.slice(0, left)) {
-      listed?.(one);
-      if (!eraser) continue;
-      deps ??= { store, ...(await eraser()) };
-      const isWanted = (result: Result) => expiredBy(result, policies, now) !== undefined;
-      count[await eraseOne(deps, { ...one, by, isWanted }, tell)] += 1;
+  const isWanted = (result: Result) => expiredBy(result, policies, now) !== undefined;
+  const endAs = (ending: Ending) => (count[ending] += 1);
+  const openedOnce = openOnce(store, options);
+  for await (const tenant of tenantsIn(store, 'runs/'))
+    for await (const group of groupsOf(oldRuns(store, tenant, before), groupSize)) {
+      const expired: ExpiredRun[] = [];
+      await inLanes(readsAtOnce, group, async ({ run }) => {
+        await unlessItStays(tell, endAs, async () => {
+          const result = await readResult(store, tenant, run);
+          const found = result && expiredBy(result, policies, now);
+          if (found) expired.push(found);
+        });
+      });
+      for (const one of expired) {
+        if (count.erased >= mostAtOnce) {
+          tell(`This pass ended after it erased ${counted(mostAtOnce, 'run')}. Run gc again for the rest.`);
+          return count;
+        }
+        listed?.(one);
+        const deps = await openedOnce();
+        if (!deps) continue;
+        await unlessItStays(tell, endAs, async () => {
+          await eraseRun(deps, { tenant, run: one.run, by, reason: reasonOf(one), isWanted });
+          endAs('erased');
+        });
+      }
     }
-  }
-  if (done() >= mostAtOnce)
-    tell(`This pass ended after ${counted(mostAtOnce, 'run')} whose retention is over. Run gc again for the rest.`);
   return count;
 }
+
+/** A key that may not erase here ends no collection: that is told once, and the runs stay. */
+function openOnce(store: Buckets, { eraser, tell }: EraseExpired): () => Promise<EraseDeps | undefined> {
+  let opened: Promise<EraseDeps | undefined> | undefined;
+  const open = async () => {
+    if (!eraser) return undefined;
+    try {
+      const deps = { store, ...(await eraser()) };
+      refuseStranger(deps);
+      return deps;
+    } catch (error) {
+      if (!endingFor(error)) throw error;
+      tell(`No run is erased: ${messageOf(error)}`);
+      return undefined;
+    }
+  };
+  return () => (opened ??= open());
+}
+
+/** What stays is told, and the others go on. */
+async function unlessItStays(
+  tell: (line: string) => void,
+  endAs: (ending: Ending) => void,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const ending = endingFor(error);
+    if (!ending) throw error;
+    tell(messageOf(error));
+    endAs(ending);
+  }
+}
+
+/** A lock may be extended by hand, or by a clock of the store that is behind. A store that is away ends the pass. */
+function endingFor(error: unknown): Ending | undefined {
+  if (!(error instanceof HotcellError) || error.code === 'store_unavailable') return undefined;
+  return error.code === 'forbidden' ? 'held' : 'unverified';
+}
+
+const reasonOf = ({ policy, days }: ExpiredRun) =>
+  `the retention of the policy ${policy} is over (${counted(days, 'day')}, after: erase)`;
 
 /** In the order of time, so that what is younger ends the search. Of a run without a spec there is no code any more. */
 async function* oldRuns(store: Buckets, tenant: string, before: Date): AsyncGenerator<RecordedRun> {
@@ -93,23 +142,6 @@ function expiredBy(result: Result, policies: Erasing, now: number): ExpiredRun |
   const since = found && erasableSince(found.retention, timings.finishedAt);
   if (!since || since.getTime() > now) return undefined;
   return { tenant, run, policy: found.name, days: found.retention.days, since };
-}
-
-async function eraseOne(
-  deps: EraseDeps,
-  { tenant, run, policy, days, by, isWanted }: ExpiredRun & Pick<EraseAsked, 'by' | 'isWanted'>,
-  tell: (line: string) => void,
-): Promise<Ending> {
-  const reason = `the retention of the policy ${policy} is over (${counted(days, 'day')}, after: erase)`;
-  try {
-    await eraseRun(deps, { tenant, run, by, reason, ...(isWanted && { isWanted }) });
-    return 'erased';
-  } catch (error) {
-    const ending = error instanceof HotcellError ? endings[error.code] : undefined;
-    if (!ending) throw error;
-    tell(messageOf(error));
-    return ending;
-  }
 }
 
 /** The pinned policies that ask for it. */

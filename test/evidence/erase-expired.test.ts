@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { type Digest, digestOf } from '@hotcell/contract/digest.ts';
+import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { newRunId, type RunId } from '@hotcell/contract/names.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
@@ -117,6 +118,34 @@ describe('a pass over the runs whose retention is over', () => {
         told.join(),
       );
     for (const run of [bent, renamed]) assert.equal(await whyErased(store, tenant, run), undefined);
+  });
+
+  test('goes on behind a result that can’t be read', async () => {
+    const [damaged, sound] = [await ended(35, erases), await ended(34, erases)];
+    await rewrite(objects.result.key(tenant, damaged), Buffer.from('{'));
+    const { count, told } = await pass();
+    assert.equal(count.erased, 1);
+    assert.deepEqual([await hasCode(damaged), await hasCode(sound)], [true, false]);
+    assert.ok(told.some((line) => line.includes(damaged)), told.join());
+    await store.deleteVersions(
+      store.record,
+      await Array.fromAsync(store.listVersions(store.record, objects.result.key(tenant, damaged))),
+    );
+  });
+
+  test('erases nothing with a key that is not the root, says so once, and fails nothing', async () => {
+    const run = await ended(36, erases);
+    const stranger = new SigningKey(SigningKey.generate());
+    const told: string[] = [];
+    const count = await eraseExpired(store, {
+      eraser: async () => ({ ...(await eraser()), root: stranger }),
+      by: 'a stranger',
+      tell: (line) => void told.push(line),
+    });
+    assert.equal(count.erased, 0);
+    assert.equal(told.filter((line) => line.startsWith('No run is erased: ')).length, 1, told.join());
+    assert.ok(await hasCode(run));
+    assert.equal((await pass()).count.erased, 1);
   });
 
   test('leaves a run that Object Lock still holds, and says until when', async () => {
