@@ -66,14 +66,28 @@ async function picturesOf(api: Api, { run, index, outputs }: StepView, signal: A
   for (const [output, { type, size }] of outputs.entries()) {
     if (!type?.startsWith('image/')) continue;
     const fits = size <= room && pictures.length < mostPictures;
-    const answer = fits && (await api.open(routes.getStepOutput, { params: { run, step: index, output }, signal }));
-    const bytes = answer && Buffer.from(await answer.arrayBuffer());
+    const bytes = fits && (await pictureAt(api, { run, step: index, output }, signal));
     const mimeType = bytes && pictureType(bytes);
     if (mimeType) pictures.push({ type: 'image', data: bytes.toString('base64'), mimeType });
     if (mimeType) room -= size;
     else leftOut = true;
   }
   return { pictures, leftOut };
+}
+
+/** Undefined if it can't be had: an error would tell a model to run a step that is over once more. */
+async function pictureAt(
+  api: Api,
+  params: { run: string; step: number; output: number },
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  try {
+    const answer = await api.open(routes.getStepOutput, { params, signal });
+    return Buffer.from(await answer.arrayBuffer());
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined;
+  }
 }
 
 function textOf({ run, step, outcome, reason, stdout, stderr, shown, leftOut }: StepTold): string {

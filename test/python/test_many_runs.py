@@ -1,6 +1,7 @@
 """Batches, workflows and webhooks, with and without an event loop."""
 
 import json
+import uuid
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,17 @@ def test_webhooks_are_made_listed_and_removed(hotcell: Hotcell) -> None:
     assert made.id not in [one.id for one in hotcell.webhooks.list()]
     with pytest.raises(HotcellError):
         hotcell.webhooks.create("ftp://example.org/", ["batch.finished"])
+
+
+def test_the_same_key_again_is_the_same_batch_and_the_same_workflow(hotcell: Hotcell) -> None:
+    key = f"twice-{uuid.uuid4()}"
+    batches = [hotcell.batches.create({"items": [{"n": 1}]}, "1", idempotency_key=key) for _ in range(2)]
+    assert batches[0].batch == batches[1].batch
+    steps = {"only": {"code": "1"}}
+    begun = [hotcell.workflows.begin("twice", steps, idempotency_key=key) for _ in range(2)]
+    assert begun[0].workflow == begun[1].workflow
+    with pytest.raises(TypeError, match="pass it to begin"):
+        hotcell.workflows.begin("wrong", {"only": {"code": "1", "idempotency_key": key}})
 
 
 async def test_the_same_in_an_event_loop() -> None:

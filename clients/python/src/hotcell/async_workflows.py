@@ -23,10 +23,17 @@ class AsyncWorkflows:
         self._calls = calls
 
     async def begin(
-        self, name: str, steps_by_name: Mapping[str, Mapping[str, Any]], *, parallel: Optional[int] = None
+        self,
+        name: str,
+        steps_by_name: Mapping[str, Mapping[str, Any]],
+        *,
+        parallel: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
     ) -> Workflow:
         """A step has needs, on_failed_need, when, over and reuse, and what a run takes: code or blocks, inputs, policy."""
-        return await steps.begin(self._calls, name, steps_by_name, parallel)
+        return await steps.begin(
+            self._calls, name, steps_by_name, parallel=parallel, idempotency_key=idempotency_key
+        )
 
     async def show(self, workflow: str) -> Workflow:
         return await steps.show(self._calls, workflow)

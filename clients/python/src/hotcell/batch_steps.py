@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Optional
 from urllib.parse import quote
 
-from hotcell.asking import camel
+from hotcell.asking import camel, key_of
 from hotcell.calls import Calls, posted
 from hotcell.freezing import freeze, is_local
 from hotcell.polling import until
@@ -27,14 +27,14 @@ def _at(batch: str, action: str = "") -> str:
 async def create(calls: Calls, over: Mapping[str, Any], asked: Mapping[str, Any]) -> Batch:
     from hotcell.batch_answers import Batch
 
+    key = {"idempotency-key": key_of(asked)}
     own = {camel(name): value for name, value in asked.items() if name in _own and value is not None}
     options = {name: value for name, value in asked.items() if name not in _own | _code}
     blocks = blocks_of(asked.get("code"), asked.get("language", "python"), asked.get("blocks"))
     # What is local is frozen first.
     pinned = {name: (await freeze(calls, one, None)).id if is_local(one) else one for name, one in over.items()}
     body = {"over": pinned, "run": await request_with_inputs(calls, blocks, options), **own}
-    # Not repeated: a second one would be a second batch.
-    return await calls.read(Batch, posted("/v1/batches", body), again=False)
+    return await calls.read(Batch, posted("/v1/batches", body, key))
 
 
 async def show(calls: Calls, batch: str) -> Batch:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Optional
 from urllib.parse import quote
 
-from hotcell.asking import camel
+from hotcell.asking import camel, key_of
 from hotcell.calls import Calls, posted
 from hotcell.polling import until
 from hotcell.steps import blocks_of, request_with_inputs
@@ -24,6 +24,8 @@ def _at(workflow: str, action: str = "") -> str:
 
 
 async def _step(calls: Calls, asked: Mapping[str, Any]) -> dict[str, Any]:
+    if "idempotency_key" in asked:
+        raise TypeError("a step has no idempotency_key: pass it to begin, for the whole workflow")
     rules = {camel(name): value for name, value in asked.items() if name in _rules and value is not None}
     options = {name: value for name, value in asked.items() if name not in _rules | _code}
     blocks = blocks_of(asked.get("code"), asked.get("language", "python"), asked.get("blocks"))
@@ -31,15 +33,20 @@ async def _step(calls: Calls, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def begin(
-    calls: Calls, name: str, steps: Mapping[str, Mapping[str, Any]], parallel: Optional[int]
+    calls: Calls,
+    name: str,
+    steps: Mapping[str, Mapping[str, Any]],
+    *,
+    parallel: Optional[int],
+    idempotency_key: Optional[str],
 ) -> Workflow:
     from hotcell.workflow_answers import Workflow
 
+    key = {"idempotency-key": key_of({"idempotency_key": idempotency_key})}
     body: dict[str, Any] = {"name": name, "steps": {one: await _step(calls, asked) for one, asked in steps.items()}}
     if parallel is not None:
         body["parallel"] = parallel
-    # Not repeated: a second one would be a second workflow.
-    return await calls.read(Workflow, posted("/v1/workflows", body), again=False)
+    return await calls.read(Workflow, posted("/v1/workflows", body, key))
 
 
 async def show(calls: Calls, workflow: str) -> Workflow:

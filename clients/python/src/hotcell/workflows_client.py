@@ -24,10 +24,16 @@ class Workflows:
         self._calls = calls
 
     def begin(
-        self, name: str, steps_by_name: Mapping[str, Mapping[str, Any]], *, parallel: Optional[int] = None
+        self,
+        name: str,
+        steps_by_name: Mapping[str, Mapping[str, Any]],
+        *,
+        parallel: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
     ) -> Workflow:
         """A step has needs, on_failed_need, when, over and reuse, and what a run takes: code or blocks, inputs, policy."""
-        return drive(steps.begin(self._calls, name, steps_by_name, parallel))
+        begun = steps.begin(self._calls, name, steps_by_name, parallel=parallel, idempotency_key=idempotency_key)
+        return drive(begun)
 
     def show(self, workflow: str) -> Workflow:
         return drive(steps.show(self._calls, workflow))
