@@ -1,6 +1,6 @@
 import { routes } from '@hotcell/contract/api/routes.ts';
 import type { StepView } from '@hotcell/contract/api/sessions.ts';
-import { HotcellError } from '@hotcell/contract/errors.ts';
+import { type ErrorCode, HotcellError } from '@hotcell/contract/errors.ts';
 import type { StepRequest } from '@hotcell/contract/session/step.ts';
 import type { Api } from './api.ts';
 import { refusedUnder } from './failure.ts';
@@ -54,11 +54,14 @@ async function policyOf(api: Api, run: string): Promise<string | undefined> {
   return session?.policy?.name;
 }
 
-const over = new Set(['finished_already', 'not_found']);
+const nexts: { readonly [code in ErrorCode]?: string } = {
+  finished_already: 'Call get_job with this run to see why the session ended, or open_session to start another one.',
+  not_found: 'Pass the run that open_session answered.',
+};
 
 function withNext(error: HotcellError): HotcellError {
   const { code, message, issues, extra } = error;
-  if (!over.has(code)) return error;
-  const next = 'Call get_job with it to see why it ended, and open_session for another one.';
+  const next = nexts[code];
+  if (next === undefined) return error;
   return new HotcellError(code, message, { issues: [...issues, { path: 'run', message: next }], cause: error, extra });
 }

@@ -4,7 +4,7 @@ import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import type { RecordReader } from './verify/record-reader.ts';
 import type { TrustedKeys } from './verify/trusted-keys.ts';
-import { SeenObjects } from './verify/verification.ts';
+import { verificationBy } from './verify/verification.ts';
 import { verifiedRun } from './verify/verify-run.ts';
 
 const mostShown = 3;
@@ -15,25 +15,16 @@ const mostShown = 3;
  */
 export async function verifiedResult(
   reader: RecordReader,
-  { keys, erasers, list, putBackTo }: TrustedKeys,
+  trusted: TrustedKeys,
   at: { tenant: string; run: RunId },
 ): Promise<Result> {
+  const { list, putBackTo } = trusted;
   if (putBackTo !== undefined)
     throw new HotcellError(
       'conflict',
       `The list of signing keys was put back from number ${list.number} to ${putBackTo}, so what verifies now may not verify later. Nothing was removed. Put list ${list.number} back with ./hotcell key sign-list, and erase run ${at.run} then.`,
     );
-  const { installation } = list;
-  const of = {
-    reader,
-    keys,
-    erasers,
-    installation,
-    contents: 'outputs',
-    now: new Date(),
-    seen: new SeenObjects(),
-  } as const;
-  const said = await verifiedRun(of, at);
+  const said = await verifiedRun(verificationBy(reader, trusted, 'outputs'), at);
   if (said?.verdict.verdict === 'VALID' && said.result) return said.result;
   throw new HotcellError('conflict', refusalOf(at.run, said?.verdict.findings ?? []));
 }

@@ -10,7 +10,7 @@ import { OpenedRecord, openOffline } from '@hotcell/record/verify/opened-record.
 import type { RunAt } from '@hotcell/record/verify/runs-in.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
-import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { verificationBy } from '@hotcell/record/verify/verification.ts';
 import { type BatchAt, findBatch, verifyBatch } from '@hotcell/record/verify/verify-batch.ts';
 import { verifyPromise } from '@hotcell/record/verify/verify-promise.ts';
 import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
@@ -82,10 +82,8 @@ async function verifyRecord(
   const { reader } = record;
   const roots = await rootsOf(asked);
   const trusted = await trustedKeys(reader, roots);
-  const { keys, erasers } = trusted;
   const contents = asked.contents !== false;
-  const { installation } = trusted.list;
-  const of = { reader, keys, erasers, installation, contents, now: new Date(), seen: new SeenObjects() };
+  const of = verificationBy(reader, trusted, contents);
   const batch = await batchAsked(record, said);
   if (batch) {
     const summary = new VerifySummary(trusted, [], [], 'batch');

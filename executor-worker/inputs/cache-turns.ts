@@ -11,7 +11,10 @@ export class CacheInUse extends HotcellError {
 /** They didn't fit for as long as a run may wait: while it waits, it keeps CPUs and memory from other runs. */
 export class CacheStillInUse extends HotcellError {
   constructor() {
-    super('internal', `Its inputs did not fit into the worker's cache beside those of other runs for ${patienceMs / 1000} s.`);
+    super(
+      'internal',
+      `Its inputs did not fit into the worker's cache beside those of other runs for ${patienceMs / 1000} s.`,
+    );
   }
 }
 

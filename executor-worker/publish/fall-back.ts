@@ -23,7 +23,7 @@ const awayMs = 2_000;
 
 const cacheInUse = 'cache_in_use';
 /** Each wait is recorded, so their number is bounded by the run's age: six an hour at last. */
-export const waitMs = (before: number) => Math.min(30_000 * 2 ** before, 600_000);
+const waitMs = (before: number) => Math.min(30_000 * 2 ** before, 600_000);
 
 export const retryMs = (failures: number) => [1_000, 4_000][failures] ?? awayMs;
 

@@ -51,7 +51,7 @@ export const runStep = tool({
   name: 'run_step',
   title: 'Run a step in a session',
   describe: () =>
-    'Runs code as the next step of a session and answers what it printed and showed. A step of Python is like a cell of a notebook: the value of its last expression is shown, and pictures come as pictures. After a step that failed the session goes on. A step that takes longer than the wait goes on; taking the call back interrupts it.',
+    'Runs code as the next step of a session and answers what it printed and showed. A step of Python is like a cell of a notebook: the value of its last expression is shown, and pictures come as pictures. After a step that failed the session goes on. A step that takes longer than the wait goes on; taking the call back interrupts a step that runs.',
   input: z.strictObject({
     run: aSession,
     code: z.string().optional().describe('left out: wait again for the step that `step` names'),

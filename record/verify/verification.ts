@@ -6,6 +6,7 @@ import type { Eraser } from '@hotcell/contract/evidence/root-succession.ts';
 import { Findings, type IgnoredObject } from '@hotcell/contract/evidence/verdict.ts';
 import type { LargeRoom } from './large-room.ts';
 import { type RecordReader, readWhole, TooLarge } from './record-reader.ts';
+import type { TrustedKeys } from './trusted-keys.ts';
 
 /** What is verified, and against what. */
 export interface Verification {
@@ -16,13 +17,21 @@ export interface Verification {
   contents: boolean | 'outputs';
   now: Date;
   /** They alone may excuse what is not there: without them, nothing was erased. */
-  erasers?: readonly Eraser[];
+  erasers: readonly Eraser[];
   /** Whose record it is, as the list of keys says: a promise of another installation is none of this one. */
-  installation?: string;
+  installation: string;
   /** What many runs name, and was found to be right. */
   seen: SeenObjects;
   /** Where many runs are verified at a time: for the large objects of one of them. */
   room?: LargeRoom;
+}
+
+export function verificationBy(
+  reader: RecordReader,
+  { keys, erasers, list: { installation } }: TrustedKeys,
+  contents: Verification['contents'] = true,
+): Verification {
+  return { reader, keys, erasers, installation, contents, now: new Date(), seen: new SeenObjects() };
 }
 
 const mostSeen = 10_000;

@@ -126,7 +126,10 @@ describe('a pass over the runs whose retention is over', () => {
     const { count, told } = await pass();
     assert.equal(count.erased, 1);
     assert.deepEqual([await hasCode(damaged), await hasCode(sound)], [true, false]);
-    assert.ok(told.some((line) => line.includes(damaged)), told.join());
+    assert.ok(
+      told.some((line) => line.includes(damaged)),
+      told.join(),
+    );
     await store.deleteVersions(
       store.record,
       await Array.fromAsync(store.listVersions(store.record, objects.result.key(tenant, damaged))),

@@ -16,7 +16,7 @@ import { findSpec } from '@hotcell/record/run-spec.ts';
 import { idOfName } from '@hotcell/producer/snapshots/resolve.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
-import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { verificationBy } from '@hotcell/record/verify/verification.ts';
 import { findBatch, verifyBatch } from '@hotcell/record/verify/verify-batch.ts';
 import { manifestAt } from '@hotcell/record/snapshot-store.ts';
 import { z } from 'zod';
@@ -69,10 +69,9 @@ async function manifestOf(batch: string): Promise<{ ends: ItemEnd[]; text: strin
 /** As an auditor finds it, who trusts the root alone. */
 async function verifiedBatch(batch: string) {
   const reader = new StoreReader(house.store);
-  const { keys, list } = await trustedKeys(reader, [house.signing.root.public]);
+  const trusted = await trustedKeys(reader, [house.signing.root.public]);
   const at = (await findBatch(reader, batch)) ?? assert.fail(`no batch ${batch}`);
-  const of = { reader, keys, installation: list.installation, contents: true, now: new Date() };
-  return await verifyBatch({ ...of, seen: new SeenObjects() }, at);
+  return await verifyBatch(verificationBy(reader, trusted), at);
 }
 
 const specOf = async (run: string | null) => (await findSpec(house.store, house.tenant, run ?? ''))?.spec;

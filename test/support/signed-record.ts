@@ -9,7 +9,7 @@ import { recordKeys } from '@hotcell/record/layout.ts';
 import type { Signer } from '@hotcell/record/signer.ts';
 import type { FoundKey, RecordReader } from '@hotcell/record/verify/record-reader.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
-import { SeenObjects, type Verification } from '@hotcell/record/verify/verification.ts';
+import { verificationBy, type Verification } from '@hotcell/record/verify/verification.ts';
 import { verifyRun } from '@hotcell/record/verify/verify-run.ts';
 
 export const root = new SigningKey(SigningKey.generate());
@@ -68,9 +68,7 @@ export async function putSigned(record: Memory, signer: Signer, result: Attested
 }
 
 export async function verificationOf(reader: RecordReader): Promise<Verification> {
-  const { keys, erasers, list } = await trustedKeys(reader, [root.public]);
-  const { installation } = list;
-  return { reader, keys, erasers, installation, contents: true, now: new Date(), seen: new SeenObjects() };
+  return verificationBy(reader, await trustedKeys(reader, [root.public]));
 }
 
 export async function verdictIn(reader: RecordReader, at: { tenant: string; run: string }): Promise<RunVerdict> {

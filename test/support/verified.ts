@@ -5,7 +5,7 @@ import type { RecordReader } from '@hotcell/record/verify/record-reader.ts';
 import { runsIn } from '@hotcell/record/verify/runs-in.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
-import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { verificationBy } from '@hotcell/record/verify/verification.ts';
 import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
 import type { Bed } from './bed.ts';
 import type { House } from './house.ts';
@@ -16,9 +16,9 @@ export async function verdictsOf(
   reader: RecordReader = new StoreReader(house.store),
   { now = new Date() }: { now?: Date } = {},
 ): Promise<Map<string, RunVerdict>> {
-  const { keys, erasers } = await trustedKeys(reader, [house.signing.root.public]);
+  const trusted = await trustedKeys(reader, [house.signing.root.public]);
   const found = new Map<string, RunVerdict>();
-  const of = { reader, keys, contents: true, now, seen: new SeenObjects(), erasers };
+  const of = { ...verificationBy(reader, trusted), now };
   await verifyAll(of, runsIn(reader), (verdict) => found.set(verdict.run, verdict));
   return found;
 }

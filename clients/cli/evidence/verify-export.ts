@@ -2,7 +2,7 @@ import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { openOffline } from '@hotcell/record/verify/opened-record.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
-import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { verificationBy } from '@hotcell/record/verify/verification.ts';
 import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
 import { VerifySummary } from '../verify-summary.ts';
 
@@ -16,8 +16,7 @@ export async function verifyExport(
   const { reader } = opened;
   const trusted = await trustedKeys(reader, roots);
   const summary = new VerifySummary(trusted, await opened.judgeFrame(trusted), opened.lacks);
-  const { keys, erasers } = trusted;
-  const of = { reader, keys, erasers, contents: true, now: new Date(), seen: new SeenObjects() };
+  const of = verificationBy(reader, trusted);
   const tell = (verdict: RunVerdict) => {
     summary.add(verdict);
     told(verdict);

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test';
 import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { openOffline } from '@hotcell/record/verify/opened-record.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
-import { SeenObjects } from '@hotcell/record/verify/verification.ts';
+import { verificationBy } from '@hotcell/record/verify/verification.ts';
 import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
 import { exportOf, exportSigner, putExecuted, writeTar } from '../../../support/exported-run.ts';
 import { listKeys, Memory, root } from '../../../support/signed-record.ts';
@@ -30,7 +30,7 @@ async function verified(path: string, contents = true): Promise<Said> {
   const { reader } = opened;
   const trusted = await trustedKeys(reader, [root.public]);
   const runs = new Map<string, RunVerdict>();
-  const of = { reader, keys: trusted.keys, contents, now: new Date(), seen: new SeenObjects() };
+  const of = verificationBy(reader, trusted, contents);
   const tell = (said: RunVerdict) => runs.set(said.run, said);
   await verifyAll(of, opened.runs(), tell, async (some, at) => opened.verify(some, at));
   return { runs, beside: await opened.judgeFrame(trusted) };
