@@ -15,7 +15,7 @@ function isObject(value: unknown): value is Named {
 
 /** What of a request no item could run. */
 export function judgeItemRequest(
-  { params, labels = {}, inputs = {}, notBefore, publish }: RunRequest,
+  { params, labels = {}, inputs = {}, notBefore, publish, callback }: RunRequest,
   over: BatchOver,
 ) {
   const issues: Issue[] = [];
@@ -27,6 +27,7 @@ export function judgeItemRequest(
   if (Object.hasOwn(labels, word)) refuse(`labels.${word}`, 'is set by each item to the id. Use another label.');
   if (notBefore !== undefined) refuse('notBefore', 'is for single runs. A batch begins at once.');
   if (publish !== undefined) refuse('publish', 'is for single runs. Give "publish" to the batch, not to its runs.');
+  if (callback !== undefined) refuse('callback', 'is for single runs. Give "callback" to the batch, not to its runs.');
   const as = mountedAs(over);
   if (as !== undefined && Object.hasOwn(inputs, as))
     refuse(`inputs.${as}`, `is where each run finds the snapshot of the batch. Use another name, or another "as".`);

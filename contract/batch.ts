@@ -4,6 +4,7 @@ import { Digest } from './digest.ts';
 import { InputName, PolicyName, RunId, SnapshotName, TenantName } from './names.ts';
 import { Outcome } from './outcomes.ts';
 import { Json, RunRequest } from './spec.ts';
+import { Callback } from './webhook.ts';
 
 const time = z.iso.datetime();
 const count = z.number().int().min(0);
@@ -107,6 +108,8 @@ export const BatchHead = z.strictObject({
   /** What its source was when the batch was made. */
   pinned: z.strictObject({ snapshot: Digest, locations: Digest }).optional(),
   rules: BatchRules,
+  /** Told of the end of each round. */
+  callback: Callback.optional(),
   request: RunRequest,
   policy: z.strictObject({ name: PolicyName, digest: Digest }),
   image: z.strictObject({ ref: z.string(), digest: Digest }),

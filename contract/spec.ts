@@ -7,6 +7,7 @@ import { ceilings, showCeiling } from './request-ceilings.ts';
 import { Retention } from './retention.ts';
 import { AskedTerms, SessionTerms } from './session/session-terms.ts';
 import { exactBytes } from './sizes.ts';
+import { Callback } from './webhook.ts';
 
 /** The path of a block or bundled file inside /work: relative, plain, at most 16 folders deep. */
 export const WorkPath = z
@@ -96,6 +97,7 @@ export const RunRequest = z.strictObject({
   publish: SnapshotName.optional(),
   retry: Retry.optional(),
   notBefore: z.iso.datetime().optional(),
+  callback: Callback.optional(),
 });
 export type RunRequest = z.infer<typeof RunRequest>;
 
@@ -139,6 +141,8 @@ export const Spec = z.strictObject({
   publish: SnapshotName.optional(),
   retry: Retry.optional(),
   notBefore: z.iso.datetime().optional(),
+  /** Where its requester is told of its end. What it computes doesn't depend on it. */
+  callback: Callback.optional(),
   mode: z.literal('session').optional(),
   session: SessionTerms.optional(),
   /** The policy's, so that every process that writes something of this run locks it, whatever became of the policy. */

@@ -18,18 +18,23 @@ export const mostWebhooks = 20;
 
 export const mostUrl = 2048;
 export const WebhookUrl = z.string().min(1).max(mostUrl).describe('where to send: an address with https://');
+/** A request's own: what was asked for is told of there when it has ended. */
+export const Callback = WebhookUrl.describe('tell this address when it has ended, as webhooks are told: with https://');
 
 /** Names what happened, for ever: a receiver that sees it twice knows it again. */
 export const WebhookEventId = z.string().regex(/^[a-z0-9-]{1,100}$/, 'must be the id of an event');
 
 /** What happened, as short as can be. The API says more. */
 export const WebhookEvent = z.strictObject({
-  version: z.literal(1),
+  /** 2: with a callback. Leaders of earlier versions can't read it and leave it, or they would forget the callback. */
+  version: z.literal([1, 2]),
   tenant: TenantName,
   id: WebhookEventId,
   type: WebhookEventType,
   at: time,
   data: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+  /** Told of it, too. */
+  callback: WebhookUrl.optional(),
 });
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
@@ -50,6 +55,21 @@ export const Webhook = z.strictObject({
 });
 export type Webhook = z.infer<typeof Webhook>;
 
+/** By what a tenant's callbacks are signed: one key for all of them. */
+export const CallbackKeys = z.strictObject({
+  version: z.literal(1),
+  tenant: TenantName,
+  /** In the place of a webhook's, where deliveries are kept and listed. */
+  id: z.uuid(),
+  createdAt: time,
+  privateKey: z.string(),
+  publicKey: z.string(),
+});
+export type CallbackKeys = z.infer<typeof CallbackKeys>;
+
+/** By this name the API takes a tenant's callbacks where it takes the id of a webhook. */
+export const callbacksName = 'callbacks';
+
 /** One try, and what the receiver answered. */
 export const DeliveryTry = z.strictObject({
   at: time,
@@ -68,6 +88,8 @@ export const Delivery = z.strictObject({
   version: z.literal(1),
   tenant: TenantName,
   webhook: z.uuid(),
+  /** Where it is sent, if that is a callback. */
+  url: WebhookUrl.optional(),
   event: WebhookEvent,
   state: DeliveryState,
   /** Since it was made, or since a caller asked for it again. */

@@ -4,6 +4,7 @@ import { Digest } from './digest.ts';
 import { RunId, TenantName } from './names.ts';
 import { Outcome } from './outcomes.ts';
 import { Json, RunRequest } from './spec.ts';
+import { Callback } from './webhook.ts';
 
 const time = z.iso.datetime();
 
@@ -110,6 +111,7 @@ export const Workflow = z.strictObject({
   /** Tasks of an earlier workflow that this one takes over instead of running them, by name. */
   given: z.record(z.string(), RunId),
   from: RunId.optional(),
+  callback: Callback.optional(),
 });
 export type Workflow = z.infer<typeof Workflow>;
 

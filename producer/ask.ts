@@ -18,6 +18,7 @@ import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { hashedForm } from '@hotcell/record/long-work.ts';
 import { rowAccepted, rowFinished } from './readmodel/run-changes.ts';
 import { revokedError } from './policies/pin.ts';
+import { callbackKeysOf, judgeCallback } from './webhooks/callbacks.ts';
 import { reasonOf, type ResolvedInput, resolveInputs } from './snapshots/resolve-inputs.ts';
 
 export interface Asked {
@@ -72,7 +73,7 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   const verdict = admit(request, policy.policy, caller, []);
   const { inputs, issues: noInputs } = await resolveInputs(producer, caller.tenant, request, policy.policy, verdict);
   const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...tooLate(request), ...noInputs];
-  reasons.push(...tooWide(producer, caller, verdict));
+  reasons.push(...tooWide(producer, caller, verdict), ...judgeCallback(producer, request.callback));
   if (reasons.length === 0 && !given) reasons.push(...(await pinned(producer, policy)));
   if (!verdict.admitted || reasons.length > 0) {
     if (await standsAlready()) return asBefore;
@@ -82,6 +83,7 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   const spec = specOf(request, caller, policy, verdict, inputs);
   const earlierRun = await asked.reusable?.(spec);
   if (earlierRun !== undefined) return { run: earlierRun, warnings: [], receipt: undefined };
+  if (spec.callback !== undefined) await callbackKeysOf(producer.store, caller.tenant);
   const accepted = await accept(producer, { spec, queue, cpus: limits.cpus, idempotency, run });
   producer.specs.remember(accepted.spec);
   if (!accepted.already) producer.metrics.count('hotcell_runs_accepted_total');
@@ -176,7 +178,7 @@ function specOf(
   { effective, warnings }: Admission & { admitted: true },
   inputs: readonly ResolvedInput[],
 ): Acceptable['spec'] {
-  const { blocks, files = [], params = {}, limits = {}, labels = {}, publish, retry, notBefore } = request;
+  const { blocks, files = [], params = {}, limits = {}, labels = {}, publish, retry, notBefore, callback } = request;
   const { image, runtime, env, priority } = effective;
   return {
     version: 1,
@@ -196,6 +198,7 @@ function specOf(
     publish,
     retry,
     notBefore,
+    callback,
     ...(effective.session && { mode: 'session', session: termsOf(effective.session) }),
     ...(policy.retention && { retention: lockingPart(policy.retention) }),
     warnings,

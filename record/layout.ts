@@ -107,6 +107,7 @@ export const recordKeys = {
   allWebhooks: 'webhooks/',
   webhooks: (tenant: string) => `webhooks/${tenant}/heads/`,
   webhook: (tenant: string, id: string) => `webhooks/${tenant}/heads/${id}.json`,
+  callKeys: (tenant: string) => `webhooks/${tenant}/callbacks.json`,
   deliveries: (tenant: string, webhook: string) => `webhooks/${tenant}/deliveries/${webhook}/`,
   delivery: (tenant: string, webhook: string, name: string) => `webhooks/${tenant}/deliveries/${webhook}/${name}.json`,
   /** Of batches, webhooks and workflows: which of them a tenant has, where their number is bounded. */
@@ -145,6 +146,11 @@ export const workKeys = {
   sendingOf: (tenant: string) => `sending/${tenant}/`,
   sendingTo: (tenant: string, webhook: string) => `sending/${tenant}/${webhook}/`,
   sending: (tenant: string, webhook: string, name: string) => `sending/${tenant}/${webhook}/${name}`,
+  allCalling: 'calling/',
+  callingOf: (tenant: string) => `calling/${tenant}/`,
+  callingIn: (tenant: string, track: string) => `calling/${tenant}/${track}/`,
+  /** The same for a callback; which track follows from its host. */
+  calling: (tenant: string, track: string, name: string) => `calling/${tenant}/${track}/${name}`,
   openBatches: 'batches/',
   openBatchesOf: (tenant: string) => `batches/${tenant}/`,
   /** Names the round: the mark of one that ended is never that of the next. */

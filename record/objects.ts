@@ -11,7 +11,7 @@ import { ScheduleHead, ScheduleVersion, TickRecord } from '@hotcell/contract/sch
 import { SessionRecord, StepRecord, StepResult } from '@hotcell/contract/session/step.ts';
 import { Spec } from '@hotcell/contract/spec.ts';
 import { TaskRecord, Workflow, WorkflowCancel, WorkflowEnd, WorkflowProgress } from '@hotcell/contract/workflow.ts';
-import { Delivery, Webhook, WebhookEvent } from '@hotcell/contract/webhook.ts';
+import { CallbackKeys, Delivery, Webhook, WebhookEvent } from '@hotcell/contract/webhook.ts';
 import { recordKeys, workKeys } from './layout.ts';
 import { Bytes, record, work } from './object-kind.ts';
 import {
@@ -212,6 +212,7 @@ export const objects = {
     'forever',
   ),
   webhook: record('webhooks/<tenant>/heads/<id>.json', recordKeys.webhook, Webhook, 'swap', producer, 'forever'),
+  callKeys: record('webhooks/<tenant>/callbacks.json', recordKeys.callKeys, CallbackKeys, 'first', producer, 'forever'),
   delivery: record(
     'webhooks/<tenant>/deliveries/<webhook>/<name>.json',
     recordKeys.delivery,
@@ -229,6 +230,7 @@ export const objects = {
     'held',
   ),
   sending: work('sending/<tenant>/<webhook>/<name>', workKeys.sending, SendingMark, 'latest', producer, 'held'),
+  calling: work('calling/<tenant>/<track>/<name>', workKeys.calling, SendingMark, 'latest', producer, 'held'),
   openBatch: work('batches/<tenant>/<batch>/<round>', workKeys.openBatch, OpenBatchMark, 'latest', producer, 'held'),
   workflow: record(
     'workflows/<tenant>/made/<order>-<workflow>.json',

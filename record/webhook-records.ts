@@ -39,7 +39,7 @@ export function passOver(store: Pick<Buckets, 'unreadable'>): (error: unknown) =
   };
 }
 
-/** The tenants that have or had webhooks. */
+/** The tenants that have or had webhooks or callbacks. */
 export async function tenantsWithWebhooks(store: Buckets): Promise<Set<string>> {
   const root = recordKeys.allWebhooks;
   const tenants = new Set<string>();
@@ -52,10 +52,21 @@ export async function noteEvent(store: Buckets, event: WebhookEvent): Promise<vo
   await putFirst(store, objects.webhookEvent, event, event.tenant, event.id);
 }
 
-/** The same, for a tenant that may have no webhooks. */
-export async function noteEventIfWanted(store: Buckets, event: WebhookEvent): Promise<void> {
-  for await (const _ of store.list(store.record, recordKeys.webhooks(event.tenant), { pageSize: 1 }))
-    return await noteEvent(store, event);
+/** The same of what has a callback, which is told, too. */
+export async function noteCalledEvent(store: Buckets, event: WebhookEvent, callback: string): Promise<void> {
+  await noteEvent(store, { ...event, version: 2, callback });
+}
+
+/** The same, for a tenant that may have no webhooks, of what may have no callback. */
+export async function noteEventIfWanted(store: Buckets, event: WebhookEvent, callback?: string): Promise<void> {
+  if (callback !== undefined) await noteCalledEvent(store, event, callback);
+  else if (await hasWebhooks(store, event.tenant)) await noteEvent(store, event);
+}
+
+/** Removed ones count, too. */
+export async function hasWebhooks(store: Buckets, tenant: string): Promise<boolean> {
+  for await (const _ of store.list(store.record, recordKeys.webhooks(tenant), { pageSize: 1 })) return true;
+  return false;
 }
 
 export async function* notedEvents(store: Buckets, tenant: string): AsyncGenerator<string> {
@@ -74,7 +85,7 @@ export async function forgetEvent(store: Buckets, tenant: string, id: string): P
 /** The tenants for which something is to be sent. */
 export async function tenantsToSendTo(store: Buckets): Promise<Set<string>> {
   const tenants = new Set<string>();
-  for (const root of [workKeys.allWebhookEvents, workKeys.allSending])
+  for (const root of [workKeys.allWebhookEvents, workKeys.allSending, workKeys.allCalling])
     for await (const folder of store.listFolders(store.work, root)) tenants.add(folder.slice(root.length, -1));
   return tenants;
 }
@@ -84,6 +95,8 @@ export interface DeliveryPlace {
   tenant: string;
   webhook: string;
   name: string;
+  /** Of a callback: where its mark stands. */
+  track?: string;
 }
 
 export const nameOfDelivery = (event: Pick<WebhookEvent, 'id' | 'at'>) => deliveryName(Date.parse(event.at), event.id);
@@ -112,12 +125,15 @@ export async function* deliveryNames(
 }
 
 /** The promise that it is tried until it succeeds, or its time is over. */
-export async function markSending(store: Buckets, { tenant, webhook, name }: DeliveryPlace): Promise<void> {
-  await put(store, objects.sending, { version: 1, tenant }, tenant, webhook, name);
+export async function markSending(store: Buckets, { tenant, webhook, name, track }: DeliveryPlace): Promise<void> {
+  const mark = { version: 1, tenant } as const;
+  if (track === undefined) await put(store, objects.sending, mark, tenant, webhook, name);
+  else await put(store, objects.calling, mark, tenant, track, name);
 }
 
-export async function unmarkSending(store: Buckets, { tenant, webhook, name }: DeliveryPlace): Promise<void> {
-  await store.delete(store.work, workKeys.sending(tenant, webhook, name));
+export async function unmarkSending(store: Buckets, { tenant, webhook, name, track }: DeliveryPlace): Promise<void> {
+  const key = track === undefined ? workKeys.sending(tenant, webhook, name) : workKeys.calling(tenant, track, name);
+  await store.delete(store.work, key);
 }
 
 /**
@@ -145,9 +161,14 @@ export async function sendingTo(
   store: Buckets,
   { tenant, webhook, most }: { tenant: string; webhook: string; most: number },
 ): Promise<DeliveryPlace[]> {
-  const prefix = workKeys.sendingTo(tenant, webhook);
-  const places: DeliveryPlace[] = [];
+  const names = await placesIn(store, workKeys.sendingTo(tenant, webhook), most);
+  return names.map((name) => ({ tenant, webhook, name }));
+}
+
+/** The names of marks, at most so many. */
+export async function placesIn(store: Buckets, prefix: string, most: number): Promise<string[]> {
+  const names: string[] = [];
   for await (const { key } of store.list(store.work, prefix, { pageSize: most }))
-    if (places.push({ tenant, webhook, name: key.slice(prefix.length) }) >= most) break;
-  return places;
+    if (names.push(key.slice(prefix.length)) >= most) break;
+  return names;
 }

@@ -43,11 +43,12 @@ export function takeBatch(command: Command): Command {
     .option('--idempotency-key <key>', 'repeating a key and request gives the same batch');
   return takeTerms(takeCode(command), {
     publish: 'name the results as a snapshot: the manifest, and the outputs by item',
+    callback: 'tell this address when all items have ended (docs/webhooks.md)',
   });
 }
 
 export async function batchOf(files: readonly string[], options: BatchOptions, freeze: FreezePath): Promise<NewBatch> {
-  const { parallel, onFailure, retries, publish, name, ...rest } = options;
+  const { parallel, onFailure, retries, publish, callback, name, ...rest } = options;
   const run: RunRequest = await buildRequest(files, rest, freeze);
   const each = formOf(options);
   const source = isLocal(options.over) ? await freeze(options.over) : options.over;
@@ -57,6 +58,7 @@ export async function batchOf(files: readonly string[], options: BatchOptions, f
     ...(parallel !== undefined && { parallel }),
     ...(onFailure && { onFailure }),
     ...(publish !== undefined && { publish }),
+    ...(callback !== undefined && { callback }),
     run: { ...run, ...(retries && { retry: { on: [...RetryableOutcome.options], max: retries } }) },
   };
 }

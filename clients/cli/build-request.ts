@@ -46,6 +46,7 @@ export async function buildTerms(options: RunOptions, freeze: FreezePath): Promi
     ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
     ...(options.priority !== undefined && { priority: options.priority }),
     ...(options.publish !== undefined && { publish: options.publish }),
+    ...(options.callback !== undefined && { callback: options.callback }),
   };
 }
 

@@ -18,11 +18,12 @@ export interface RunOptions extends Partial<Record<LimitOption, number>> {
   name?: string;
   priority?: number;
   publish?: string;
+  callback?: string;
   idempotencyKey?: string;
 }
 
 /** What an option means where it isn't about a single run. */
-type OtherHelp = Partial<Record<LimitOption | 'publish', string>>;
+type OtherHelp = Partial<Record<LimitOption | 'publish' | 'callback', string>>;
 
 export type Pair = readonly [name: string, value: string];
 
@@ -103,5 +104,6 @@ export function takeTerms(command: Command, said: OtherHelp = {}): Command {
     .addOption(pairOption('--label <key=value>', 'a label to find the run by'))
     .option('--name <name>', 'what to call the run in lists: its label "name" (default: the first file)')
     .option('--priority <number>', '0 to 9, higher is sooner', aNumber)
-    .option('--publish <name>', said.publish ?? 'publish the outputs under this snapshot name when the run succeeds');
+    .option('--publish <name>', said.publish ?? 'publish the outputs under this snapshot name when the run succeeds')
+    .option('--callback <url>', said.callback ?? 'tell this address when the run has ended (docs/webhooks.md)');
 }

@@ -53,6 +53,21 @@ export function define(command: Command): void {
   const ls = subcommand(command, 'ls', 'list webhooks', ['webhook ls']);
   asksApi(ls, async ({ client, globals }) => printRows(globals, await client.webhooks.list(), heads, row));
 
+  const callbacks = subcommand(command, 'callbacks', 'show the key by which callbacks are signed', [
+    'webhook callbacks',
+    'webhook deliveries callbacks',
+  ]);
+  asksApi(callbacks, async ({ client, globals }) => {
+    const keys = await client.webhooks.callbacks();
+    if (globals.json) return printJson(keys);
+    process.stdout.write(
+      pairs([
+        ['callbacks', keys.id],
+        ['key', keys.publicKey],
+      ]),
+    );
+  });
+
   const deliveries = subcommand(command, 'deliveries', 'list what was sent and what was answered, newest first', [
     'webhook deliveries WEBHOOK --limit 50',
   ])

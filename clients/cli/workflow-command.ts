@@ -13,6 +13,7 @@ import { workflowGraph, workflowText } from './workflow-text.ts';
 interface BeginOptions {
   detach?: boolean;
   idempotencyKey?: string;
+  callback?: string;
 }
 
 export function define(command: Command): void {
@@ -22,10 +23,12 @@ export function define(command: Command): void {
   ])
     .argument('<file>', 'a YAML file of steps')
     .option('--detach', 'print its id and return')
-    .option('--idempotency-key <key>', 'repeating a key and file gives the same workflow');
-  asksApi(run, async (at, file: string, { detach = false, idempotencyKey }: BeginOptions) => {
+    .option('--idempotency-key <key>', 'repeating a key and file gives the same workflow')
+    .option('--callback <url>', 'tell this address when the workflow has ended (docs/webhooks.md)');
+  asksApi(run, async (at, file: string, { detach = false, idempotencyKey, callback }: BeginOptions) => {
     const asked = await readWorkflowFile(file, uploadsTo(at.client, at.reporter));
-    await begun(at, await at.client.workflows.begin(asked, { idempotencyKey }), detach);
+    const told = { ...asked, ...(callback !== undefined && { callback }) };
+    await begun(at, await at.client.workflows.begin(told, { idempotencyKey }), detach);
   });
 
   const rerun = subcommand(command, 'rerun', 'run again what did not succeed, or a step and all that come after it', [

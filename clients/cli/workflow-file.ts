@@ -5,6 +5,7 @@ import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { chunkOf } from '@hotcell/contract/log-rows.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import { type BundledFile, RunRequest, WorkPath } from '@hotcell/contract/spec.ts';
+import { Callback } from '@hotcell/contract/webhook.ts';
 import { Parallel, StepName, stepRules, WorkflowName } from '@hotcell/contract/workflow.ts';
 import type { Call } from '@hotcell/contract/api/call.ts';
 import { z } from 'zod';
@@ -14,7 +15,7 @@ import { isLocal, unreadable } from './local-files.ts';
 type NewWorkflow = Call<typeof routes.createWorkflow>['json'];
 
 const oneOrMore = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
-const { blocks: _blocks, files: _files, ...others } = RunRequest.partial().shape;
+const { blocks: _blocks, files: _files, callback: _callback, ...others } = RunRequest.partial().shape;
 
 /** A step as people write it: its code beside the file, and paths seen from the file's folder. */
 const FileStep = z.strictObject({
@@ -30,6 +31,7 @@ type FileStep = z.infer<typeof FileStep>;
 const WorkflowFile = z.strictObject({
   name: WorkflowName,
   parallel: Parallel.optional(),
+  callback: Callback.optional(),
   policy: z.string().optional().describe('for every step that names none'),
   steps: z.record(StepName, FileStep),
 });
@@ -63,7 +65,8 @@ export async function readWorkflowFile(path: string, freeze: FreezePath): Promis
       run: { ...run, ...blocks.get(name), ...(policy && { policy }), ...(inputs && { inputs }) } as RunRequest,
     };
   }
-  return { name: parsed.name, ...(parsed.parallel && { parallel: parsed.parallel }), steps };
+  const { name, parallel, callback } = parsed;
+  return { name, ...(parallel && { parallel }), ...(callback !== undefined && { callback }), steps };
 }
 
 async function yamlIn(path: string): Promise<unknown> {

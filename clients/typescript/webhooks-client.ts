@@ -1,6 +1,6 @@
 import type { Call } from '@hotcell/contract/api/call.ts';
 import { routes } from '@hotcell/contract/api/routes.ts';
-import type { DeliveryView, WebhookView } from '@hotcell/contract/api/webhooks.ts';
+import type { CallbacksView, DeliveryView, WebhookView } from '@hotcell/contract/api/webhooks.ts';
 import type { Http } from './http.ts';
 
 type NewWebhook = Call<typeof routes.createWebhook>['json'];
@@ -20,6 +20,11 @@ export class Webhooks {
 
   async list(): Promise<WebhookView[]> {
     return (await this.#http.call(routes.listWebhooks, {})).webhooks;
+  }
+
+  /** The key by which callbacks are signed. Their deliveries are those of the webhook `callbacks`. */
+  async callbacks(): Promise<CallbacksView> {
+    return await this.#http.call(routes.getCallbacks, {});
   }
 
   /** A page of what was sent, the newest first. */

@@ -4,6 +4,7 @@ import { Digest } from '../digest.ts';
 import { EvidenceBundle } from '../evidence/evidence-bundle.ts';
 import { PolicyName, RunId, SnapshotName } from '../names.ts';
 import { RunRequest } from '../spec.ts';
+import { Callback } from '../webhook.ts';
 import {
   answerObject,
   answerSchema,
@@ -23,6 +24,7 @@ export const BatchRequest = z.strictObject({
   name: z.string().min(1).max(256).optional().describe('what to call it in lists'),
   over: BatchOver.describe('what there is an item for; each gets a run'),
   ...BatchRules.partial().shape,
+  callback: Callback.optional(),
   run: z.unknown().describe('the run of each item: a RunRequest'),
 });
 export type BatchRequest = z.infer<typeof BatchRequest>;
@@ -42,6 +44,7 @@ const Batch = answerObject('Batch', {
   estimate: time.nullable().describe('when it will have ended, if it goes on like this'),
   problem: Problem.optional().describe('why no more items begin at the moment'),
   rules: BatchRules,
+  callback: z.string().optional().describe('who is told when it has ended'),
   round: z.number().int().describe('0, and one more for each rerun'),
   author: z.strictObject({ key: z.string(), role: z.string() }),
   policy: z.strictObject({ name: PolicyName, digest: Digest }),

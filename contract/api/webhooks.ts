@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { DeliveryState, DeliveryTry, Webhook, WebhookEventId, WebhookEventType, WebhookUrl } from '../webhook.ts';
+import {
+  callbacksName,
+  DeliveryState,
+  DeliveryTry,
+  Webhook,
+  WebhookEventId,
+  WebhookEventType,
+  WebhookUrl,
+} from '../webhook.ts';
 import { answerObject, inDigits, jsonAnswer, jsonBody, requestObject, tagged } from './route.ts';
 
 const time = z.iso.datetime();
@@ -14,8 +22,16 @@ const WebhookView = answerObject('Webhook', {
 });
 export type WebhookView = z.infer<typeof WebhookView>;
 
+const CallbacksView = answerObject('WebhookCallbacks', {
+  id: z.uuid(),
+  publicKey: z.string().describe('callbacks are signed with its private half (v1a of Standard Webhooks)'),
+  createdAt: time,
+});
+export type CallbacksView = z.infer<typeof CallbacksView>;
+
 const DeliveryView = answerObject('WebhookDelivery', {
   event: WebhookEventId.describe('what is sent as webhook-id'),
+  url: z.string().optional().describe('where a callback is sent'),
   type: WebhookEventType,
   at: time.describe('when it happened'),
   data: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
@@ -25,7 +41,8 @@ const DeliveryView = answerObject('WebhookDelivery', {
 });
 export type DeliveryView = z.infer<typeof DeliveryView>;
 
-const params = z.strictObject({ webhook: z.string() });
+const webhook = z.string().describe(`an id; of deliveries also "${callbacksName}"`);
+const params = z.strictObject({ webhook });
 const route = tagged('webhooks');
 
 export const webhookRoutes = {
@@ -42,6 +59,11 @@ export const webhookRoutes = {
   }),
   listWebhooks: route('GET /v1/webhooks', 'reader', 'List webhooks', {
     answers: { 200: jsonAnswer('all of them', answerObject('Webhooks', { webhooks: z.array(WebhookView) })) },
+  }),
+  getCallbacks: route('GET /v1/webhooks/callbacks', 'reader', 'Show the key by which callbacks are signed', {
+    description:
+      'A run, batch or workflow may name a `callback`: it is told there of its end. All of a tenant are signed with one key, which is made when it is first needed or asked for. Deliveries are listed and sent again as those of a webhook, under the id `callbacks`.',
+    answers: { 200: jsonAnswer('the key', CallbacksView) },
   }),
   listDeliveries: route('GET /v1/webhooks/{webhook}/deliveries', 'reader', 'List what was sent, the newest first', {
     params,
@@ -62,7 +84,7 @@ export const webhookRoutes = {
     'submitter',
     'Send an event again, from the first try on',
     {
-      params: z.strictObject({ webhook: z.string(), event: z.string() }),
+      params: z.strictObject({ webhook, event: z.string() }),
       query: z.strictObject({ at: time.describe('when it happened, as the list of deliveries says it') }),
       answers: { 202: jsonAnswer('it is sent again', DeliveryView) },
       problems: [404, 409],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { RunId } from '../names.ts';
 import { RunRequest } from '../spec.ts';
+import { Callback } from '../webhook.ts';
 import {
   Parallel,
   ShownStep,
@@ -28,6 +29,7 @@ const stepsOf = <R extends z.ZodType>(run: R) =>
 const workflowBody = {
   name: WorkflowName,
   parallel: Parallel.optional().describe('how many of its runs may go on at once (default: 16)'),
+  callback: Callback.optional(),
 };
 /** The server reads the requests of the runs by itself, to say what is wrong with them. */
 export const WorkflowRequest = z.strictObject({ ...workflowBody, steps: stepsOf(z.unknown()) });
@@ -49,6 +51,7 @@ const ShownWorkflow = answerObject('Workflow', {
   author: Workflow.shape.author,
   parallel: Parallel,
   from: RunId.optional().describe('the workflow of which this is a rerun'),
+  callback: z.string().optional().describe('who is told when it has ended'),
   problem: z.string().optional().describe('why it can not go on at the moment'),
   steps: z.array(
     z.strictObject({

@@ -3,7 +3,8 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { Delivery, Webhook } from '@hotcell/contract/webhook.ts';
 import { deliveryNames, readDelivery, webhooksOf } from '@hotcell/record/webhook-records.ts';
 import type { Producer } from '../producer.ts';
-import { makeWebhook, removeWebhook, requireWebhook, sendAgain } from '../webhooks/change-webhook.ts';
+import { callbackKeysOf } from '../webhooks/callbacks.ts';
+import { makeWebhook, removeWebhook, sendAgain, webhookIdOf } from '../webhooks/change-webhook.ts';
 import type { Handlers } from './register-routes.ts';
 
 const readsAtOnce = 8;
@@ -21,9 +22,13 @@ export function webhookHandlers(producer: Producer) {
       return { webhooks: (await webhooksOf(store, tenant)).map(({ value }) => shownWebhook(value)) };
     },
 
+    async getCallbacks({ caller: { tenant } }) {
+      const { id, publicKey, createdAt } = await callbackKeysOf(store, tenant);
+      return { id, publicKey, createdAt };
+    },
+
     async listDeliveries({ caller: { tenant }, params, query: { limit, cursor } }) {
-      const { value } = await requireWebhook(producer, tenant, params.webhook);
-      const webhook = value.id;
+      const webhook = await webhookIdOf(producer, tenant, params.webhook);
       const names: string[] = [];
       for await (const name of deliveryNames(store, { tenant, webhook, after: cursor }))
         if (names.push(name) > limit) break;
@@ -54,7 +59,8 @@ function shownWebhook({ id, url, on, createdAt, publicKey, disabled }: Webhook):
   return { id, url, on, createdAt, publicKey, ...(disabled && { disabled }) };
 }
 
-function shownDelivery({ event, state, nextAt, attempts }: Delivery): DeliveryView {
+function shownDelivery({ event, url, state, nextAt, attempts }: Delivery): DeliveryView {
   const { id, type, at, data } = event;
-  return { event: id, type, at, data, state, nextAt: state === 'due' ? nextAt : null, attempts };
+  const to = url === undefined ? {} : { url };
+  return { event: id, ...to, type, at, data, state, nextAt: state === 'due' ? nextAt : null, attempts };
 }

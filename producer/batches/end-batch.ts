@@ -51,7 +51,7 @@ export async function tellEnd(store: Buckets, head: BatchHead, round: number): P
   if (ended) {
     const data = { batch, round, ...ended.counts };
     const event = { version: 1, tenant, id: `batch-${batch}-${round}`, type: 'batch.finished', at: ended.at } as const;
-    await noteEventIfWanted(store, { ...event, data });
+    await noteEventIfWanted(store, { ...event, data }, head.callback);
   }
   await unmarkBatch(store, { ...head, round });
 }

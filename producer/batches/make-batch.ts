@@ -19,6 +19,7 @@ import type { Producer } from '../producer.ts';
 import { resolveInput } from '../snapshots/resolve.ts';
 import { reasonOf } from '../snapshots/resolve-inputs.ts';
 import { sourceForm } from '../snapshots/source.ts';
+import { callbackKeysOf, judgeCallback } from '../webhooks/callbacks.ts';
 import { requireRoom, takeBatchPlace } from './batch-places.ts';
 import { promiseRound, tellBatchLeader } from './change-batch.ts';
 
@@ -34,14 +35,14 @@ export async function makeBatch(
 ): Promise<BatchHead> {
   const { store } = producer;
   const { tenant, key, role } = caller;
-  const request = parsedRun(asked);
+  const request = parsedRun(producer, asked);
   const keyed = { of: 'batch', tenant, key: idempotencyKey, request: { ...asked, run: request } } as const;
   const before = await madeBefore(store, keyed);
   const standing = before && (await readBatch(store, { tenant, batch: before.id }));
   if (standing) return await promised(producer, standing.value);
   await requireRoom(store, tenant);
   const { policy, image } = await judge(producer, caller, asked, request);
-  const { over, name, parallel = 10, onFailure = 'continue', publish } = asked;
+  const { over, name, parallel = 10, onFailure = 'continue', publish, callback } = asked;
   const source = sourceOf(over);
   const pinnedSource = source === undefined ? undefined : await pinSource(producer, tenant, source);
   const { id: batch, at } = before ?? (await claimMade(store, keyed));
@@ -51,9 +52,11 @@ export async function makeBatch(
     ...(name !== undefined && { name }),
     ...(pinnedSource && { pinned: pinnedSource }),
     rules: { parallel, onFailure, ...(publish !== undefined && { publish }) },
+    ...(callback !== undefined && { callback }),
     rounds: [{ at, by: key, key, carried: 0 }],
   };
   await takeBatchPlace(store, head, false);
+  if (callback !== undefined) await callbackKeysOf(store, tenant);
   const stands = await putFirstHead(store, head);
   crashPoint('batch.made');
   return await promised(producer, stands);
@@ -77,11 +80,12 @@ async function putFirstHead(store: Buckets, head: BatchHead): Promise<BatchHead>
   }
 }
 
-function parsedRun({ run, over }: BatchRequest): RunRequest {
+function parsedRun(producer: Producer, { run, over, callback }: BatchRequest): RunRequest {
   const read = readRunRequest(run);
   if ('issues' in read) throw invalid(inRun(read.issues));
   const { request } = read;
   const issues = [...inRun([...judgeItemRequest(request, over), ...tooLarge(request)]), ...judgeListed(request, over)];
+  issues.push(...judgeCallback(producer, callback));
   if (issues.length > 0) throw invalid(issues);
   return request;
 }

@@ -30,6 +30,7 @@ export async function showBatch(store: Buckets, head: BatchHead): Promise<Batch>
     estimate: ended ? null : estimateOf(rate, running + waiting, Date.now()),
     ...(progress?.problem && !ended && { problem: progress.problem }),
     ...{ rules: head.rules, round: head.rounds.length - 1, author: head.author, policy: head.policy },
+    ...(head.callback !== undefined && { callback: head.callback }),
     ...{ image: head.image, over: head.pinned?.snapshot ?? null, createdAt: head.createdAt },
     ...{ endedAt: ended?.at ?? null, ...(cancelled && { cancelled }), ...endingOf(head) },
   };

@@ -11,6 +11,7 @@ import { pinned, policyOf } from '../ask.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
 import { reasonOf } from '../snapshots/resolve-inputs.ts';
+import { judgeCallback } from '../webhooks/callbacks.ts';
 
 export type Judged = Pick<ScheduleVersion, 'trigger' | 'rules' | 'request' | 'policy' | 'image' | 'author'>;
 
@@ -23,7 +24,7 @@ export async function judgeVersion(
 ): Promise<Judged> {
   const { trigger, issues } = triggerOf(asked.trigger, now);
   const { request, issues: more } = requestOf(asked.run, trigger, now);
-  const all = [...issues, ...more];
+  const all = [...issues, ...more, ...inRun(judgeCallback(producer, request?.callback))];
   if (!request || all.length > 0)
     throw new HotcellError('invalid', `The schedule is invalid: ${showIssues(all)}`, { issues: all });
   const { policy, issues: reasons } = policyOf(producer, request);

@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { judgeWebhookUrl } from '@hotcell/contract/address-guard.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { type Delivery, type Webhook, WebhookEventId, type WebhookEventType } from '@hotcell/contract/webhook.ts';
+import {
+  callbacksName,
+  type Delivery,
+  type Webhook,
+  WebhookEventId,
+  type WebhookEventType,
+} from '@hotcell/contract/webhook.ts';
 import { newWebhookKeys } from '@hotcell/contract/webhook-signature.ts';
+import { trackOf, readCallbackKeys } from '@hotcell/record/callback-records.ts';
 import {
   markSending,
   nameOfDelivery,
@@ -38,7 +45,7 @@ export async function makeWebhook(
 }
 
 /** One that was not removed. A malformed id is an unknown one. */
-export async function requireWebhook({ store }: Producer, tenant: string, id: string): Promise<StoredWebhook> {
+async function requireWebhook({ store }: Producer, tenant: string, id: string): Promise<StoredWebhook> {
   const found = z.uuid().safeParse(id).success ? await readWebhook(store, tenant, id) : undefined;
   if (found && !found.value.removed) return found;
   throw new HotcellError('not_found', `Webhook ${id} not found. GET /v1/webhooks lists the webhooks.`);
@@ -50,16 +57,25 @@ export async function removeWebhook(producer: Producer, { tenant, key }: Caller,
   await putWebhook(producer.store, { ...found.value, removed }, found);
 }
 
+/** Under which deliveries stand: of a webhook that was not removed, or of the tenant's callbacks. */
+export async function webhookIdOf(producer: Producer, tenant: string, named: string): Promise<string> {
+  const keys = await readCallbackKeys(producer.store, tenant);
+  if (keys && (named === callbacksName || named === keys.id)) return keys.id;
+  if (named !== callbacksName) return (await requireWebhook(producer, tenant, named)).value.id;
+  throw new HotcellError('not_found', 'Nothing was asked for with a callback yet.');
+}
+
 /** From its first try on, whatever became of it. The record comes first: the mark alone would find it as over. */
 export async function sendAgain(
   producer: Producer,
   tenant: string,
-  { webhook, event }: { webhook: string; event: { id: string; at: string } },
+  { webhook: named, event }: { webhook: string; event: { id: string; at: string } },
 ): Promise<Delivery> {
   const { store, live, log } = producer;
-  const { value } = await requireWebhook(producer, tenant, webhook);
-  if (value.disabled)
-    throw new HotcellError('conflict', `Webhook ${webhook} is disabled: ${value.disabled.reason}. Make a new one.`);
+  const webhook = await webhookIdOf(producer, tenant, named);
+  const disabled = (await readWebhook(store, tenant, webhook))?.value.disabled;
+  if (disabled)
+    throw new HotcellError('conflict', `Webhook ${webhook} is disabled: ${disabled.reason}. Make a new one.`);
   const place = { tenant, webhook, name: nameOfDelivery(event) };
   // A malformed id is an unknown one.
   const before = WebhookEventId.safeParse(event.id).success ? await readDelivery(store, place) : undefined;
@@ -67,7 +83,7 @@ export async function sendAgain(
     throw new HotcellError('not_found', `${event.id} was never sent to webhook ${webhook}, or at another time.`);
   const again: Delivery = { ...before.value, state: 'due', tries: 0, nextAt: new Date().toISOString() };
   await putDelivery(store, again, before);
-  await markSending(store, place);
+  await markSending(store, again.url === undefined ? place : { ...place, track: trackOf(again.url) });
   await live.webhookChanged(tenant).catch((error: unknown) => {
     log.info({ webhook, error }, 'failed to wake the sender of webhooks; it will see the delivery');
   });

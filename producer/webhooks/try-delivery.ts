@@ -1,6 +1,7 @@
 import { type Delivery, keptTries, nextTryAt, payloadOfEvent } from '@hotcell/contract/webhook.ts';
 import { webhookHeaders } from '@hotcell/contract/webhook-signature.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { readCallbackKeys } from '@hotcell/record/callback-records.ts';
 import {
   type DeliveryPlace,
   endSending,
@@ -25,23 +26,46 @@ export async function tryDelivery(
   const { value: delivery } = stored;
   const due = Date.parse(delivery.nextAt);
   if (due > Date.now()) return due;
-  const standing = webhook ?? (await readWebhook(store, place.tenant, place.webhook));
-  if (!standing || standing.value.disabled || standing.value.removed) {
+  const receiver = await receiverOf(producer, webhook, delivery);
+  if (!receiver) {
     await putDelivery(store, { ...delivery, state: 'dropped' }, stored);
     return await endSending(store, place);
   }
-  const tried = await tryOnce(producer, standing, delivery);
+  const tried = await tryOnce(producer, receiver, delivery);
   crashPoint('webhook.sent');
   // Before the record says that it is over: from then on a caller could ask for it again.
-  if (tried.attempts.at(-1)?.status === 410) await disable(producer, standing);
+  if (tried.attempts.at(-1)?.status === 410) await receiver.disable?.();
   await putDelivery(store, tried, stored);
   crashPoint('webhook.noted');
   return tried.state === 'due' ? Date.parse(tried.nextAt) : await endSending(store, place);
 }
 
+interface Receiver {
+  url: string;
+  privateKey: string;
+  /** When it is gone. A callback is told once: its delivery is over then, and there is nothing else to disable. */
+  disable?: () => Promise<void>;
+}
+
+/** Undefined: a webhook that was removed or disabled. */
+async function receiverOf(
+  producer: Producer,
+  webhook: StoredWebhook | undefined,
+  { tenant, webhook: id, url }: Delivery,
+): Promise<Receiver | undefined> {
+  const { store } = producer;
+  if (url !== undefined) {
+    const keys = await readCallbackKeys(store, tenant);
+    return keys && { url, privateKey: keys.privateKey };
+  }
+  const standing = webhook ?? (await readWebhook(store, tenant, id));
+  if (!standing || standing.value.disabled || standing.value.removed) return undefined;
+  return { ...standing.value, disable: () => disable(producer, standing) };
+}
+
 async function tryOnce(
   { webhookNetworks }: Producer,
-  { value: { url, privateKey } }: StoredWebhook,
+  { url, privateKey }: Receiver,
   delivery: Delivery,
 ): Promise<Delivery> {
   const { event } = delivery;

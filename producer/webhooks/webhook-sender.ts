@@ -1,6 +1,7 @@
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
+import { callingFor, readCallbackKeys } from '@hotcell/record/callback-records.ts';
 import {
   type DeliveryPlace,
   passOver,
@@ -37,7 +38,7 @@ export class WebhookSender implements LedTask, AsyncDisposable {
   readonly #producer: Producer;
   /** When deliveries are tried next, by tenant and place. */
   readonly #nextAt = new Map<string, Map<string, number>>();
-  /** Webhooks whose last try failed: they are tried one at a time. */
+  /** Webhooks and tracks whose last try failed: they are tried one at a time. */
   readonly #failing = new Set<string>();
   readonly #subscribed: Promise<Disposable>;
   readonly #led: Led;
@@ -87,17 +88,19 @@ export class WebhookSender implements LedTask, AsyncDisposable {
     await inLanes(listsAtOnce, [...present, ...[...removed].slice(0, mostRemoved)], async (webhook) => {
       places.push(...(await sendingTo(store, { tenant, webhook, most: mostSending })));
     });
+    const keys = await readCallbackKeys(store, tenant);
+    if (keys) places.push(...(await callingFor(store, keys, mostSending)));
     return places;
   }
 
   /** Those that are due, one webhook's turn after the other's. */
   #choose(sending: readonly DeliveryPlace[], known: ReadonlyMap<string, number>, now: number): DeliveryPlace[] {
     const due = sending.filter((place) => (known.get(keyOf(place)) ?? 0) <= now);
-    const byWebhook = [...Map.groupBy(due, ({ webhook }) => webhook)].map(([webhook, places]) =>
+    const byReceiver = [...Map.groupBy(due, receiverOf)].map(([receiver, places]) =>
       // The oldest come last in their list.
-      places.toReversed().slice(0, this.#failing.has(webhook) ? 1 : mostInTurn),
+      places.toReversed().slice(0, this.#failing.has(receiver) ? 1 : mostInTurn),
     );
-    const turns = Array.from({ length: mostInTurn }, (_, turn) => byWebhook.flatMap((places) => places[turn] ?? []));
+    const turns = Array.from({ length: mostInTurn }, (_, turn) => byReceiver.flatMap((places) => places[turn] ?? []));
     return turns.flat().slice(0, mostInTurn);
   }
 
@@ -107,8 +110,8 @@ export class WebhookSender implements LedTask, AsyncDisposable {
       const next = await tryDelivery(this.#producer, webhook, place);
       if (next === undefined) known.delete(keyOf(place));
       else known.set(keyOf(place), next);
-      if (next === undefined) this.#failing.delete(place.webhook);
-      else this.#failing.add(place.webhook);
+      if (next === undefined) this.#failing.delete(receiverOf(place));
+      else this.#failing.add(receiverOf(place));
     } catch (error) {
       // A caller asked for it again at the same moment: the next look reads it.
       if (error instanceof PreconditionFailed) return void known.delete(keyOf(place));
@@ -124,4 +127,6 @@ export class WebhookSender implements LedTask, AsyncDisposable {
   }
 }
 
+/** What shares a turn: a webhook, or the callbacks of a track. */
+const receiverOf = ({ webhook, track }: DeliveryPlace) => (track === undefined ? webhook : `${webhook}/${track}`);
 const keyOf = ({ webhook, name }: DeliveryPlace) => `${webhook}/${name}`;

@@ -10,7 +10,7 @@ import type { KnownWorkflow } from './known-workflow.ts';
 /** The end comes first, then the event, then the mark goes: a leader that dies in between finds what is left to do. */
 export async function endWorkflow(
   { store }: Producer,
-  { tenant, id }: KnownWorkflow,
+  { tenant, id, callback }: KnownWorkflow,
   { outcome, reason }: Extract<WorkflowAct, { do: 'end' }>,
   steps: readonly StepStanding[],
 ): Promise<void> {
@@ -18,11 +18,15 @@ export async function endWorkflow(
   const asked = { version: 1 as const, tenant, workflow: id, outcome, reason, at, steps: [...steps] };
   const end = await putWorkflowEnd(store, asked);
   crashPoint('workflow.ended');
-  await tellEndOf(store, end);
+  await tellEndOf(store, end, callback);
 }
 
-export async function tellEndOf(store: Buckets, { tenant, workflow, outcome, at }: WorkflowEnd): Promise<void> {
+export async function tellEndOf(
+  store: Buckets,
+  { tenant, workflow, outcome, at }: WorkflowEnd,
+  callback: string | undefined,
+): Promise<void> {
   const event = { version: 1, tenant, id: `workflow-${workflow}`, type: 'workflow.finished', at } as const;
-  await noteEventIfWanted(store, { ...event, data: { workflow, outcome } });
+  await noteEventIfWanted(store, { ...event, data: { workflow, outcome } }, callback);
   await unmarkWorkflow(store, { tenant, id: workflow });
 }

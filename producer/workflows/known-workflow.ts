@@ -17,7 +17,7 @@ type Graphs = Pick<WorkflowStanding, 'graph' | 'order' | 'parallel'>;
  * All of it follows from the record, so a new leader comes to the same.
  */
 export interface KnownWorkflow
-  extends Pick<Workflow, 'tenant' | 'id' | 'name' | 'author' | 'policies' | 'given'>,
+  extends Pick<Workflow, 'tenant' | 'id' | 'name' | 'author' | 'policies' | 'given' | 'callback'>,
     Graphs {
   tasks: Map<string, TaskFacts>;
   /** The files that a step fans out over. */
@@ -45,11 +45,11 @@ export interface KnownWorkflow
 const keptBytes = 16 * 1024;
 
 export function knowWorkflow(workflow: Workflow): KnownWorkflow {
-  const { tenant, id, name, author, policies, given, parallel, steps } = workflow;
+  const { tenant, id, name, author, policies, given, callback, parallel, steps } = workflow;
   const graph = graphOf(steps);
   const isSmall = JSON.stringify(steps).length <= keptBytes;
   return {
-    ...{ tenant, id, name, author, policies, given, parallel, graph, order: orderOf(graph) ?? [] },
+    ...{ tenant, id, name, author, policies, given, callback, parallel, graph, order: orderOf(graph) ?? [] },
     ...{
       tasks: new Map(),
       files: new Map(),

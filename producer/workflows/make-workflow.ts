@@ -23,6 +23,7 @@ import { claimMade, madeBefore } from '../keyed-request.ts';
 import type { Producer } from '../producer.ts';
 import { reasonOf } from '../snapshots/resolve-inputs.ts';
 import { resolveInput } from '../snapshots/resolve.ts';
+import { callbackKeysOf, judgeCallback } from '../webhooks/callbacks.ts';
 import { judgeTaskRequest } from './task-request.ts';
 import { requireRoom, takeWorkflowPlace } from './workflow-places.ts';
 
@@ -40,7 +41,7 @@ export async function makeWorkflow(
 ): Promise<Workflow> {
   const { store } = producer;
   const { tenant } = caller;
-  const steps = parsedSteps(asked);
+  const steps = parsedSteps(producer, asked);
   const keyed = { of: 'workflow', tenant, key, request: { ...asked, steps } } as const;
   const before = await madeBefore(store, keyed);
   const standing = before && (await readWorkflow(store, { tenant, id: before.id }));
@@ -48,12 +49,14 @@ export async function makeWorkflow(
   await requireRoom(store, tenant);
   const policies = await judgeSteps(producer, caller, steps);
   const pinnedSteps = await withPinnedInputs(producer, tenant, steps);
-  const { name, parallel = usualParallel } = asked;
+  const { name, parallel = usualParallel, callback } = asked;
   const { id, at } = before ?? (await claimMade(store, keyed));
   crashPoint('workflow.named');
   const author = { key: caller.key, role: caller.role };
-  const made = { version: 1, tenant, id, name, at, author, parallel, steps: pinnedSteps, policies, given: {} } as const;
-  return await begin(producer, made);
+  return await begin(producer, {
+    ...{ version: 1, tenant, id, name, at, author, parallel, steps: pinnedSteps, policies, given: {} },
+    ...(callback !== undefined && { callback }),
+  });
 }
 
 /** The mark comes first: once the definition stands, and is listed, a leader goes on with it, even if this process dies. */
@@ -66,6 +69,7 @@ export async function begin(producer: Producer, workflow: Workflow): Promise<Wor
       `The workflow takes ${exactBytes(bytes)}, and ${exactBytes(workflowLimits.bytes)} are the most. Pass data and large code as inputs.`,
     );
   await takeWorkflowPlace(store, workflow, false);
+  if (workflow.callback !== undefined) await callbackKeysOf(store, workflow.tenant);
   await promise(store, workflow);
   const stands = await putWorkflow(store, workflow);
   crashPoint('workflow.made');
@@ -95,8 +99,8 @@ async function tellLeader({ live, log }: Producer, { tenant, id }: Workflow): Pr
 
 type Steps = Readonly<Record<string, WorkflowStep>>;
 
-function parsedSteps(asked: WorkflowRequest): Steps {
-  const issues: Issue[] = [];
+function parsedSteps(producer: Producer, asked: WorkflowRequest): Steps {
+  const issues: Issue[] = judgeCallback(producer, asked.callback);
   const steps: Record<string, WorkflowStep> = {};
   for (const [name, { run, ...rules }] of Object.entries(asked.steps)) {
     const read = readRunRequest(run);

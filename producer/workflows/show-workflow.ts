@@ -15,7 +15,7 @@ export async function requireWorkflow(producer: Producer, tenant: string, named:
 }
 
 export async function showWorkflow({ store }: Producer, workflow: Workflow): Promise<ShownWorkflow> {
-  const { id, name, at, author, parallel, from } = workflow;
+  const { id, name, at, author, parallel, from, callback } = workflow;
   const [end, progress] = await Promise.all([readWorkflowEnd(store, workflow), readWorkflowProgress(store, workflow)]);
   const graph = graphOf(workflow.steps);
   const known = new Map((end ?? progress)?.steps.map((step) => [step.name, step]));
@@ -26,7 +26,14 @@ export async function showWorkflow({ store }: Producer, workflow: Workflow): Pro
   const problem = end ? undefined : progress?.problem;
   return {
     ...{ workflow: id, name, at, outcome: end?.outcome ?? null, reason: end?.reason ?? '', endedAt: end?.at ?? null },
-    ...{ author, parallel, ...(from && { from }), ...(problem !== undefined && { problem }), steps },
+    ...{
+      author,
+      parallel,
+      ...(from && { from }),
+      ...(callback !== undefined && { callback }),
+      ...(problem !== undefined && { problem }),
+      steps,
+    },
   };
 }
 

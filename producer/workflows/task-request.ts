@@ -13,7 +13,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** What of a step's request no task could run. */
 export function judgeTaskRequest(
-  { params, labels = {}, inputs = {}, notBefore, publish }: RunRequest,
+  { params, labels = {}, inputs = {}, notBefore, publish, callback }: RunRequest,
   { over, reuse }: Pick<WorkflowStep, 'over' | 'reuse'>,
 ): Issue[] {
   const fansOut = over !== undefined;
@@ -33,6 +33,8 @@ export function judgeTaskRequest(
       'can not be with reuse: an earlier run that stands for this one publishes nothing. Leave out one.',
     );
   if (notBefore !== undefined) refuse('notBefore', 'is for single runs. A step begins when its needs have ended.');
+  if (callback !== undefined)
+    refuse('callback', 'is for single runs. Give "callback" to the workflow, not to its steps.');
   return issues;
 }
 

@@ -55,11 +55,11 @@ export class WorkflowLeader implements LedTask, AsyncDisposable {
     const { store } = this.#producer;
     const [tenant = '', id = ''] = key.split('/');
     const end = await readWorkflowEnd(store, { tenant, id });
+    const workflow = await readWorkflow(store, { tenant, id });
     if (end) {
-      await tellEndOf(store, end);
+      await tellEndOf(store, end, workflow?.callback);
       return undefined;
     }
-    const workflow = await readWorkflow(store, { tenant, id });
     if (workflow) return knowWorkflow(workflow);
     await collectMark(store, { tenant, id });
     return undefined;

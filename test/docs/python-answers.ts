@@ -20,7 +20,7 @@ export const pythonAnswers: Readonly<Record<string, readonly string[]>> = {
   schedule_answers: ['Schedule', 'SchedulePage', 'TickPage', 'AskedTick', 'Backfilling'],
   batch_answers: ['Batch', 'BatchPage', 'BatchItemPage'],
   workflow_answers: ['Workflow', 'WorkflowPage'],
-  webhook_answers: ['Webhook', 'Webhooks', 'WebhookDelivery', 'DeliveryPage'],
+  webhook_answers: ['Webhook', 'Webhooks', 'WebhookCallbacks', 'WebhookDelivery', 'DeliveryPage'],
   policy_answers: ['PolicyPage', 'PolicyView'],
   session_answers: ['Step'],
   snapshot_answers: ['CreatedSnapshot', 'SnapshotDetail', 'Upload', 'Problem'],

@@ -69,6 +69,9 @@ def test_webhooks_are_made_listed_and_removed(hotcell: Hotcell) -> None:
     made = hotcell.webhooks.create("https://example.org/", ["schedule.paused"])
     assert made.public_key and made.id in [one.id for one in hotcell.webhooks.list()]
     assert hotcell.webhooks.deliveries(made.id, limit=5).deliveries == []
+    keys = hotcell.webhooks.callbacks()
+    assert keys.public_key.startswith("whpk_") and keys == hotcell.webhooks.callbacks()
+    assert hotcell.webhooks.deliveries("callbacks").deliveries == []
     hotcell.webhooks.remove(made.id)
     assert made.id not in [one.id for one in hotcell.webhooks.list()]
     with pytest.raises(HotcellError):
@@ -84,6 +87,16 @@ def test_the_same_key_again_is_the_same_batch_and_the_same_workflow(hotcell: Hot
     assert begun[0].workflow == begun[1].workflow
     with pytest.raises(TypeError, match="pass it to begin"):
         hotcell.workflows.begin("wrong", {"only": {"code": "1", "idempotency_key": key}})
+
+
+def test_what_names_a_callback_says_so(hotcell: Hotcell) -> None:
+    url = "https://hotcell.invalid/ends"
+    batch = hotcell.batches.create({"items": [{"n": 1}]}, square, callback=url)
+    begun = hotcell.workflows.begin("calls", {"only": {"code": "print(1)"}}, callback=url)
+    assert (batch.callback, begun.callback) == (url, url)
+    with pytest.raises(Refused) as refused:
+        hotcell.run("print(1)", callback="https://127.0.0.1/")
+    assert "callback" in str(refused.value)
 
 
 async def test_the_same_in_an_event_loop() -> None:

@@ -33,6 +33,8 @@ class RunOptions(TypedDict, total=False):
     publish: str
     retry: Mapping[str, Any]
     not_before: str
+    # An address that is told when the run has ended: docs/webhooks.md.
+    callback: str
     idempotency_key: str
 
 

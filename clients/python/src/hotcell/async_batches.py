@@ -23,7 +23,7 @@ class AsyncBatches:
         self._calls = calls
 
     async def create(self, over: Mapping[str, Any], code: Optional[str] = None, **asked: Any) -> Batch:
-        """`asked`: name, parallel, on_failure and publish, and what a run takes: blocks, inputs, policy."""
+        """`asked`: name, parallel, on_failure, publish and callback, and what a run takes: blocks, inputs, policy."""
         return await steps.create(self._calls, over, {"code": code, **asked})
 
     async def show(self, batch: str) -> Batch:

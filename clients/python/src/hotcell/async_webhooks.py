@@ -10,7 +10,7 @@ from hotcell import webhook_steps as steps
 from hotcell.calls import Calls
 
 if TYPE_CHECKING:
-    from hotcell.webhook_answers import DeliveryPage, Webhook, WebhookDelivery
+    from hotcell.webhook_answers import DeliveryPage, Webhook, WebhookCallbacks, WebhookDelivery
 
 
 class AsyncWebhooks:
@@ -28,6 +28,10 @@ class AsyncWebhooks:
 
     async def list(self) -> builtins.list[Webhook]:
         return await steps.listed(self._calls)
+
+    async def callbacks(self) -> WebhookCallbacks:
+        """The key by which callbacks are signed. Their deliveries are those of the webhook "callbacks"."""
+        return await steps.callbacks(self._calls)
 
     async def deliveries(self, webhook: str, **query: Any) -> DeliveryPage:
         """A page of what was sent, the newest first: limit, cursor."""

@@ -28,11 +28,12 @@ class AsyncWorkflows:
         steps_by_name: Mapping[str, Mapping[str, Any]],
         *,
         parallel: Optional[int] = None,
+        callback: Optional[str] = None,
         idempotency_key: Optional[str] = None,
     ) -> Workflow:
         """A step has needs, on_failed_need, when, over and reuse, and what a run takes: code or blocks, inputs, policy."""
         return await steps.begin(
-            self._calls, name, steps_by_name, parallel=parallel, idempotency_key=idempotency_key
+            self._calls, name, steps_by_name, parallel=parallel, callback=callback, idempotency_key=idempotency_key
         )
 
     async def show(self, workflow: str) -> Workflow:

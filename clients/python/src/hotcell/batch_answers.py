@@ -73,6 +73,7 @@ class Batch(Answer):
     estimate: Optional[datetime]
     problem: Optional[BatchProblem] = None
     rules: BatchRules
+    callback: Optional[str] = None
     round: int
     author: BatchAuthor
     policy: BatchPolicy

@@ -16,7 +16,7 @@ from hotcell.wire import Asked
 if TYPE_CHECKING:
     from hotcell.batch_answers import Batch, BatchItemPage, BatchPage
 
-_own = {"name", "parallel", "on_failure", "publish"}
+_own = {"name", "parallel", "on_failure", "publish", "callback"}
 _code = {"code", "language", "blocks"}
 
 

@@ -24,7 +24,7 @@ class Batches:
         self._calls = calls
 
     def create(self, over: Mapping[str, Any], code: Optional[str] = None, **asked: Any) -> Batch:
-        """`asked`: name, parallel, on_failure and publish, and what a run takes: blocks, inputs, policy."""
+        """`asked`: name, parallel, on_failure, publish and callback, and what a run takes: blocks, inputs, policy."""
         return drive(steps.create(self._calls, over, {"code": code, **asked}))
 
     def show(self, batch: str) -> Batch:

@@ -24,6 +24,12 @@ class Webhooks(Answer):
     webhooks: list[Webhook]
 
 
+class WebhookCallbacks(Answer):
+    id: str
+    public_key: str
+    created_at: datetime
+
+
 class WebhookDeliveryAttempt(Answer):
     at: datetime
     ms: int
@@ -33,6 +39,7 @@ class WebhookDeliveryAttempt(Answer):
 
 class WebhookDelivery(Answer):
     event: str
+    url: Optional[str] = None
     type: Literal["run.finished", "batch.finished", "workflow.finished", "schedule.paused", "schedule.refused", "schedule.missed"]
     at: datetime
     data: dict[str, Optional[Union[str, float]]]

@@ -11,7 +11,7 @@ from hotcell.schedule_steps import moment
 from hotcell.wire import Asked
 
 if TYPE_CHECKING:
-    from hotcell.webhook_answers import DeliveryPage, Webhook, WebhookDelivery
+    from hotcell.webhook_answers import DeliveryPage, Webhook, WebhookCallbacks, WebhookDelivery
 
 
 def _at(webhook: str, action: str = "") -> str:
@@ -29,6 +29,12 @@ async def listed(calls: Calls) -> list[Webhook]:
     from hotcell.webhook_answers import Webhooks
 
     return (await calls.read(Webhooks, Asked("GET", "/v1/webhooks"))).webhooks
+
+
+async def callbacks(calls: Calls) -> WebhookCallbacks:
+    from hotcell.webhook_answers import WebhookCallbacks
+
+    return await calls.read(WebhookCallbacks, Asked("GET", "/v1/webhooks/callbacks"))
 
 
 async def deliveries(calls: Calls, webhook: str, query: Mapping[str, Any]) -> DeliveryPage:

@@ -11,7 +11,7 @@ from hotcell.calls import Calls
 from hotcell.wire import drive
 
 if TYPE_CHECKING:
-    from hotcell.webhook_answers import DeliveryPage, Webhook, WebhookDelivery
+    from hotcell.webhook_answers import DeliveryPage, Webhook, WebhookCallbacks, WebhookDelivery
 
 
 class Webhooks:
@@ -29,6 +29,10 @@ class Webhooks:
 
     def list(self) -> builtins.list[Webhook]:
         return drive(steps.listed(self._calls))
+
+    def callbacks(self) -> WebhookCallbacks:
+        """The key by which callbacks are signed. Their deliveries are those of the webhook "callbacks"."""
+        return drive(steps.callbacks(self._calls))
 
     def deliveries(self, webhook: str, **query: Any) -> DeliveryPage:
         """A page of what was sent, the newest first: limit, cursor."""

@@ -35,6 +35,7 @@ class Workflow(Answer):
     author: WorkflowAuthor
     parallel: int
     from_: Optional[str] = None
+    callback: Optional[str] = None
     problem: Optional[str] = None
     steps: list[WorkflowStep]
 

@@ -38,6 +38,7 @@ async def begin(
     steps: Mapping[str, Mapping[str, Any]],
     *,
     parallel: Optional[int],
+    callback: Optional[str],
     idempotency_key: Optional[str],
 ) -> Workflow:
     from hotcell.workflow_answers import Workflow
@@ -46,6 +47,8 @@ async def begin(
     body: dict[str, Any] = {"name": name, "steps": {one: await _step(calls, asked) for one, asked in steps.items()}}
     if parallel is not None:
         body["parallel"] = parallel
+    if callback is not None:
+        body["callback"] = callback
     return await calls.read(Workflow, posted("/v1/workflows", body, key))
 
 

@@ -29,11 +29,15 @@ class Workflows:
         steps_by_name: Mapping[str, Mapping[str, Any]],
         *,
         parallel: Optional[int] = None,
+        callback: Optional[str] = None,
         idempotency_key: Optional[str] = None,
     ) -> Workflow:
         """A step has needs, on_failed_need, when, over and reuse, and what a run takes: code or blocks, inputs, policy."""
-        begun = steps.begin(self._calls, name, steps_by_name, parallel=parallel, idempotency_key=idempotency_key)
-        return drive(begun)
+        return drive(
+            steps.begin(
+                self._calls, name, steps_by_name, parallel=parallel, callback=callback, idempotency_key=idempotency_key
+            )
+        )
 
     def show(self, workflow: str) -> Workflow:
         return drive(steps.show(self._calls, workflow))
