@@ -94,6 +94,7 @@ export const recordKeys = {
     `batches/${tenant}/ends/${batch}/${round}/${chunk}.json`,
   batchManifest: (tenant: string, batch: RunId, round: number) =>
     `batches/${tenant}/manifests/${batch}/${round}.ndjson`,
+  batchEvidences: (tenant: string) => `batches/${tenant}/evidence/`,
   batchEvidence: (tenant: string, batch: RunId, round: number) =>
     `batches/${tenant}/evidence/${batch}/${round}.sigstore.json`,
   workflows: (tenant: string) => `workflows/${tenant}/made/`,

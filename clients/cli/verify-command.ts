@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { readReceipt, Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import type { BatchVerdict, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import { Buckets } from '@hotcell/record/buckets.ts';
+import { verifyBatches } from '@hotcell/record/verify/batches-in.ts';
 import { OpenedRecord, openOffline } from '@hotcell/record/verify/opened-record.ts';
 import type { RunAt } from '@hotcell/record/verify/runs-in.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
@@ -43,8 +44,8 @@ interface Asked {
 export function define(command: Command): void {
   command
     .argument('[run]', `${aRun}; or the id of a batch; or --all`)
-    .option('--all', 'every run in the record')
-    .option('--since <time>', 'with --all: runs accepted since this time, or this long ago (30m, 12h, 7d)', aTime)
+    .option('--all', 'every run and batch in the record')
+    .option('--since <time>', 'with --all: what was accepted since this time, or this long ago (30m, 12h, 7d)', aTime)
     .option('--offline <path>', 'an export (its archive or folder), or a folder with a copy of the record bucket')
     .option('--trust <file...>', 'public keys of roots to trust instead of keys/trust')
     .option('--receipt <file>', 'the run of this receipt, and whether the record keeps the promise')
@@ -85,14 +86,13 @@ async function verifyRecord(
   const contents = asked.contents !== false;
   const of = verificationBy(reader, trusted, contents);
   const batch = await batchAsked(record, said);
-  if (batch) {
-    const summary = new VerifySummary(trusted, [], [], 'batch');
-    const verdict = await verifyBatch(of, batch);
+  const tellBatch = (summary: VerifySummary, verdict: BatchVerdict) => {
     summary.add(verdict);
     if (globals.json) printJson(verdict);
     else process.stdout.write(batchVerdictText(verdict));
     return summary;
-  }
+  };
+  if (batch) return tellBatch(new VerifySummary(trusted), await verifyBatch(of, batch));
   const summary = new VerifySummary(trusted, await record.judgeFrame(trusted), contents ? record.lacks : []);
   const tell = (verdict: RunVerdict) => {
     summary.add(verdict);
@@ -102,6 +102,7 @@ async function verifyRecord(
   if (asked.receipt === undefined) {
     const runs = await runsAsked(record, globals, said, asked);
     await verifyAll(of, runs, tell, async (some, at) => record.verify(some, at));
+    if (said === undefined) await verifyBatches(of, record.batches(asked.since), (one) => tellBatch(summary, one));
   } else {
     const receipt = await receiptIn(asked.receipt);
     tell(await verifyPromise(await record.only(of, readReceipt(receipt)), receipt));

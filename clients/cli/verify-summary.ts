@@ -1,4 +1,4 @@
-import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import type { BatchVerdict, Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { counted, formatBytes } from '@hotcell/contract/format.ts';
 import { visibleLine } from './visible.ts';
 import type { TrustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
@@ -9,7 +9,8 @@ export class VerifySummary {
   readonly #counts = new Map<string, number>();
   readonly #beside: readonly Finding[];
   readonly #lacks: readonly string[];
-  readonly #what: 'run' | 'batch';
+  #runs = 0;
+  #batches = 0;
   #bytes = 0;
 
   /** `beside`: what was found wrong beside the runs. `lacks`: whose bytes are not there to be verified. */
@@ -17,15 +18,16 @@ export class VerifySummary {
     trusted: Pick<TrustedKeys, 'list' | 'putBackTo'>,
     beside: readonly Finding[] = [],
     lacks: readonly string[] = [],
-    what: 'run' | 'batch' = 'run',
   ) {
-    this.#what = what;
     this.#trusted = trusted;
     this.#beside = beside;
     this.#lacks = lacks;
   }
 
-  add({ verdict, read }: Pick<RunVerdict, 'verdict' | 'read'>): void {
+  add(of: RunVerdict | BatchVerdict): void {
+    const { verdict, read } = of;
+    if ('batch' in of) this.#batches += 1;
+    else this.#runs += 1;
     this.#counts.set(verdict, (this.#counts.get(verdict) ?? 0) + 1);
     this.#bytes += read.bytes;
   }
@@ -43,9 +45,10 @@ export class VerifySummary {
   }
 
   get text(): string {
-    const all = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+    const batches = this.#batches > 0 ? [counted(this.#batches, 'batch', 'batches')] : [];
+    const runs = this.#runs > 0 || batches.length === 0 ? [counted(this.#runs, 'run')] : [];
     const each = [...this.#counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
-    return `Verified ${this.#what === 'batch' ? counted(all, 'batch', 'batches') : counted(all, 'run')}: ${each || 'none, so nothing was verified'}. Read ${formatBytes(this.#bytes)}. ${this.#keys}${this.#rest}`;
+    return `Verified ${[...runs, ...batches].join(' and ')}: ${each || 'none, so nothing was verified'}. Read ${formatBytes(this.#bytes)}. ${this.#keys}${this.#rest}`;
   }
 
   get #rest(): string {

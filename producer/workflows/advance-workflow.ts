@@ -16,6 +16,7 @@ import { judgeConditions } from './judge-conditions.ts';
 import type { KnownWorkflow } from './known-workflow.ts';
 import { showProgress } from './show-progress.ts';
 import { findTask, startTask } from './start-task.ts';
+import { isWanted } from './wanted-acts.ts';
 
 /** Ends of runs of which no message came are seen within this time. */
 const lookEveryMs = 2_000;
@@ -38,21 +39,11 @@ export async function advanceWorkflow(
       await endWorkflow(producer, known, end, steps);
       return undefined;
     }
-    const wanted = acts.filter((act) => isWanted(known, act));
+    const wanted = acts.filter((act) => isWanted(known, act, Date.now()));
     if (wanted.length === 0) return await rest(producer, known, steps);
     await perform(producer, known, wanted, keep);
     if (known.problem !== undefined) return await rest(producer, known, steps);
   }
-}
-
-/**
- * What is full, or away, holds the next starts up; all else goes on. Each wanted act changes what is known, or the loop
- * would turn without an end: of a cancelled workflow a start only looks, and a task without a run can't be cancelled.
- */
-function isWanted(known: KnownWorkflow, act: WorkflowAct): boolean {
-  if (act.do === 'start') return known.cancelled !== undefined || Date.now() >= known.heldUntil;
-  if (act.do !== 'cancel') return true;
-  return !known.ending.has(act.task) && (known.tasks.get(act.task)?.run ?? null) !== null;
 }
 
 /** A message wakes the leader for it; without one it is seen a little later. */

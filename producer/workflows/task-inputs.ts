@@ -10,7 +10,7 @@ import type { KnownWorkflow } from './known-workflow.ts';
 
 /** Sources as a request may name them: outputs of steps become snapshots, without a byte being copied. */
 export async function sourcesOf(
-  producer: Producer,
+  producer: Pick<Producer, 'store' | 'news'>,
   known: KnownWorkflow,
   inputs: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
@@ -20,7 +20,11 @@ export async function sourcesOf(
 }
 
 /** Of a step that fans out: the outputs of all its tasks, each in a folder that is its number. */
-export async function sourceOf(producer: Producer, known: KnownWorkflow, source: string): Promise<string> {
+export async function sourceOf(
+  producer: Pick<Producer, 'store' | 'news'>,
+  known: KnownWorkflow,
+  source: string,
+): Promise<string> {
   const step = stepOf(source);
   if (step === undefined) return source;
   if (!known.graph[step]?.over) return `${runOf(known, step, step)}:outputs`;
@@ -33,15 +37,18 @@ export async function sourceOf(producer: Producer, known: KnownWorkflow, source:
   });
 }
 
-async function mergeOutputs(producer: Producer, known: KnownWorkflow, step: string): Promise<string> {
+async function mergeOutputs(
+  producer: Pick<Producer, 'store' | 'news'>,
+  known: KnownWorkflow,
+  step: string,
+): Promise<string> {
   const { store } = producer;
   const { tenant } = known;
   const files: SnapshotFile[] = [];
   const count = known.fans.get(step);
-  const digits = String(Math.max(0, Number(count) - 1)).length;
   for (let index = 0; index < Number(count); index++) {
     const run = runOf(known, step, taskName(step, index));
-    const folder = String(index).padStart(digits, '0');
+    const folder = folderOfTask(index, Number(count));
     const result = await producer.news.resultOf(tenant, run);
     if (!result || result.outputs.snapshot === null) continue;
     if (files.length + result.outputs.files.length > snapshotLimits.files) throw tooManyFiles(step);
@@ -51,6 +58,11 @@ async function mergeOutputs(producer: Producer, known: KnownWorkflow, step: stri
   }
   const by = `workflow ${known.id}`;
   return (await putSnapshot(store, tenant, files, { source: `${step} of ${by}`, by })).snapshot;
+}
+
+/** So that their order by name is the order of the tasks. */
+export function folderOfTask(index: number, count: number): string {
+  return String(index).padStart(String(Math.max(0, count - 1)).length, '0');
 }
 
 function tooManyFiles(step: string): HotcellError {

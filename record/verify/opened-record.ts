@@ -3,6 +3,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { type RunId, timeOf } from '@hotcell/contract/names.ts';
 import type { ExportedRun, ExportIndex } from '../export/export-layout.ts';
+import { batchesIn } from './batches-in.ts';
 import { exportedRuns, exportIndexIn, judgeFrame } from './export-reader.ts';
 import { FolderReader } from './folder-reader.ts';
 import type { RecordReader } from './record-reader.ts';
@@ -11,6 +12,7 @@ import { findRun, type RunAt, runsIn } from './runs-in.ts';
 import { TarReader } from './tar-reader.ts';
 import type { TrustedKeys } from './trusted-keys.ts';
 import type { Verification } from './verification.ts';
+import type { BatchAt } from './verify-batch.ts';
 import { verifyExported } from './verify-exported.ts';
 import { verifyRun } from './verify-run.ts';
 
@@ -24,6 +26,10 @@ export class OpenedRecord {
 
   runs(since?: Date): AsyncIterable<RunAt> {
     return runsIn(this.reader, { since });
+  }
+
+  async *batches(since?: Date): AsyncGenerator<BatchAt> {
+    yield* batchesIn(this.reader, { since });
   }
 
   async find(run: RunId): Promise<RunAt | undefined> {
@@ -61,6 +67,9 @@ class OpenedExport extends OpenedRecord {
   override async *runs(since?: Date): AsyncGenerator<ExportedRun> {
     for await (const at of exportedRuns(this.reader, this.#index)) if (!since || timeOf(at.run) >= since) yield at;
   }
+
+  /** An export has none. */
+  override async *batches(): AsyncGenerator<BatchAt> {}
 
   override async find(run: RunId): Promise<ExportedRun | undefined> {
     for await (const at of this.runs()) if (at.run === run) return at;

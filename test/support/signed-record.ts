@@ -30,7 +30,13 @@ export class Memory extends Map<string, Buffer> implements RecordReader {
         };
   }
 
-  async *folders(): AsyncGenerator<string> {}
+  async *folders(prefix: string): AsyncGenerator<string> {
+    const below = [...this.keys()].flatMap((key) => {
+      const end = key.startsWith(prefix) ? key.indexOf('/', prefix.length) : -1;
+      return end < 0 ? [] : key.slice(0, end + 1);
+    });
+    yield* new Set(below.toSorted());
+  }
 
   async read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean> {
     const bytes = this.hidden.has(key) ? undefined : this.get(key);

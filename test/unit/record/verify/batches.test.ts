@@ -4,9 +4,10 @@ import { fateOf, itemRunId } from '@hotcell/contract/batch-items.ts';
 import type { BatchCounts, BatchHead, ItemEnd } from '@hotcell/contract/batch.ts';
 import { canonical, sha256 } from '@hotcell/contract/digest.ts';
 import { batchStatement, signBatch } from '@hotcell/contract/evidence/batch-statement.ts';
-import { newRunId } from '@hotcell/contract/names.ts';
+import { newRunId, timeOf } from '@hotcell/contract/names.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
+import { batchesIn, verifyBatches } from '@hotcell/record/verify/batches-in.ts';
 import { findBatch, verifyBatch } from '@hotcell/record/verify/verify-batch.ts';
 import { listKeys, Memory, putSigned, signerOf, verificationOf } from '../../../support/signed-record.ts';
 
@@ -170,14 +171,39 @@ describe('a verifier of a batch', () => {
     assert.equal((await verdictOf(batch)).verdict, 'MODIFIED');
   });
 
+  const all = async ({ record }: Made, since?: Date) => {
+    const told: string[] = [];
+    const of = await verificationOf(record);
+    await verifyBatches(of, batchesIn(of.reader, { since }), ({ batch, verdict }) => told.push(`${batch} ${verdict}`));
+    return told;
+  };
+
+  test('finds every batch of a record, or those since a time', async () => {
+    const one = await made();
+    assert.deepEqual(await all(one), [`${one.batch} VALID`]);
+    assert.deepEqual(await all(one, timeOf(one.batch)), [`${one.batch} VALID`]);
+    assert.deepEqual(await all(one, new Date(timeOf(one.batch).getTime() + 1)), []);
+  });
+
+  test('misses one whose head is gone, by what was signed', async () => {
+    const one = await made();
+    one.record.delete(one.keys.head);
+    assert.deepEqual(await all(one), [`${one.batch} MISSING`]);
+  });
+
+  test('leaves one out that had nothing to run over, and no other one that is said to be so', async () => {
+    const one = await made();
+    const { rounds, items: _, ...rest } = one.head();
+    const ended = { at: rest.createdAt, counts: { succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }, problem: 'no' };
+    one.putHead({ ...rest, rounds: rounds.slice(0, 1).map((round) => ({ ...round, ended })) });
+    assert.deepEqual(await all(one), [`${one.batch} UNSIGNED`]);
+    for (const key of [...one.record.keys()]) if (/^batches\/t\/(manifests|evidence)/.test(key)) one.record.delete(key);
+    assert.deepEqual(await all(one), []);
+  });
+
   test('is found in its tenant, and no other id is', async () => {
     const { record, batch } = await made();
-    const reader = Object.assign(record, {
-      folders: async function* () {
-        yield 'batches/t/';
-      },
-    });
-    assert.deepEqual(await findBatch(reader, batch), { tenant, batch });
-    assert.equal(await findBatch(reader, newRunId()), undefined);
+    assert.deepEqual(await findBatch(record, batch), { tenant, batch });
+    assert.equal(await findBatch(record, newRunId()), undefined);
   });
 });
