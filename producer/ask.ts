@@ -162,6 +162,8 @@ async function refusal(
     labels,
     policy,
   };
+  // What evidence names is in the record before the evidence.
+  if (loaded) await producer.pins.keep(loaded);
   await commit(producer, result);
   producer.model.note(rowFinished(result));
   producer.metrics.count('hotcell_runs_refused_total');

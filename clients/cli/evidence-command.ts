@@ -79,7 +79,7 @@ async function exportArchive({ store, installation, selected, asked, globals }: 
   await using tar = await TarWriter.create(out).catch((cause: unknown) => {
     throw unreadable(out, cause);
   });
-  const of = { store, trusted, contents: { inputs, outputs }, roots: roots.map(({ fingerprint }) => fingerprint) };
+  const of = { store, trusted, contents: { inputs, outputs } };
   const listed = await writeExport(of, selected, tar);
   if (listed.length === 0) throw nothingSelected();
   await tar.finish();

@@ -107,6 +107,7 @@ async function verifyRecord(
     const receipt = await receiptIn(asked.receipt);
     tell(await verifyPromise(await record.only(of, readReceipt(receipt)), receipt));
   }
+  if (globals.json && summary.besideRuns) printJson({ beside: record.reader.name, ...summary.besideRuns });
   return summary;
 }
 

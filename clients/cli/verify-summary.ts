@@ -44,6 +44,12 @@ export class VerifySummary {
     );
   }
 
+  /** What was found wrong beside the runs, for a machine; undefined if nothing was. */
+  get besideRuns(): { verdict: string; findings: readonly Finding[] } | undefined {
+    const [first] = this.#beside;
+    return first && { verdict: first.verdict, findings: this.#beside };
+  }
+
   get text(): string {
     const batches = this.#batches > 0 ? [counted(this.#batches, 'batch', 'batches')] : [];
     const runs = this.#runs > 0 || batches.length === 0 ? [counted(this.#runs, 'run')] : [];

@@ -7,6 +7,7 @@ import type { AttestedForm, AttestedResult } from './attested-result.ts';
 import { limitEnforcement } from './limit-enforcement.ts';
 import {
   type BuildType,
+  isSince,
   newestBuildType,
   provenanceV1,
   type Resource,
@@ -60,8 +61,8 @@ export function statementOf(attested: AttestedRun, signer: SignerFacts): Stateme
     predicate: {
       buildDefinition: {
         buildType: template,
-        externalParameters: asked(run),
-        internalParameters: { ...given(run), ...(template === 'urn:hotcell:run:v1' ? {} : bound(run)) },
+        externalParameters: { ...asked(run), ...(isSince(template, 'urn:hotcell:run:v3') ? { approvals } : {}) },
+        internalParameters: { ...given(run), ...(isSince(template, 'urn:hotcell:run:v2') ? bound(run) : {}) },
         resolvedDependencies: dependencies(run),
       },
       runDetails: {
@@ -96,6 +97,9 @@ type Attesting = AttestedRun & { code: readonly (Digest | undefined)[] };
 const emptyManifest: Digest = sha256('');
 
 type Parameters = Statement['predicate']['buildDefinition']['externalParameters'];
+
+/** None can be given yet: a policy that asks for one refuses every run. */
+const approvals: Parameters[string] = [];
 
 /** The submitter's: who asked for what. */
 function asked({ result, spec, code }: Attesting): Parameters {

@@ -5,10 +5,15 @@ import { Digest } from '../digest.ts';
 export const statementType = 'application/vnd.in-toto+json';
 export const statementV1 = 'https://in-toto.io/Statement/v1';
 export const provenanceV1 = 'https://slsa.dev/provenance/v1';
-/** Names the template of a predicate: what stands in its parameters. Statements of the first one stay verifiable. */
-export const BuildType = z.enum(['urn:hotcell:run:v1', 'urn:hotcell:run:v2']);
+/** Names the template of a predicate: what stands in its parameters. Statements of earlier ones stay verifiable. */
+export const BuildType = z.enum(['urn:hotcell:run:v1', 'urn:hotcell:run:v2', 'urn:hotcell:run:v3']);
 export type BuildType = z.infer<typeof BuildType>;
-export const newestBuildType: BuildType = 'urn:hotcell:run:v2';
+export const newestBuildType: BuildType = 'urn:hotcell:run:v3';
+
+/** From the second on, the receipt and the posture's form; from the third on, approvals, and the policy of a refusal is kept. */
+export function isSince(template: BuildType, first: BuildType): boolean {
+  return BuildType.options.indexOf(template) >= BuildType.options.indexOf(first);
+}
 /** Of an attempt at a run that did not end it. */
 export const attemptBuildType = 'urn:hotcell:attempt:v1';
 export const subjectNames = {

@@ -15,6 +15,7 @@ type Image = Policy['images'][number];
 export class PolicyPins extends PinnedPolicies {
   readonly #imagesLock: string;
   readonly #done = new Map<Digest, Promise<void>>();
+  readonly #kept = new Set<Digest>();
 
   constructor(store: Buckets, settings: { imagesLock: string }) {
     super(store);
@@ -35,6 +36,13 @@ export class PolicyPins extends PinnedPolicies {
     await done;
   }
 
+  /** For a refusal, which names it: the text alone, since nothing is going to be executed under it. */
+  async keep({ policy, digest }: Pick<LoadedPolicy, 'policy' | 'digest'>): Promise<void> {
+    if (this.#kept.has(digest)) return;
+    await putPolicy(this.store, policy, digest);
+    this.#kept.add(digest);
+  }
+
   /** For good: there is no way back, a policy that is wanted again gets another text. */
   async revoke(policy: Digest, by: string, reason: string): Promise<PolicyRevocation> {
     await this.get(policy);
@@ -47,7 +55,7 @@ export class PolicyPins extends PinnedPolicies {
   /** The text comes last: a reader that finds it finds what it names. */
   async #put(policy: Policy, digest: Digest): Promise<void> {
     await Promise.all([...this.#putProfiles(policy), ...policy.images.map((image) => this.#putPackages(image))]);
-    await putPolicy(this.store, policy, digest);
+    await this.keep({ policy, digest });
   }
 
   #putProfiles(policy: Policy): Promise<void>[] {

@@ -63,7 +63,8 @@ export async function recordedRun(
   return {
     at,
     result,
-    spec: asked.spec,
+    // What the statement has of an erased one is no spec: code without text would be written.
+    spec: asked.isErased ? undefined : asked.spec,
     objects: [...objects(keys), ...(contents.outputs && !erasure ? outputContents(at, result) : [])],
   };
 }

@@ -1,11 +1,8 @@
-import { Findings, type Finding } from '@hotcell/contract/evidence/verdict.ts';
 import { RunId, TenantName } from '@hotcell/contract/names.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { z } from 'zod';
 import { type ExportedRun, ExportIndex, exportPaths } from '../export/export-layout.ts';
-import { recordKeys } from '../layout.ts';
 import { type RecordReader, readWhole } from './record-reader.ts';
-import type { TrustedKeys } from './trusted-keys.ts';
 
 /** Says of a folder or an archive that it is an export; undefined for a copy of the record's bucket. */
 export async function exportIndexIn(files: RecordReader): Promise<ExportIndex | undefined> {
@@ -36,23 +33,4 @@ async function tenantOf(files: RecordReader, run: RunId): Promise<string> {
     // Then nothing can be right with it, and its verification says so.
     return 'unknown';
   }
-}
-
-/** What several runs name by digest: each run that names it compares it. */
-const shared = ['seccomp/', 'images/', 'snapshots/', 'cas/'];
-
-/** What is wrong with the files of an export that belong to no run: keys that are not those of the list, and strangers. */
-export async function judgeFrame(files: RecordReader, { list }: Pick<TrustedKeys, 'list'>): Promise<Finding[]> {
-  const findings = new Findings();
-  const pems = new Map(list.keys.map((key) => [exportPaths.key(key.role, key.fingerprint), key.publicKey]));
-  const known = new Set<string>([exportPaths.index, exportPaths.guide, exportPaths.page, recordKeys.keyList]);
-  for await (const { key, size } of files.list('')) {
-    const isRuns = key.startsWith('runs/') && RunId.safeParse(key.split('/')[1]).success;
-    if (isRuns || known.has(key) || shared.some((prefix) => key.startsWith(prefix))) continue;
-    const pem = pems.get(key);
-    if (pem === undefined) findings.add('MODIFIED', key, 'nothing: no signature vouches for it', 'a file');
-    else if (size > 4096 || (await readWhole(files, key))?.toString('utf8') !== pem)
-      findings.add('MODIFIED', key, 'the key as the list of keys has it', 'another file');
-  }
-  return findings.all;
 }

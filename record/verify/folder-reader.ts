@@ -1,11 +1,17 @@
-import { constants } from 'node:fs';
+import { constants, type Dirent } from 'node:fs';
 import { type FileHandle, lstat, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FoundKey, RecordReader } from './record-reader.ts';
+import type { FoundKey, Oddity, RecordReader } from './record-reader.ts';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Nothing that can be read as a file stands under the key: nothing at all, a folder, a link, or a socket. */
 const noObject = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENXIO', 'ENAMETOOLONG']);
+
+function kindOf(entry: Dirent): string {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isSymbolicLink() ? 'a link' : 'neither a file nor a folder';
+}
 
 /** A copy of the record's bucket in a folder. It has no versions and no deletions to show. */
 export class FolderReader implements RecordReader {
@@ -30,7 +36,7 @@ export class FolderReader implements RecordReader {
   }
 
   async *folders(prefix: string): AsyncGenerator<string> {
-    for (const { name, isFolder } of await this.#entries(prefix)) if (isFolder) yield `${prefix}${name}/`;
+    for (const { name, kind } of await this.#entries(prefix)) if (kind === 'folder') yield `${prefix}${name}/`;
   }
 
   async read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean> {
@@ -56,17 +62,24 @@ export class FolderReader implements RecordReader {
   }
 
   async *#filesUnder(folder: string): AsyncGenerator<string> {
-    for (const { name, isFolder } of await this.#entries(folder)) {
-      if (isFolder) yield* this.#filesUnder(`${folder}${name}/`);
-      else yield `${folder}${name}`;
+    for (const { name, kind } of await this.#entries(folder)) {
+      if (kind === 'folder') yield* this.#filesUnder(`${folder}${name}/`);
+      else if (kind === 'file') yield `${folder}${name}`;
     }
   }
 
-  async #entries(folder: string): Promise<{ name: string; isFolder: boolean }[]> {
-    const found: { name: string; isFolder: boolean }[] = [];
+  async *oddities(folder = ''): AsyncGenerator<Oddity> {
+    for (const { name, kind } of await this.#entries(folder)) {
+      if (kind === 'folder') yield* this.oddities(`${folder}${name}/`);
+      else if (kind !== 'file') yield { key: `${folder}${name}`, kind };
+    }
+  }
+
+  async #entries(folder: string): Promise<{ name: string; kind: string }[]> {
+    const found: { name: string; kind: string }[] = [];
     try {
       for await (const entry of await opendir(this.#path(folder)))
-        if (entry.isFile() || entry.isDirectory()) found.push({ name: entry.name, isFolder: entry.isDirectory() });
+        found.push({ name: entry.name, kind: kindOf(entry) });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;

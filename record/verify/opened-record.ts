@@ -4,8 +4,9 @@ import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts'
 import { type RunId, timeOf } from '@hotcell/contract/names.ts';
 import type { ExportedRun, ExportIndex } from '../export/export-layout.ts';
 import { batchesIn } from './batches-in.ts';
-import { exportedRuns, exportIndexIn, judgeFrame } from './export-reader.ts';
+import { exportedRuns, exportIndexIn } from './export-reader.ts';
 import { FolderReader } from './folder-reader.ts';
+import { judgeFrame } from './judge-frame.ts';
 import type { RecordReader } from './record-reader.ts';
 import { RunView } from './run-view.ts';
 import { findRun, type RunAt, runsIn } from './runs-in.ts';
@@ -46,7 +47,7 @@ export class OpenedRecord {
   }
 
   /** What is wrong beside the runs. */
-  async judgeFrame(_trusted: Pick<TrustedKeys, 'list'>): Promise<Finding[]> {
+  async judgeFrame(_trusted: TrustedKeys): Promise<Finding[]> {
     return [];
   }
 
@@ -84,8 +85,8 @@ class OpenedExport extends OpenedRecord {
     return { ...of, reader: await RunView.of(this.reader, at), contents: false };
   }
 
-  override async judgeFrame(trusted: Pick<TrustedKeys, 'list'>): Promise<Finding[]> {
-    return await judgeFrame(this.reader, trusted);
+  override async judgeFrame(trusted: TrustedKeys): Promise<Finding[]> {
+    return await judgeFrame(this.reader, this.#index, trusted);
   }
 
   override get lacks(): string[] {

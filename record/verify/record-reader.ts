@@ -14,6 +14,11 @@ export interface FoundKey {
   hidden: boolean;
 }
 
+export interface Oddity {
+  key: string;
+  kind: string;
+}
+
 /** A record as a verifier sees it: a bucket, or a copy of one. It is only ever read. */
 export interface RecordReader {
   /** For a person: which record this is. */
@@ -26,6 +31,8 @@ export interface RecordReader {
   isOpen?(tenant: string, run: RunId): Promise<boolean>;
   /** The bytes of an object's versions that were put over each other or deleted, where the record keeps versions. */
   earlierVersions?(key: string): AsyncIterable<Buffer>;
+  /** What stands there and can't be an object: links, pipes and the like, where the record is a folder. */
+  oddities?(): AsyncIterable<Oddity>;
   /** Hands on an object's bytes as they come; false if there is no such object. */
   read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean>;
 }

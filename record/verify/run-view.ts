@@ -10,6 +10,7 @@ export class RunView implements RecordReader {
   readonly result: Result | undefined;
   readonly #files: RecordReader;
   readonly #own: ReadonlyMap<string, string>;
+  readonly #read = new Set<string>();
 
   private constructor(files: RecordReader, at: ExportedRun, result: Result | undefined) {
     this.#files = files;
@@ -38,7 +39,9 @@ export class RunView implements RecordReader {
   async *folders(): AsyncGenerator<string> {}
 
   async read(key: string, sink: (chunk: Uint8Array) => void): Promise<boolean> {
-    return await this.#files.read(pathOf(key, this.at, this.#own), sink);
+    const path = pathOf(key, this.at, this.#own);
+    this.#read.add(path);
+    return await this.#files.read(path, sink);
   }
 
   /** With the places in the export instead of the keys of the record: it is those that a reader of an export looks up. */
@@ -52,6 +55,11 @@ export class RunView implements RecordReader {
   /** Whether an object of the record stands there. */
   hasPlace(path: string): boolean {
     return path.startsWith(exportPaths.rest(this.at.run)) || [...this.#own.values()].includes(path);
+  }
+
+  /** Whether a verification asked for it: then it is what was signed, or a finding. */
+  wasRead(path: string): boolean {
+    return this.#read.has(path);
   }
 
   /** The key of a file of this run's folder; undefined for a copy of what stands elsewhere. */

@@ -4,6 +4,7 @@ import { exportPaths } from '../export/export-layout.ts';
 import { runCopies } from '../export/run-copies.ts';
 import { recordKeys } from '../layout.ts';
 import { readNamed } from './read-asked.ts';
+import { isLeftover } from './leftovers.ts';
 import type { RunView } from './run-view.ts';
 import { Look } from './verification.ts';
 
@@ -14,7 +15,7 @@ import { Look } from './verification.ts';
 export async function verifyCopies(
   look: Look,
   view: RunView,
-  { outputs: hasOutputs }: { outputs: boolean },
+  { outputs: hasOutputs, signed }: { outputs: boolean; signed: boolean },
 ): Promise<void> {
   const { run } = view.at;
   const copies = await copiesOf(look, view);
@@ -25,11 +26,18 @@ export async function verifyCopies(
     const digest = outputs.get(key);
     missing.delete(key);
     if (digest && look.of.contents) await look.matches(key, digest);
-    else if (!digest && !copies.has(key) && !view.hasPlace(key) && key !== exportPaths.runPage(run))
-      look.findings.add('MODIFIED', key, 'nothing: no signature vouches for it', 'a file');
+    else if (!digest && !copies.has(key) && key !== exportPaths.runPage(run)) judgeOther(look, view, key, signed);
   }
   if (look.of.contents && hasOutputs)
     for (const [path, digest] of missing) look.findings.add('MISSING', path, digest, 'nothing');
+}
+
+/** Of a run without a signature that counts nothing can be vouched for; its verdict says so. */
+function judgeOther({ findings, ignored }: Look, view: RunView, path: string, isSigned: boolean): void {
+  if (isSigned ? view.wasRead(path) : view.hasPlace(path)) return;
+  if (isLeftover(path.slice(exportPaths.run(view.at.run).length)))
+    ignored.push({ object: path, problem: 'no signature vouches for it' });
+  else findings.add('MODIFIED', path, 'nothing: no signature vouches for it', 'a file');
 }
 
 async function copiesOf({ of }: Look, view: RunView): Promise<Map<string, Digest>> {

@@ -29,7 +29,10 @@ export async function verifyExported(
     if (of.contents && has.inputs)
       for (const input of view.result?.inputs ?? []) await verifyInput(inputs, at.tenant, input);
     // What was erased may be gone here as well.
-    await verifyCopies(beside, view, { outputs: has.outputs && !verdict.erased });
+    await verifyCopies(beside, view, {
+      outputs: has.outputs && !verdict.erased,
+      signed: verdict.signedBy !== undefined,
+    });
   } catch (error) {
     beside.findings.add(
       'MODIFIED',
@@ -41,10 +44,11 @@ export async function verifyExported(
   const looks = [inputs, beside];
   const findings = [...verdict.findings, ...looks.flatMap((look) => look.findings.all)].map((one) => placed(one, view));
   const read = (what: 'objects' | 'bytes') => looks.reduce((sum, look) => sum + look.read[what], verdict.read[what]);
-  const ignored = verdict.ignored?.map((one) => ({ ...one, object: view.inPlaces(one.object) }));
+  const besides = (verdict.ignored ?? []).map((one) => ({ ...one, object: view.inPlaces(one.object) }));
+  const ignored = [...besides, ...beside.ignored];
   return {
     ...verdict,
-    ...(ignored ? { ignored } : {}),
+    ...(ignored.length > 0 ? { ignored } : {}),
     findings,
     read: { objects: read('objects'), bytes: read('bytes') },
     verdict: findings[0]?.verdict ?? 'VALID',

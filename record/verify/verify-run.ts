@@ -9,6 +9,7 @@ import { verifyCourse } from './verify-course.ts';
 import { verifyDecision } from './verify-decision.ts';
 import { verifyPosture } from './verify-posture.ts';
 import { verifyReceipt } from './verify-receipt.ts';
+import { verifyRefusal } from './verify-refusal.ts';
 import { type Signed, verifySignature } from './verify-signature.ts';
 import { verifySteps } from './verify-steps.ts';
 import { verifyStatement } from './verify-statement.ts';
@@ -69,6 +70,7 @@ async function verifyResult(look: Look, result: Result, found: Found): Promise<v
   const asked = await readAsked(look, result, isGone ? signed.statement : undefined);
   found.asked = asked;
   verifyStatement(look, result, signed, asked);
+  await verifyRefusal(look, result, signed);
   verifyDecision(look, result, asked);
   verifyCourse(look, result, asked);
   await verifyPosture(look, result, asked);

@@ -2,6 +2,7 @@ import type { Digest } from '@hotcell/contract/digest.ts';
 import { attestedPart } from '@hotcell/contract/evidence/attested-result.ts';
 import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
 import { withSignedCode } from '@hotcell/contract/evidence/spec-without-code.ts';
+import { isSince } from '@hotcell/contract/evidence/statement.ts';
 import { statementOf } from '@hotcell/contract/evidence/run-statement.ts';
 import { endingAttempt, type Result } from '@hotcell/contract/result.ts';
 import { receiptDigest } from '../attest.ts';
@@ -28,7 +29,7 @@ export function verifyStatement(look: Look, result: Result, signed: Signed, aske
   const attempt = attemptOf(bundle, result);
   const { buildType: template, internalParameters } = statement.predicate.buildDefinition;
   const receipt = receiptDigest(result.receipt);
-  if (template !== 'urn:hotcell:run:v1') verifyBoundReceipt(look, result, receipt, internalParameters['receipt']);
+  if (isSince(template, 'urn:hotcell:run:v2')) verifyBoundReceipt(look, result, receipt, internalParameters['receipt']);
   const known = { spec, effective: effectiveOf(result, asked), attempt, receipt, template };
   const made = statementOf({ result: attestedPart(result), form, ...known }, facts);
   const wanted = asked.isErased ? withSignedCode(made, statement) : made;

@@ -7,6 +7,7 @@ import { type ChainedStep, codeOf, SessionRecord, StepRecord } from '@hotcell/co
 import { recordKeys } from '../layout.ts';
 import { readNamed } from './read-asked.ts';
 import type { Look } from './verification.ts';
+import { verifyChainEnd } from './verify-chain-end.ts';
 import { verifyStepResult } from './verify-step-result.ts';
 
 /** The chain of a session: each record is the one that the result names, names the one before it, and has its code's digest. */
@@ -20,6 +21,7 @@ export async function verifySteps(look: Look, result: Result): Promise<void> {
     if (step.result === null) judgeUnended(look, result, step, index);
     else if (session) await verifyStepResult(look, session, { index, step, named: step.result });
   }
+  await verifyChainEnd(look, result, before);
 }
 
 /** Which worker had the session, and so where it put the results of its steps. */

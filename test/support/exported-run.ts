@@ -10,12 +10,13 @@ import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { type ExportIndex, exportPaths } from '@hotcell/record/export/export-layout.ts';
 import { runCopies } from '@hotcell/record/export/run-copies.ts';
 import { recordedRun } from '@hotcell/record/export/run-objects.ts';
+import { verifyGuide } from '@hotcell/record/export/verify-guide.ts';
 import { TarWriter } from '@hotcell/record/export/tar-writer.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { locationsOf } from '@hotcell/record/snapshot-locations.ts';
 import { policyOf } from './policies.ts';
 import { cellPosture, cellRules } from './recorded-cell.ts';
-import { Memory, putSigned, signerOf } from './signed-record.ts';
+import { Memory, putSigned, root, signerOf } from './signed-record.ts';
 import { specFor } from './spec.ts';
 
 const tenant = 't';
@@ -101,7 +102,7 @@ export async function exportOf(
 ): Promise<Memory> {
   const files = new Memory();
   for (const at of runs) {
-    const { objects, result, spec } = await recordedRun(record, at, contents);
+    const { objects, result, spec } = await recordedRun(record, at, contents, [{ key: root.public }]);
     for (const { key, path } of objects) {
       const bytes = record.get(key);
       if (bytes) files.set(path, bytes);
@@ -113,6 +114,7 @@ export async function exportOf(
   files.set(exportPaths.key(role, fingerprint), Buffer.from(publicKey));
   const index: ExportIndex = { version: 1, contents, runs: runs.map(({ tenant: of, run }) => ({ tenant: of, run })) };
   files.set(exportPaths.index, Buffer.from(JSON.stringify(index)));
+  files.set(exportPaths.guide, Buffer.from(verifyGuide({ ...index, root: root.fingerprint })));
   return files;
 }
 

@@ -70,8 +70,7 @@ async function exportTo(
   const trusted = await trustedKeys(new StoreReader(store), roots);
   const contents = { inputs: true, outputs: true };
   await using tar = await TarWriter.create(path);
-  const fingerprints = roots.map(({ fingerprint }) => fingerprint);
-  await writeExport({ store, trusted, contents, roots: fingerprints }, [at], tar);
+  await writeExport({ store, trusted, contents }, [at], tar);
   await tar.finish();
 }
 

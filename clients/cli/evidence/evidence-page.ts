@@ -5,7 +5,7 @@ import { framed } from '../report/report-frame.ts';
 import { logPart, outputsPart } from '../report/report-outputs.ts';
 import { askedPart, codePart, headPart, verdictPart } from '../report/report-request.ts';
 import type { GatheredRun } from './gather-recorded.ts';
-import { unproven } from './unproven.ts';
+import { unproven } from '@hotcell/record/export/unproven.ts';
 
 /** A run for a reader who will verify it. The same record gives the same page: it says no time of its own. */
 export function evidencePage(run: GatheredRun): string {
@@ -28,7 +28,8 @@ export function evidencePage(run: GatheredRun): string {
   ]);
 }
 
-const approvalPart = () => html`<p class="dim">Approvals: none were asked for; the policy alone admitted this run.</p>`;
+const approvalPart = () =>
+  html`<p class="dim">Approvals: none. None can be given yet, so a policy that asks for one refuses every run: this one was judged by its policy alone.</p>`;
 
 const mostLines = 8;
 

@@ -4,7 +4,7 @@ import type { Result } from '@hotcell/contract/result.ts';
 import type { ExportedRun } from '@hotcell/record/export/export-layout.ts';
 import { html } from '../report/html.ts';
 import { framed } from '../report/report-frame.ts';
-import { unproven } from './unproven.ts';
+import { unproven } from '@hotcell/record/export/unproven.ts';
 
 /** What an export says of each of its runs beside the run's own folder. */
 export interface ListedExport extends ExportedRun {

@@ -4,21 +4,19 @@ import { type ExportedRun, type ExportIndex, exportPaths } from '@hotcell/record
 import { runCopies } from '@hotcell/record/export/run-copies.ts';
 import { type RecordedRun, recordedRun } from '@hotcell/record/export/run-objects.ts';
 import type { TarWriter } from '@hotcell/record/export/tar-writer.ts';
+import { verifyGuide } from '@hotcell/record/export/verify-guide.ts';
 import { writeKeys, writeObjects } from '@hotcell/record/export/write-objects.ts';
 import { StoreReader } from '@hotcell/record/verify/store-reader.ts';
 import type { TrustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 import { evidencePage } from './evidence-page.ts';
 import { gatherRecorded } from './gather-recorded.ts';
 import { type ListedExport, runsPage } from './runs-page.ts';
-import { verifyGuide } from './verify-guide.ts';
 
 /** From where an export is made, and with what of it. */
 export interface Exporting {
   store: Buckets;
   trusted: TrustedKeys;
   contents: ExportIndex['contents'];
-  /** Of the root that signed the list of keys: what a reader compares with the operator's word. */
-  roots: readonly string[];
 }
 
 /** Run by run: memory holds one run, and the names of what is written. */
@@ -69,6 +67,6 @@ async function writeFrame(of: Exporting, listed: ListedExport[], tar: TarWriter,
   const { contents } = of;
   const runs = listed.map(({ tenant, run }) => ({ tenant, run }));
   const index: ExportIndex = { version: 1, contents, runs };
-  await tar.add(exportPaths.guide, newest, Buffer.from(verifyGuide({ listed, contents, roots: of.roots })));
+  await tar.add(exportPaths.guide, newest, Buffer.from(verifyGuide({ ...index, root: of.trusted.root.fingerprint })));
   await tar.add(exportPaths.index, newest, Buffer.from(`${JSON.stringify(index, undefined, 1)}\n`));
 }

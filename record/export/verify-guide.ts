@@ -1,24 +1,26 @@
 import { counted } from '@hotcell/contract/format.ts';
-import type { ExportIndex } from '@hotcell/record/export/export-layout.ts';
-import type { ListedExport } from './runs-page.ts';
+import type { ExportIndex } from './export-layout.ts';
 import { unproven } from './unproven.ts';
 
-interface Guided {
-  listed: readonly ListedExport[];
-  contents: ExportIndex['contents'];
-  roots: readonly string[];
+interface Guided extends Pick<ExportIndex, 'contents' | 'runs'> {
+  /** The fingerprint of the root that signed the list of keys in the export. */
+  root: string;
 }
 
-/** How to check an export, with Hotcell and without. A test executes these commands as they stand. */
-export function verifyGuide({ listed, contents, roots }: Guided): string {
+/**
+ * How to check an export, with Hotcell and without. A test executes these commands as they stand. A verifier makes the
+ * text again and compares: a reader follows what it says. So one that is changed keeps its earlier texts for the exports
+ * of before.
+ */
+export function verifyGuide({ runs, contents, root }: Guided): string {
   const { inputs, outputs } = contents;
   return `# Verify this export
 
-It has the evidence of ${counted(listed.length, 'run')}. Everything below works without a network and without the system that made it.
+It has the evidence of ${counted(runs.length, 'run')}. Everything below works without a network and without the system that made it.
 
 You need one thing that is **not** in here: the public key of the root, \`root.pem\`. Get it from the operator by another way (\`./hotcell key export-root\`), and compare its fingerprint. The root that signed the list of keys here said of itself that it is:
 
-${roots.map((root) => `    ${root}`).join('\n')}
+    ${root}
 
 ## With Hotcell
 The archive, or the folder into which you unpacked it:
