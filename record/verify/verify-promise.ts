@@ -15,7 +15,7 @@ export async function verifyPromise(of: Verification, receipt: Receipt): Promise
   if (!promised) {
     const [first] = look.findings.all;
     throw new HotcellError(
-      'invalid',
+      'record_damaged',
       `The receipt proves nothing: expected ${first?.expected ?? 'a receipt'}, found ${first?.found ?? 'another thing'}.`,
     );
   }

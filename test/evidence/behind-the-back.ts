@@ -81,6 +81,18 @@ const onObjects: Row[] = places.flatMap((object) =>
     }),
 );
 
+/** The bytes are right again; the versions of the bucket tell. */
+const replayed: Row[] = (['spec', 'result', 'evidence', 'log'] as const).map((object) => ({
+  what: `the ${object} whose older version was put over a newer one`,
+  async edit({ record, subject }) {
+    const key = placesOfRun(record, subject)[object];
+    await record.put(key, changed(record.original(key)));
+    await record.put(key, record.original(key));
+  },
+  verdict: 'MODIFIED',
+  object,
+}));
+
 /** The same of what the steps of a session leave. */
 const stepPlaces = ['record of a step', 'result of a step', 'log of a step', 'thing that a step showed'] as const;
 export const stepEdits = stepPlaces.flatMap((object) =>
@@ -319,6 +331,7 @@ const contradictions: Row[] = [
 
 export const rows: readonly Row[] = [
   ...onObjects,
+  ...replayed,
   ...later,
   ...inResults,
   ...signatures,
