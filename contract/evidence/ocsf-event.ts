@@ -65,11 +65,12 @@ function processOf({ run, blocks, image, runtime, posture }: Result, start: numb
     name: blocks[0]?.file ?? run,
     created_time: start,
     terminated_time: end,
-    ...(image
+    // A run that ended before its cell was made has an image, and no container.
+    ...(image && posture
       ? {
           container: {
-            uid: posture?.own?.['container'] ?? run,
-            name: posture?.own?.['name'] ?? run,
+            uid: posture.own?.['container'] ?? run,
+            name: posture.own?.['name'] ?? run,
             image: { uid: image.digest, name: image.ref },
             ...(runtime ? { runtime } : {}),
           },

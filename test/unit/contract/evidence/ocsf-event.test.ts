@@ -55,6 +55,8 @@ describe('the event of a run', () => {
     const executed = ocsfEvent(Result.parse(reported('word').result), '1');
     for (const path of ['uid', 'image.uid', 'image.name'])
       assert.equal(typeof at(executed, `process.container.${path}`), 'string');
+    const waited = ocsfEvent({ ...Result.parse(reported('word').result), blocks: [], posture: null }, '1');
+    assert.deepEqual([waited['activity_id'], at(waited, 'process.container')], [99, undefined]);
     const other = ocsfEvent(refused, '1');
     assert.deepEqual([executed['activity_id'], other['activity_id'], other['activity_name']], [2, 99, 'Not executed']);
     assert.equal(at(other, 'process.container'), undefined);
