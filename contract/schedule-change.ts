@@ -1,4 +1,4 @@
-import { digestOf } from './digest.ts';
+import { canonical, digestOf } from './digest.ts';
 import type { ScheduleVersion } from './schedule.ts';
 
 type Change = ScheduleVersion['changes'][number];
@@ -29,6 +29,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 /** Short values as they are; others by their digest, which tells them apart. */
 function shown(value: unknown): string {
   if (value === undefined) return '';
-  const text = JSON.stringify(value);
+  // In a fixed order of its fields: a version that was read again has another than its request had.
+  const text = canonical(value);
   return text.length <= longest ? text : digestOf(value);
 }

@@ -5,9 +5,11 @@ import type { Command } from 'commander';
 import { buildRequest } from './build-request.ts';
 import { asksApi } from './client.ts';
 import { printRows } from './columns.ts';
+import { everyPage } from './every-page.ts';
 import { type Globals, printJson, subcommand } from './globals.ts';
 import { inCommands } from './in-commands.ts';
 import { aNumber } from './run-options.ts';
+import { allSchedules, applyFiles } from './schedule-apply.ts';
 import { aMoment, type ScheduleOptions, scheduleOf, takeSchedule } from './schedule-options.ts';
 import { scheduleText, tickHeads, tickRow, triggerText } from './schedule-text.ts';
 import { uploadsTo } from './submit-request.ts';
@@ -46,13 +48,18 @@ export function define(command: Command): void {
     show(globals, await client.schedules.change(name, { ...schedule, run }));
   });
 
+  const apply = subcommand(command, 'apply', 'make the schedules be as in these files, and say what changed', [
+    'schedule apply schedules --dry-run',
+    'schedule apply schedules/nightly.yaml',
+  ])
+    .argument('<path...>', 'files, and folders of .yaml files')
+    .option('--dry-run', 'only say what would change')
+    .option('--prune', 'remove the schedules that are in none of these files');
+  asksApi(apply, applyFiles);
+
   const ls = subcommand(command, 'ls', 'list the schedules', ['schedule ls', 'schedule ls --json']);
   asksApi(ls, async ({ client, globals }) => {
-    const all = await everyPage(
-      (cursor) => client.schedules.list({ limit: 200, cursor }),
-      ({ schedules }) => schedules,
-    );
-    printRows(globals, all, ['NAME', 'WHEN', 'HEALTH', 'NEXT', 'WHY'], (schedule) => {
+    printRows(globals, await allSchedules(client), ['NAME', 'WHEN', 'HEALTH', 'NEXT', 'WHY'], (schedule) => {
       const { name, health, next } = schedule;
       return [name, triggerText(schedule), health.state, next[0] ?? '-', inCommands(health.message)];
     });
@@ -119,18 +126,4 @@ export function define(command: Command): void {
     if (globals.json) printJson({ name });
     else note(`Removed schedule ${name}.`);
   });
-}
-
-async function everyPage<P extends { next: string | null }, T>(
-  ask: (cursor: string | undefined) => Promise<P>,
-  itemsOf: (page: P) => readonly T[],
-  most = Number.POSITIVE_INFINITY,
-): Promise<T[]> {
-  const items: T[] = [];
-  for (let cursor: string | null | undefined; cursor !== null && items.length < most; ) {
-    const page: P = await ask(cursor);
-    items.push(...itemsOf(page));
-    cursor = page.next;
-  }
-  return items;
 }

@@ -1,7 +1,11 @@
 import { formatBytes } from '@hotcell/contract/format.ts';
 import type { CreatedSnapshot } from '@hotcell/contract/api/snapshots.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
+import { manifestOf } from '@hotcell/contract/snapshot.ts';
+import { hashFiles } from '@hotcell/client/hash-files.ts';
 import type { Hotcell } from '@hotcell/client/index.ts';
 import type { UploadOptions } from '@hotcell/client/upload.ts';
+import { walk } from '@hotcell/client/walk.ts';
 import { memoryOf } from './hash-memory.ts';
 import { Choice } from './left-out.ts';
 import type { Reporter } from './reporter.ts';
@@ -33,4 +37,12 @@ export async function uploadSource(
   const made = await client.snapshot(path, { ...options, memory, skip, progress: progressTo(reporter.note) });
   choice.tell(reporter);
   return made;
+}
+
+/** The id that its snapshot would have; nothing is sent. */
+export async function idOfSource(path: string, reporter: Pick<Reporter, 'note' | 'warnings'>): Promise<Digest> {
+  const choice = new Choice(path, []);
+  const files = await hashFiles(walk(path, choice.skip), { memory: memoryOf(path) });
+  choice.tell(reporter);
+  return manifestOf(files.map(({ path: at, size, sha256 }) => ({ path: at, size, sha256 }))).id;
 }

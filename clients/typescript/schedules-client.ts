@@ -1,10 +1,17 @@
 import { routes } from '@hotcell/contract/api/routes.ts';
-import type { ListedSchedule, Schedule, Tick } from '@hotcell/contract/api/schedules.ts';
+import type {
+  AppliedSchedule,
+  ListedSchedule,
+  Schedule,
+  Tick,
+  VersionOfSchedule,
+} from '@hotcell/contract/api/schedules.ts';
 import type { Call } from '@hotcell/contract/api/call.ts';
 import type { Http } from './http.ts';
 
 type NewSchedule = Call<typeof routes.createSchedule>['json'];
 type ScheduleChange = Call<typeof routes.changeSchedule>['json'];
+type ScheduleApplication = Call<typeof routes.applySchedule>['json'];
 type BackfillRequest = Call<typeof routes.backfillSchedule>['json'];
 type Page = Call<typeof routes.listTicks>['query'];
 
@@ -24,6 +31,16 @@ export class Schedules {
   /** Replaces all of it: a new version. */
   async change(name: string, schedule: ScheduleChange): Promise<Schedule> {
     return await this.#http.call(routes.changeSchedule, { params: { name }, json: schedule });
+  }
+
+  /** Makes it be as asked: a new schedule, a new version, or nothing if it is so already. */
+  async apply(name: string, schedule: ScheduleApplication): Promise<AppliedSchedule> {
+    return await this.#http.call(routes.applySchedule, { params: { name }, json: schedule });
+  }
+
+  /** A version, with the request of its runs. */
+  async version(name: string, number: number): Promise<VersionOfSchedule> {
+    return await this.#http.call(routes.getScheduleVersion, { params: { name, number } });
   }
 
   async show(name: string): Promise<Schedule> {

@@ -38,6 +38,11 @@ export const ScheduleRequest = z.strictObject({ name: ScheduleName, ...scheduleB
 export type ScheduleRequest = z.infer<typeof ScheduleRequest>;
 export const ScheduleChange = z.strictObject(scheduleBody);
 export type ScheduleChange = z.infer<typeof ScheduleChange>;
+export const ScheduleApplication = z.strictObject({
+  ...scheduleBody,
+  dryRun: z.boolean().default(false).describe('only say what would change'),
+});
+export type ScheduleApplication = z.infer<typeof ScheduleApplication>;
 
 /** The same as clients see it. The server reads the request of the run by itself, to say what is wrong with it. */
 const withRun = { run: RunRequest };
@@ -91,6 +96,30 @@ const Schedule = answerObject('Schedule', {
 });
 export type Schedule = z.infer<typeof Schedule>;
 
+const VersionOfSchedule = answerObject('ScheduleVersion', {
+  name: ScheduleName,
+  number: z.number().int(),
+  at: time,
+  author: ScheduleVersion.shape.author,
+  trigger: Trigger,
+  rules: ScheduleRules,
+  run: RunRequest.describe('what each tick runs'),
+  policy: ScheduleVersion.shape.policy,
+  image: ScheduleVersion.shape.image,
+  changes: ScheduleVersion.shape.changes.describe('what it changed'),
+});
+export type VersionOfSchedule = z.infer<typeof VersionOfSchedule>;
+
+const AppliedSchedule = answerObject('AppliedSchedule', {
+  name: ScheduleName,
+  result: z.enum(['new', 'changed', 'unchanged']),
+  number: z.number().int().nullable().describe('the version in force now; null if there is none, as nothing was made'),
+  before: z.number().int().nullable().describe('the version that was in force'),
+  changes: ScheduleVersion.shape.changes,
+  stopped: Stopped.optional(),
+});
+export type AppliedSchedule = z.infer<typeof AppliedSchedule>;
+
 const params = z.strictObject({ name: z.string() });
 const page = {
   limit: inDigits(z.number().int().min(1).max(500)).default(50),
@@ -128,6 +157,22 @@ export const scheduleRoutes = {
     body: { ...jsonBody(requestSchema('ScheduleChange', ScheduleChange.extend(withRun))), parsedBy: 'handler' },
     answers: answer,
     problems: [404, 409, 422],
+  }),
+  applySchedule: route('POST /v1/schedules/{name}/apply', 'submitter', 'Make a schedule be as asked', {
+    description:
+      'Makes it if it is not there, makes a new version if it differs from what is asked, and leaves it alone if it does not. Who made the version in force is no difference, as long as the key of that version is good.',
+    params,
+    body: {
+      ...jsonBody(requestSchema('ScheduleApplication', ScheduleApplication.extend(withRun))),
+      parsedBy: 'handler',
+    },
+    answers: { 200: jsonAnswer('what it was or would be', AppliedSchedule) },
+    problems: [409, 422],
+  }),
+  getScheduleVersion: route('GET /v1/schedules/{name}/versions/{number}', 'reader', 'Show a version of a schedule', {
+    params: params.extend({ number: inDigits(z.number().int().min(1)) }),
+    answers: { 200: jsonAnswer('the version', VersionOfSchedule) },
+    problems: [404],
   }),
   pauseSchedule: route('POST /v1/schedules/{name}/pause', 'submitter', 'Plan no more ticks until it is resumed', {
     params,

@@ -1,15 +1,16 @@
-import { ScheduleChange, ScheduleRequest } from '@hotcell/contract/api/schedules.ts';
+import { ScheduleApplication, ScheduleChange, ScheduleRequest } from '@hotcell/contract/api/schedules.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import { tickRunId } from '@hotcell/contract/schedule-ticks.ts';
 import { mostAsked, type ScheduleHead } from '@hotcell/contract/schedule.ts';
-import { listHeads, readHead } from '@hotcell/record/schedule-records.ts';
+import { listHeads, readHead, readVersion } from '@hotcell/record/schedule-records.ts';
 import type { Producer } from '../producer.ts';
+import { applySchedule } from '../schedules/apply-schedule.ts';
 import { newBackfill, tickCounter, withBackfill } from '../schedules/ask-backfill.ts';
 import { changeHead, paused, requireHead, resumed } from '../schedules/change-schedule.ts';
 import { changeSchedule, makeSchedule } from '../schedules/make-schedule.ts';
-import { listedSchedule, newestTicks, showSchedule } from '../schedules/show-schedule.ts';
+import { listedSchedule, newestTicks, showSchedule, versionShown } from '../schedules/show-schedule.ts';
 import type { Handlers } from './register-routes.ts';
 import { releaseBody } from './take-bodies.ts';
 
@@ -48,6 +49,28 @@ export function scheduleHandlers(producer: Producer) {
       const head = await changeSchedule(producer, caller, name, asked);
       releaseBody(request);
       return await showSchedule(producer, head);
+    },
+
+    async applySchedule({ caller, params: { name }, request }) {
+      const applied = await applySchedule(
+        producer,
+        caller,
+        name,
+        parseAs(ScheduleApplication, request.body, 'the body'),
+      );
+      releaseBody(request);
+      return applied;
+    },
+
+    async getScheduleVersion({ caller: { tenant }, params: { name, number } }) {
+      const { value: head } = await requireHead(store, tenant, name);
+      const version = await readVersion(store, { tenant, schedule: head.id, number });
+      if (!version)
+        throw new HotcellError(
+          'not_found',
+          `Schedule ${name} has no version ${number}. GET /v1/schedules/${name} names the one in force.`,
+        );
+      return versionShown(version);
     },
 
     async pauseSchedule({ caller: { tenant, key }, params: { name }, body }) {

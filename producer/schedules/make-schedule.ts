@@ -53,24 +53,47 @@ export async function changeSchedule(
   name: string,
   asked: ScheduleChange,
 ): Promise<ScheduleHead> {
-  const { store } = producer;
   for (let tries = 1; ; tries++) {
-    const before = await requireHead(store, caller.tenant, name);
-    const now = Date.now();
-    const judged = await judgeVersion(producer, caller, withAnchorOf(before.value, asked), now);
-    const version = await newVersion(producer, before, judged);
-    const { number, trigger, rules } = version;
-    const changed = begin({ ...before.value, key: caller.key }, { number, trigger, rules }, now);
-    // A paused schedule stays so: its ticks are planned when it is resumed.
-    const head = before.value.stopped ? { ...changed, periods: closed(changed) } : changed;
+    const before = await requireHead(producer.store, caller.tenant, name);
     try {
-      await putHead(store, head, before);
-      await tellLeader(producer, head);
-      return head;
+      return await changeOver(producer, caller, before, await judgeChange(producer, caller, before.value, asked));
     } catch (error) {
       if (!(error instanceof PreconditionFailed) || tries >= mostTries) throw error;
     }
   }
+}
+
+interface Change extends Pick<ScheduleVersion, 'changes'> {
+  judged: Judged;
+}
+
+/** What is asked, and how it differs from the version in force. */
+export async function judgeChange(
+  producer: Producer,
+  caller: Caller,
+  head: ScheduleHead,
+  asked: ScheduleChange,
+): Promise<Change> {
+  const judged = await judgeVersion(producer, caller, withAnchorOf(head, asked), Date.now());
+  const last = await readVersion(producer.store, { ...head, schedule: head.id, number: currentPeriod(head).number });
+  return { judged, changes: last ? changesBetween(comparable(last), comparable(judged)) : [] };
+}
+
+/** Over exactly what was read. */
+export async function changeOver(
+  producer: Producer,
+  caller: Caller,
+  before: StoredHead,
+  change: Change,
+): Promise<ScheduleHead> {
+  const now = Date.now();
+  const { number, trigger, rules } = await newVersion(producer, before.value, change);
+  const changed = begin({ ...before.value, key: caller.key }, { number, trigger, rules }, now);
+  // A paused schedule stays so: its ticks are planned when it is resumed.
+  const head = before.value.stopped ? { ...changed, periods: closed(changed) } : changed;
+  await putHead(producer.store, head, before);
+  await tellLeader(producer, head);
+  return head;
 }
 
 const closed = ({ periods }: ScheduleHead) =>
@@ -84,9 +107,7 @@ function withAnchorOf(head: ScheduleHead, asked: ScheduleChange): ScheduleChange
 }
 
 /** Under the first number that no other change has taken, even one that died before it was finished. */
-async function newVersion({ store }: Producer, { value: head }: StoredHead, judged: Judged): Promise<ScheduleVersion> {
-  const last = await readVersion(store, { ...head, schedule: head.id, number: currentPeriod(head).number });
-  const changes = last ? changesBetween(comparable(last), comparable(judged)) : [];
+async function newVersion({ store }: Producer, head: ScheduleHead, { judged, changes }: Change) {
   for (let number = currentPeriod(head).number + 1; ; number++) {
     const version = versionOf(head, number, judged, changes);
     const stands = await putVersion(store, version);

@@ -1,7 +1,7 @@
-import type { ListedSchedule, Schedule, Tick } from '@hotcell/contract/api/schedules.ts';
+import type { ListedSchedule, Schedule, Tick, VersionOfSchedule } from '@hotcell/contract/api/schedules.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { currentPeriod, jitterMs, nextTick } from '@hotcell/contract/schedule-ticks.ts';
-import type { ScheduleHead, TickRecord } from '@hotcell/contract/schedule.ts';
+import type { ScheduleHead, ScheduleVersion, TickRecord } from '@hotcell/contract/schedule.ts';
 import { requireVersion } from './change-schedule.ts';
 import { nameOfTick, readTick, tickNames } from '@hotcell/record/tick-records.ts';
 import type { Producer } from '../producer.ts';
@@ -34,6 +34,11 @@ export async function showSchedule(producer: Producer, head: ScheduleHead): Prom
 export async function listedSchedule(producer: Producer, head: ScheduleHead): Promise<ListedSchedule> {
   const { ticks } = await newestTicks(producer, head, { limit: 3 });
   return { ...listed(head, ticks, Date.now(), 1), last: ticks[0] ?? null };
+}
+
+export function versionShown(version: ScheduleVersion): VersionOfSchedule {
+  const { version: _, tenant: __, schedule: ___, request: run, ...shown } = version;
+  return { ...shown, run };
 }
 
 function listed(head: ScheduleHead, ticks: readonly Tick[], now: number, most: number) {

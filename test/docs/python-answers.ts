@@ -17,7 +17,7 @@ interface JsonSchema {
 /** The answers that the Python client reads, by the file that has their models. */
 export const pythonAnswers: Readonly<Record<string, readonly string[]>> = {
   run_answers: ['AcceptedRun', 'RunPage', 'LogRow', 'Result', 'RunEvent', 'UnfinishedRun'],
-  schedule_answers: ['Schedule', 'SchedulePage', 'TickPage', 'AskedTick', 'Backfilling'],
+  schedule_answers: ['Schedule', 'SchedulePage', 'TickPage', 'AskedTick', 'Backfilling', 'AppliedSchedule'],
   batch_answers: ['Batch', 'BatchPage', 'BatchItemPage'],
   workflow_answers: ['Workflow', 'WorkflowPage'],
   webhook_answers: ['Webhook', 'Webhooks', 'WebhookCallbacks', 'WebhookDelivery', 'DeliveryPage'],

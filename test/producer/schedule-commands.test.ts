@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { cliWith } from '../e2e/cli.ts';
 import { openBed } from '../support/bed.ts';
@@ -67,4 +69,60 @@ test('a backfill counts its ticks; what makes no sense is refused with what to w
     assert.notEqual(code, 0, words.join(' '));
     assert.match(stderr, message);
   }
+});
+
+test('schedules are made from files; applied again, they stay as they are, and a change is shown by its lines', async () => {
+  const folder = await bed.folder('schedules');
+  const write = (file: string, text: string) => writeFile(join(folder, file), text);
+  await write('report.py', 'import json\nprint("one")\nprint("two")\n');
+  await write('data.csv', 'a,b\n1,2\n');
+  const weekly = 'cron: 0 6 * * 1\ntz: Europe/Berlin\nscript: report.py\ninputs: { data: ./data.csv }\n';
+  await write('weekly.yaml', weekly);
+  await write('other.yml', 'name: often\nevery: 15m\njitter: 1m\ncode: print(1)\n');
+  const apply = (...words: string[]) => schedule('apply', folder, ...words);
+
+  const planned = await apply('--dry-run');
+  assert.match(planned.stdout, /^often {2}would be new {2}\(.*other\.yml\)\nweekly {2}would be new /m);
+  assert.match((await schedule('show', 'weekly')).stderr, /Schedule weekly not found/);
+  const made = await apply();
+  assert.equal(made.code, 0, made.stderr);
+  assert.match(made.stdout, /^often {2}new .*\nweekly {2}new /m);
+  assert.match((await schedule('show', 'often')).stdout, /when +every 15m\n/);
+
+  assert.match((await apply()).stdout, /^often {2}unchanged .*\nweekly {2}unchanged /m);
+  assert.match((await apply('--dry-run')).stdout, /^often {2}unchanged .*\nweekly {2}unchanged /m);
+  await write('report.py', 'import json\nprint("one")\nprint("three")\n');
+  await write('weekly.yaml', weekly.replace('0 6', '0 7'));
+  const difference =
+    /weekly {2}(would be )?changed .*\n {2}trigger\.cron: "0 6 \* \* 1" → "0 7 \* \* 1"\n {2}run\.blocks\.0 \(report\.py\)\n(.*\n)* {4}-print\("two"\)\n {4}\+print\("three"\)\n/;
+  assert.match((await apply('--dry-run')).stdout, difference);
+  assert.match((await schedule('show', 'weekly')).stdout, /version 1 of /);
+  assert.match((await apply()).stdout, difference);
+  assert.match((await schedule('show', 'weekly')).stdout, /version 2 of /);
+  await write('data.csv', 'a,b\n1,3\n');
+  assert.match((await apply('--dry-run')).stdout, /weekly {2}would be changed .*\n {2}run\.inputs\.data: "sha256:/);
+
+  await schedule('create', 'stray', '--every', '1h', '-e', 'print(1)');
+  assert.match((await apply()).stdout, /^stray {2}not in files; --prune removes it$/m);
+  assert.match((await apply('--prune', '--dry-run')).stdout, /^stray {2}would be removed$/m);
+  assert.equal((await schedule('show', 'stray')).code, 0);
+  assert.match((await apply('--prune')).stdout, /^stray {2}removed$/m);
+  assert.match((await schedule('show', 'stray')).stderr, /Schedule stray not found/);
+});
+
+test('a file that the API refuses holds up no other, and then nothing is pruned', async () => {
+  const folder = await bed.folder('refused-schedules');
+  await writeFile(join(folder, 'a.yaml'), 'every: 1h\ncode: print(1)\npolicy: no-such-policy\n');
+  await writeFile(join(folder, 'b.yaml'), 'every: 1h\ncode: print(1)\n');
+  const { code, stdout } = await schedule('apply', folder, '--prune');
+  assert.equal(code, 1);
+  assert.match(stdout, /^a {2}failed .*\n {2}.*run\.policy: .*no-such-policy.*\nb {2}new /m);
+  assert.match(stdout, /^weekly {2}not in files/m);
+  assert.equal((await schedule('show', 'weekly')).code, 0);
+});
+
+test('the schedule that comes with the demo can be applied', async () => {
+  const { code, stdout, stderr } = await schedule('apply', 'clients/cli/demo/schedules', '--dry-run');
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^sales-report {2}would be new /m);
 });

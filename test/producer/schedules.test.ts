@@ -157,6 +157,41 @@ test('a revoked key pauses the schedules that it made, and they say so', async (
   });
   assert.match(shown.health.message, new RegExp(`API key ${id} is revoked`));
   await assert.rejects(hotcell.schedules.resume('orphan'), { code: 'forbidden' });
+  // The same from a good key is a difference now.
+  const applied = await hotcell.schedules.apply('orphan', { trigger: everySecond, run: echo('print x') });
+  assert.deepEqual([applied.result, applied.before, applied.number], ['changed', 1, 2]);
+  assert.ok(applied.changes.some(({ path, before }) => path === 'author.key' && before.includes(id)));
+  assert.equal((await hotcell.schedules.resume('orphan')).stopped, undefined);
+  await hotcell.schedules.remove('orphan');
+});
+
+test('what is applied is made, changed or left alone; trying it out makes nothing', async () => {
+  const asked = { trigger: { everySeconds: 3600 }, run: { ...echo('print x'), params: { list: [{ b: 1, a: 2 }] } } };
+  const apply = (change: object = {}, client = hotcell) => client.schedules.apply('applied', { ...asked, ...change });
+  assert.deepEqual(await apply({ dryRun: true }), {
+    ...{ name: 'applied', result: 'new', number: null, before: null, changes: [] },
+  });
+  await assert.rejects(hotcell.schedules.show('applied'), { code: 'not_found' });
+  assert.deepEqual([(await apply()).result, (await apply()).result], ['new', 'unchanged']);
+  const other = await producer.client('submitter');
+  assert.equal((await apply({}, other)).result, 'unchanged');
+  const tried = await apply({ overlap: 'queue', dryRun: true });
+  assert.deepEqual([tried.result, tried.number], ['changed', 1]);
+  assert.deepEqual(tried.changes, [{ path: 'rules.overlap', before: '"skip"', after: '"queue"' }]);
+  await hotcell.schedules.pause('applied', 'a holiday');
+  const changed = await apply({ run: echo('print y') });
+  assert.deepEqual([changed.result, changed.before, changed.number], ['changed', 1, 2]);
+  assert.equal(changed.stopped?.reason, 'a holiday');
+  const versions = await Promise.all([1, 2].map((number) => hotcell.schedules.version('applied', number)));
+  assert.deepEqual(
+    versions.map(({ run }) => run),
+    [asked.run, echo('print y')],
+  );
+  await assert.rejects(hotcell.schedules.version('applied', 3), { code: 'not_found' });
+  // Two at once make one.
+  const both = await Promise.all([1, 2].map(() => hotcell.schedules.apply('twice', asked)));
+  assert.deepEqual(both.map(({ result }) => result).toSorted(), ['new', 'unchanged']);
+  await assert.rejects(hotcell.schedules.apply('No Name', asked), { code: 'invalid' });
 });
 
 test('one run at a time: a tick that comes meanwhile is skipped, waits or replaces, as the rule says', async () => {

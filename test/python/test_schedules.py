@@ -47,6 +47,15 @@ def test_ticks_of_the_past_get_runs(hotcell: Hotcell) -> None:
     hotcell.schedules.remove("hourly")
 
 
+def test_what_is_applied_is_made_changed_or_left_alone(hotcell: Hotcell) -> None:
+    apply = hotcell.schedules.apply
+    assert apply("applied", "print(1)", every=3600, dry_run=True).number is None
+    assert [apply("applied", "print(1)", every=3600).result for _ in range(2)] == ["new", "unchanged"]
+    changed = apply("applied", "print(1)", every=7200)
+    assert (changed.result, changed.number, changed.changes[0].path) == ("changed", 2, "trigger.everySeconds")
+    hotcell.schedules.remove("applied")
+
+
 def test_what_is_wrong_is_said_before_anything_is_sent(hotcell: Hotcell) -> None:
     with pytest.raises(TypeError, match="either cron or every"):
         hotcell.schedules.create("no", "print(1)")

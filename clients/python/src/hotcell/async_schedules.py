@@ -8,7 +8,7 @@ from hotcell import schedule_steps as steps
 from hotcell.calls import Calls
 
 if TYPE_CHECKING:
-    from hotcell.schedule_answers import AskedTick, Backfilling, Schedule, SchedulePage, TickPage
+    from hotcell.schedule_answers import AppliedSchedule, AskedTick, Backfilling, Schedule, SchedulePage, TickPage
 
 
 class AsyncSchedules:
@@ -28,6 +28,10 @@ class AsyncSchedules:
     async def change(self, name: str, code: Optional[str] = None, **asked: Any) -> Schedule:
         """Replaces all of it: a new version."""
         return await steps.change(self._calls, name, {"code": code, **asked})
+
+    async def apply(self, name: str, code: Optional[str] = None, *, dry_run: bool = False, **asked: Any) -> AppliedSchedule:
+        """Makes it be as asked: a new schedule, a new version, or nothing if it is so already."""
+        return await steps.apply(self._calls, name, {"code": code, **asked}, dry_run)
 
     async def show(self, name: str) -> Schedule:
         return await steps.show(self._calls, name)

@@ -159,3 +159,25 @@ class AskedTick(Answer):
 class Backfilling(Answer):
     id: str
     ticks: int
+
+
+class AppliedScheduleChange(Answer):
+    path: str
+    before: str
+    after: str
+
+
+class AppliedScheduleStopped(Answer):
+    kind: Literal["paused", "deleted"]
+    by: str
+    reason: str
+    at: datetime
+
+
+class AppliedSchedule(Answer):
+    name: str
+    result: Literal["new", "changed", "unchanged"]
+    number: Optional[int]
+    before: Optional[int]
+    changes: list[AppliedScheduleChange]
+    stopped: Optional[AppliedScheduleStopped] = None

@@ -13,7 +13,7 @@ from hotcell.steps import blocks_of, request_with_inputs
 from hotcell.wire import Asked
 
 if TYPE_CHECKING:
-    from hotcell.schedule_answers import AskedTick, Backfilling, Schedule, SchedulePage, TickPage
+    from hotcell.schedule_answers import AppliedSchedule, AskedTick, Backfilling, Schedule, SchedulePage, TickPage
 
 Moment = Union[str, datetime]
 
@@ -87,6 +87,14 @@ async def change(calls: Calls, name: str, asked: Mapping[str, Any]) -> Schedule:
 
     put = posted(_at(name), await _body(calls, asked))._replace(method="PUT")
     return await calls.read(Schedule, put, again=False)
+
+
+async def apply(calls: Calls, name: str, asked: Mapping[str, Any], dry_run: bool) -> AppliedSchedule:
+    from hotcell.schedule_answers import AppliedSchedule
+
+    body = {**(await _body(calls, asked)), "dryRun": dry_run}
+    # Repeated, it changes nothing more.
+    return await calls.read(AppliedSchedule, posted(_at(name, "/apply"), body))
 
 
 async def show(calls: Calls, name: str) -> Schedule:

@@ -9,7 +9,7 @@ from hotcell.calls import Calls
 from hotcell.wire import drive
 
 if TYPE_CHECKING:
-    from hotcell.schedule_answers import AskedTick, Backfilling, Schedule, SchedulePage, TickPage
+    from hotcell.schedule_answers import AppliedSchedule, AskedTick, Backfilling, Schedule, SchedulePage, TickPage
 
 
 class Schedules:
@@ -29,6 +29,10 @@ class Schedules:
     def change(self, name: str, code: Optional[str] = None, **asked: Any) -> Schedule:
         """Replaces all of it: a new version."""
         return drive(steps.change(self._calls, name, {"code": code, **asked}))
+
+    def apply(self, name: str, code: Optional[str] = None, *, dry_run: bool = False, **asked: Any) -> AppliedSchedule:
+        """Makes it be as asked: a new schedule, a new version, or nothing if it is so already."""
+        return drive(steps.apply(self._calls, name, {"code": code, **asked}, dry_run))
 
     def show(self, name: str) -> Schedule:
         return drive(steps.show(self._calls, name))
