@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RunId, TenantName, WorkerName } from './names.ts';
+import { RunId, SnapshotName, TenantName, WorkerName } from './names.ts';
 import { Outcome } from './outcomes.ts';
 
 /** What is in Valkey besides tickets. All of it can be lost: it is written again, or restored from the buckets. */
@@ -73,6 +73,8 @@ export const LiveEvent = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('drain'), worker: WorkerName }),
   z.strictObject({ type: z.literal('schedule'), tenant: TenantName, name: z.string().max(63) }),
+  /** A name of snapshots has a new version. */
+  z.strictObject({ type: z.literal('published'), tenant: TenantName, name: SnapshotName }),
   z.strictObject({ type: z.literal('webhook'), tenant: TenantName }),
   z.strictObject({ type: z.literal('batch'), tenant: TenantName, batch: RunId }),
   z.strictObject({ type: z.literal('workflow'), tenant: TenantName, workflow: RunId }),

@@ -1,3 +1,4 @@
+import { publicationAt } from './published-versions.ts';
 import { dueTicks, pastDeadline } from './schedule-due.ts';
 import { currentPeriod, jitterMs, nextTick, tickName, tickRunId } from './schedule-ticks.ts';
 import type { ScheduleHead, TickKind, TickRecord } from './schedule.ts';
@@ -163,10 +164,13 @@ class Deciding {
     const { id: schedule, tenant, name } = head;
     const before = this.#unsettled.at(-1);
     const period = head.periods.findLast(({ from }) => Date.parse(from) < due.planned) ?? currentPeriod(head);
+    const { number, trigger } = due.kind === 'asked' ? currentPeriod(head) : period;
+    const published = said.since === undefined ? publicationAt(trigger, due.planned) : undefined;
     const tick: TickRecord = {
       ...{ version: 1, tenant, schedule, name, kind: due.kind, planned: new Date(due.planned).toISOString() },
+      ...(published && { published }),
       ...(said.since !== undefined && { since: new Date(said.since).toISOString() }),
-      number: due.kind === 'asked' ? currentPeriod(head).number : period.number,
+      number,
       run: tickRunId(schedule, due.kind, due.planned),
       ...{ state: said.state, reason: said.reason ?? due.reason, at: new Date(this.#now).toISOString(), failures },
       ...(before && { behind: tickName(before.kind, Date.parse(before.planned)) }),

@@ -1,3 +1,4 @@
+import { versionsIn } from './published-versions.ts';
 import { currentPeriod, jitterMs, ticksBetween } from './schedule-ticks.ts';
 import type { ScheduleHead } from './schedule.ts';
 
@@ -33,11 +34,23 @@ export function dueTicks(head: ScheduleHead, decidedUntil: number, now: number):
       ? { planned, fate: 'missed', reason: missedBy(rules.missed) }
       : { planned, fate: 'late', reason: 'Caught up: no producer could decide it in its time.' };
   });
+  due.push(...forgotten(head, decidedUntil));
   const [oldest, ...rest] = due;
   if (!more || !oldest) return due;
   const since = Math.max(decidedUntil, Date.parse(head.periods[0]?.from ?? head.createdAt));
   const reason = `${missedBy(rules.missed)} All ticks after ${new Date(since).toISOString()} until this one were missed.`;
   return [{ ...oldest, fate: 'missed', reason, since }, ...rest];
+}
+
+/** Versions that a name's history dropped before any leader decided them: the newest stands for those before it. */
+function forgotten(head: ScheduleHead, decidedUntil: number): DueTick[] {
+  return head.periods.flatMap(({ trigger, from, until }) => {
+    const { forgottenUntil: planned = Number.NEGATIVE_INFINITY } = versionsIn(trigger);
+    const since = Math.max(decidedUntil, Date.parse(from));
+    if (planned <= since || planned > Date.parse(until ?? '9999-12-31')) return [];
+    const reason = `The history of the name has dropped this version, and perhaps others after ${new Date(since).toISOString()}: more were published than it keeps before a producer could decide them.`;
+    return [{ planned, fate: 'missed' as const, reason, since }];
+  });
 }
 
 export function pastDeadline(seconds: number | undefined): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { derivedRunId } from './derived-run-id.ts';
 import type { RunId } from './names.ts';
+import { versionsIn } from './published-versions.ts';
 import { type CronTimes, cronTicksAfter, cronTicksBefore, parseCron } from './schedule-cron.ts';
 import type { Period, ScheduleHead, TickKind, Trigger } from './schedule.ts';
 
@@ -20,6 +21,10 @@ function timesOf({ cron, timezone }: { cron: string; timezone: string }): CronTi
 /** The planned times after an instant, in order. */
 function* timesAfter(trigger: Trigger, after: number): Generator<number, undefined> {
   if ('cron' in trigger) return yield* cronTicksAfter(timesOf(trigger), after);
+  if ('onPublish' in trigger) {
+    for (const { planned } of versionsIn(trigger).versions) if (planned > after) yield planned;
+    return undefined;
+  }
   const [every, anchor] = [trigger.everySeconds * 1000, Date.parse(trigger.anchor)];
   for (let i = Math.floor((after - anchor) / every) + 1; ; i++) yield anchor + i * every;
 }
@@ -27,6 +32,10 @@ function* timesAfter(trigger: Trigger, after: number): Generator<number, undefin
 /** The planned times before an instant, from the last to the first. */
 function* timesBefore(trigger: Trigger, before: number): Generator<number, undefined> {
   if ('cron' in trigger) return yield* cronTicksBefore(timesOf(trigger), before);
+  if ('onPublish' in trigger) {
+    for (const { planned } of versionsIn(trigger).versions.toReversed()) if (planned < before) yield planned;
+    return undefined;
+  }
   const [every, anchor] = [trigger.everySeconds * 1000, Date.parse(trigger.anchor)];
   for (let i = Math.ceil((before - anchor) / every) - 1; ; i--) yield anchor + i * every;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Role } from './apikey.ts';
 import { Digest } from './digest.ts';
-import { PolicyName, RunId, TenantName } from './names.ts';
+import { PolicyName, RunId, SnapshotName, TenantName } from './names.ts';
 import { RunRequest } from './spec.ts';
 
 const time = z.iso.datetime();
@@ -27,8 +27,11 @@ export const IntervalTrigger = z.strictObject({
     .max(366 * daySeconds),
   anchor: time.describe('a moment from which the intervals are counted, in both directions'),
 });
-export const Trigger = z.union([CronTrigger, IntervalTrigger], {
-  error: 'must be { cron, timezone } or { everySeconds, anchor }',
+export const PublishTrigger = z.strictObject({
+  onPublish: SnapshotName.describe('the name of snapshots whose versions have a tick each'),
+});
+export const Trigger = z.union([CronTrigger, IntervalTrigger, PublishTrigger], {
+  error: 'must be { cron, timezone }, { everySeconds, anchor } or { onPublish }',
 });
 export type Trigger = z.infer<typeof Trigger>;
 
@@ -147,6 +150,17 @@ export type TickKind = z.infer<typeof TickKind>;
 /** `run`: decided for good, its run is accepted or about to be. `waiting`: decided later. The others have no run. */
 export const TickState = z.enum(['run', 'waiting', 'skipped', 'missed', 'refused']);
 
+/** The version of a name whose tick it is. Its id is in the record, as a name forgets its old versions. */
+export const Publication = z.strictObject({
+  name: SnapshotName,
+  snapshot: Digest,
+  number: z.number().int().min(1),
+  at: time,
+  by: z.string(),
+  previous: time.nullable().describe('the planned time of the version before'),
+});
+export type Publication = z.infer<typeof Publication>;
+
 export const TickRecord = z.strictObject({
   version: z.literal(1),
   tenant: TenantName,
@@ -154,6 +168,7 @@ export const TickRecord = z.strictObject({
   name: ScheduleName,
   kind: TickKind,
   planned: time,
+  published: Publication.optional(),
   /** Stands for all ticks after this one, too. */
   since: time.optional(),
   /** The version that was in force. */

@@ -19,7 +19,7 @@ import { has, isDamaged, put, putFirstFormed, readStored, type Stored } from './
 
 export interface FollowDeps {
   store: Buckets;
-  live: Pick<Live, 'finished'>;
+  live: Pick<Live, 'finished' | 'published'>;
   log: Logger;
   /** Without one, each step is tried once. */
   patience?: StepRetry;
@@ -103,7 +103,7 @@ type Standing = Pick<Stored<Result>, 'value' | 'digest'>;
 async function follow(deps: FollowDeps, { value: result, digest }: Standing, spec?: Spec): Promise<void> {
   const { store, live, log, patience = once } = deps;
   const { run, tenant, outcome, timings } = result;
-  await patience(log, `publish the outputs of ${run}`, () => publish(store, result, spec));
+  await patience(log, `publish the outputs of ${run}`, () => publish(deps, result, spec));
   crashPoint('commit.published');
   const { finishedAt } = timings;
   const marker = { version: 1, run, tenant, result: digest, finishedAt } as const;
@@ -117,6 +117,17 @@ async function follow(deps: FollowDeps, { value: result, digest }: Standing, spe
   crashPoint('commit.told');
 }
 
+/** Without Valkey, schedules that wait for the name see it at their next look. */
+export async function tellPublished(
+  { live, log }: { live: Pick<Live, 'published'>; log: Logger },
+  tenant: string,
+  name: string,
+): Promise<void> {
+  await live.published(tenant, name).catch((error: unknown) => {
+    log.info({ name, error }, 'failed to announce a publication; the schedules that wait for it will see it');
+  });
+}
+
 /** An erased run was committed and published long ago. */
 async function specUnlessErased(store: Buckets, tenant: string, run: RunId, digest: Digest): Promise<Spec | undefined> {
   try {
@@ -127,11 +138,13 @@ async function specUnlessErased(store: Buckets, tenant: string, run: RunId, dige
   }
 }
 
-async function publish(store: Buckets, result: Result, known: Spec | undefined): Promise<void> {
+async function publish(deps: FollowDeps, result: Result, known: Spec | undefined): Promise<void> {
+  const { store } = deps;
   const { tenant, run, timings, spec: digest } = result;
   const { snapshot } = result.outputs;
   if (result.outcome !== 'succeeded' || snapshot === null || digest === null) return;
   const name = (known ?? (await specUnlessErased(store, tenant, run, digest)))?.publish;
   if (name === undefined) return;
   await publishName(store, tenant, name, snapshot, `run ${run}`, new Date(timings.finishedAt));
+  await tellPublished(deps, tenant, name);
 }

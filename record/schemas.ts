@@ -69,9 +69,21 @@ const Removed = z.strictObject({ by: z.string(), at: time });
 export const SnapshotNameRecord = z.strictObject({
   version: z.literal(1),
   name: z.string(),
-  history: z.array(z.strictObject({ snapshot: Digest, at: time, by: z.string() })).min(1),
+  history: z
+    .array(
+      z.strictObject({
+        snapshot: Digest,
+        at: time,
+        by: z.string(),
+        /** When the history took it in: later than all before it, also where its own time is earlier. */
+        recorded: time.optional(),
+      }),
+    )
+    .min(1),
   /** How many older moves the history has dropped: versions keep their numbers. */
   forgotten: z.number().int().min(0).optional(),
+  /** When it took in the newest of those. */
+  forgottenUntil: time.optional(),
   removed: Removed.optional(),
 });
 export type SnapshotNameRecord = z.infer<typeof SnapshotNameRecord>;

@@ -30,6 +30,7 @@ const ScheduleFile = z.strictObject({
   tz: z.string().optional(),
   every: duration.optional(),
   anchor: z.string().optional(),
+  onPublish: z.string().optional(),
   overlap: overlap.optional(),
   missed: missed.optional(),
   catchUp: catchUp.optional(),
@@ -90,7 +91,7 @@ async function readSchedule(file: string): Promise<WrittenSchedule> {
 }
 
 function partsOf(file: string, parsed: ScheduleFile) {
-  const { name: _, cron, tz, every, anchor, ...rest } = parsed;
+  const { name: _, cron, tz, every, anchor, onPublish, ...rest } = parsed;
   const { overlap: o, missed: m, catchUp: c, jitter, deadline, pauseAfter, ...run } = rest;
   const rules = {
     ...(o && { overlap: o }),
@@ -100,19 +101,20 @@ function partsOf(file: string, parsed: ScheduleFile) {
     ...(deadline !== undefined && { deadlineSeconds: deadline }),
     ...(pauseAfter !== undefined && { pauseAfterFailures: pauseAfter }),
   };
-  return { trigger: triggerIn(file, { cron, tz, every, anchor }), rules, run };
+  return { trigger: triggerIn(file, { cron, tz, every, anchor, onPublish }), rules, run };
 }
 
 function triggerIn(
   file: string,
-  { cron, tz, every, anchor }: Pick<ScheduleFile, 'cron' | 'tz' | 'every' | 'anchor'>,
+  { cron, tz, every, anchor, onPublish }: Pick<ScheduleFile, 'cron' | 'tz' | 'every' | 'anchor' | 'onPublish'>,
 ): Application['trigger'] {
-  if ((cron === undefined) === (every === undefined))
-    throw new HotcellError('invalid', `${file}: say when to run, either with "cron" or with "every".`);
-  if (cron !== undefined && anchor !== undefined)
-    throw new HotcellError('invalid', `${file}: "anchor" is for "every". Leave it out with "cron".`);
-  if (every !== undefined && tz !== undefined)
-    throw new HotcellError('invalid', `${file}: "tz" is for "cron". Leave it out with "every".`);
+  if ([cron, every, onPublish].filter((one) => one !== undefined).length !== 1)
+    throw new HotcellError('invalid', `${file}: say when to run, either with "cron", "every" or "onPublish".`);
+  if (every === undefined && anchor !== undefined)
+    throw new HotcellError('invalid', `${file}: "anchor" is for "every". Leave it out.`);
+  if (cron === undefined && tz !== undefined)
+    throw new HotcellError('invalid', `${file}: "tz" is for "cron". Leave it out.`);
   if (cron !== undefined) return { cron, ...(tz !== undefined && { timezone: tz }) };
+  if (onPublish !== undefined) return { onPublish };
   return { everySeconds: every ?? 0, ...(anchor !== undefined && { anchor }) };
 }

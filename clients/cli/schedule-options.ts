@@ -9,6 +9,7 @@ export interface ScheduleOptions extends RunOptions {
   tz?: string;
   every?: number;
   anchor?: string;
+  onPublish?: string;
   overlap?: ScheduleChange['overlap'];
   missed?: ScheduleChange['missed'];
   catchUp?: number;
@@ -25,17 +26,24 @@ export function takeSchedule(command: Command): Command {
     .option('--tz <zone>', 'the time zone of --cron, like Europe/Berlin (default: UTC)')
     .option('--every <duration>', 'so far apart: 30s, 15m, 12h, 7d', aDuration)
     .option('--anchor <time>', 'count --every from this time (default: when the schedule is made)', aMoment)
+    .option('--on-publish <name>', 'whenever a version of this name of snapshots is published')
     .addOption(
-      new Option('--overlap <rule>', 'when the run of the tick before goes on (default: skip)').choices([
-        ...['skip', 'queue', 'replace'],
-      ]),
+      new Option(
+        '--overlap <rule>',
+        'when the run of the tick before goes on (default: skip; with --on-publish: queue)',
+      ).choices([...['skip', 'queue', 'replace']]),
     )
     .addOption(
-      new Option('--missed <rule>', 'which ticks to run after an outage (default: once)').choices([
-        ...['skip', 'once', 'all'],
-      ]),
+      new Option(
+        '--missed <rule>',
+        'which ticks to run after an outage (default: once; with --on-publish: all)',
+      ).choices([...['skip', 'once', 'all']]),
     )
-    .option('--catch-up <number>', 'with --missed all, run at most so many (default: 10)', aNumber)
+    .option(
+      '--catch-up <number>',
+      'with --missed all, run at most so many (default: 10; with --on-publish: 100)',
+      aNumber,
+    )
     .option('--jitter <duration>', 'begin by a part of this later, which follows from the name', aDuration)
     .option('--deadline <duration>', 'a tick that has not begun so long after its time is missed', aDuration)
     .option('--pause-after <number>', 'pause after so many runs in a row that did not succeed', aNumber);
@@ -55,14 +63,21 @@ export function scheduleOf(options: ScheduleOptions): Omit<ScheduleChange, 'run'
   };
 }
 
-function triggerOf({ cron, tz, every, anchor }: ScheduleOptions): ScheduleChange['trigger'] {
-  if ((cron === undefined) === (every === undefined))
-    throw new HotcellError('invalid', 'Say when to run: either --cron EXPRESSION or --every DURATION.');
+function triggerOf({ cron, tz, every, anchor, onPublish }: ScheduleOptions): ScheduleChange['trigger'] {
+  if ([cron, every, onPublish].filter((one) => one !== undefined).length !== 1)
+    throw new HotcellError(
+      'invalid',
+      'Say when to run: either --cron EXPRESSION, --every DURATION or --on-publish NAME.',
+    );
   if (cron !== undefined) {
     if (anchor !== undefined) throw new HotcellError('invalid', '--anchor is for --every. Leave it out with --cron.');
     return { cron, ...(tz !== undefined && { timezone: tz }) };
   }
-  if (tz !== undefined) throw new HotcellError('invalid', '--tz is for --cron. Leave it out with --every.');
+  if (tz !== undefined) throw new HotcellError('invalid', '--tz is for --cron. Leave it out.');
+  if (onPublish !== undefined) {
+    if (anchor !== undefined) throw new HotcellError('invalid', '--anchor is for --every. Leave it out.');
+    return { onPublish };
+  }
   return { everySeconds: every ?? 0, ...(anchor !== undefined && { anchor }) };
 }
 

@@ -4,14 +4,32 @@ import { showSeconds } from './durations.ts';
 import { inCommands } from './in-commands.ts';
 
 export function triggerText({ trigger }: Pick<ListedSchedule, 'trigger'>): string {
+  if ('onPublish' in trigger) return `whenever ${trigger.onPublish} is published`;
   return 'cron' in trigger ? `${trigger.cron} ${trigger.timezone}` : `every ${showSeconds(trigger.everySeconds)}`;
 }
 
 export const tickHeads = ['PLANNED', 'STATE', 'OUTCOME', 'RUN', 'REASON'];
 
-export function tickRow({ planned, kind, state, outcome, run, reason, problem, errors = [] }: Tick): string[] {
+export function tickRow({
+  planned,
+  published,
+  kind,
+  state,
+  outcome,
+  run,
+  reason,
+  problem,
+  errors = [],
+}: Tick): string[] {
   const why = errors.length > 0 ? errors.map(({ message }) => message).join(' ') : (problem?.message ?? reason);
-  return [kind === 'asked' ? `${planned} (asked for)` : planned, state, outcome ?? '-', run ?? '-', inCommands(why)];
+  const of = published ? ` ${published.name}@${published.number}` : '';
+  return [
+    `${planned}${of}${kind === 'asked' ? ' (asked for)' : ''}`,
+    state,
+    outcome ?? '-',
+    run ?? '-',
+    inCommands(why),
+  ];
 }
 
 export function scheduleText(schedule: Schedule): string {

@@ -6,6 +6,7 @@ import {
   Backfill,
   CronTrigger,
   IntervalTrigger,
+  PublishTrigger,
   ScheduleName,
   ScheduleRules,
   ScheduleVersion,
@@ -27,8 +28,9 @@ const scheduleBody = {
       [
         CronTrigger.partial({ timezone: true }).describe('by the clocks of a time zone; default: UTC'),
         IntervalTrigger.partial({ anchor: true }).describe('so far apart; default anchor: when the schedule is made'),
+        PublishTrigger.describe('whenever a version of this name of snapshots is published'),
       ],
-      { error: 'must be { cron, timezone? } or { everySeconds, anchor? }' },
+      { error: 'must be { cron, timezone? }, { everySeconds, anchor? } or { onPublish }' },
     )
     .describe('when ticks are planned'),
   ...ScheduleRules.partial().shape,
@@ -50,6 +52,7 @@ const withRun = { run: RunRequest };
 const Tick = answerObject('Tick', {
   planned: time,
   since: time.optional().describe('stands for all ticks after this time, too'),
+  published: TickRecord.shape.published.describe('the version of a name whose tick it is'),
   kind: TickKind,
   number: z.number().int().describe('the version of the schedule'),
   state: TickState,

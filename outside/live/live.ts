@@ -168,6 +168,11 @@ export class Live extends ValkeyConnection implements AsyncDisposable {
     await this.send((pipe) => this.notify(pipe, { type: 'schedule', tenant, name }));
   }
 
+  /** The same when a name of snapshots has a new version, for the schedules that wait for it. */
+  async published(tenant: string, name: string): Promise<void> {
+    await this.send((pipe) => this.notify(pipe, { type: 'published', tenant, name }));
+  }
+
   /** The same for batches. */
   async batchChanged(tenant: string, batch: RunId): Promise<void> {
     await this.send((pipe) => this.notify(pipe, { type: 'batch', tenant, batch }));

@@ -6,6 +6,7 @@ import { tickRunId } from '@hotcell/contract/schedule-ticks.ts';
 import { mostAsked, type ScheduleHead } from '@hotcell/contract/schedule.ts';
 import { listHeads, readHead, readVersion } from '@hotcell/record/schedule-records.ts';
 import type { Producer } from '../producer.ts';
+import { knowVersions } from '../schedules/awaited-names.ts';
 import { applySchedule } from '../schedules/apply-schedule.ts';
 import { newBackfill, tickCounter, withBackfill } from '../schedules/ask-backfill.ts';
 import { changeHead, paused, requireHead, resumed } from '../schedules/change-schedule.ts';
@@ -106,10 +107,11 @@ export function scheduleHandlers(producer: Producer) {
     async backfillSchedule({ caller: { tenant, key }, params: { name }, body, reply }) {
       const asked = newBackfill(body, key, Date.now());
       const count = tickCounter(asked);
+      const { head } = await knowVersions(store, (await requireHead(store, tenant, name)).value);
       let ticks = 0;
       await changeHead(producer, { tenant, name }, (before) => {
         const after = withBackfill(before, asked);
-        ticks = count(before);
+        ticks = count(head);
         return after;
       });
       reply.code(202);

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { ndjson } from '@hotcell/contract/api/route.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
+import { tellPublished } from '@hotcell/record/commit.ts';
 import { namesOf, publishName, removeName } from '@hotcell/record/snapshot-name.ts';
 import type { SnapshotRecord } from '@hotcell/record/schemas.ts';
 import {
@@ -50,6 +51,7 @@ export function snapshotHandlers(producer: Producer) {
           'upload' in body
             ? await uploads.finish(tenant, { ...body, by })
             : await freezeSource(deps, tenant, { ...body, by, progress });
+        if (body.name !== undefined) await tellPublished(producer, tenant, body.name);
         return { id: snapshot, name: body.name, files, bytes, locations };
       };
       if (!('upload' in body) && request.headers.accept?.includes(ndjson)) {

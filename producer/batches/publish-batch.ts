@@ -4,6 +4,7 @@ import { snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { readResult } from '@hotcell/record/commit.ts';
 import { keptOutputs } from '@hotcell/record/kept-outputs.ts';
 import { putStream } from '@hotcell/record/put-content.ts';
+import { tellPublished } from '@hotcell/record/commit.ts';
 import { publishName } from '@hotcell/record/snapshot-name.ts';
 import { putSnapshot, type SnapshotFile } from '@hotcell/record/snapshot-store.ts';
 import type { Producer } from '../producer.ts';
@@ -32,6 +33,7 @@ export async function publishBatch(
     const about = { source: `batch ${batch}`, by: `batch ${batch}`, at: new Date(at) };
     const { snapshot } = await putSnapshot(store, tenant, files, about);
     await publishName(store, tenant, name, snapshot, `batch ${batch}`, new Date(at));
+    await tellPublished(producer, tenant, name);
     return { snapshot };
   } catch (error) {
     if (!(error instanceof HotcellError) || error.retryable) throw error;

@@ -8,6 +8,7 @@ import { putHead } from '@hotcell/record/schedule-records.ts';
 import { nameOfTick, putTick, readTick, type StoredTick } from '@hotcell/record/tick-records.ts';
 import { cancelRun } from '../cancel.ts';
 import type { Producer } from '../producer.ts';
+import { type Awaited, knowVersions } from './awaited-names.ts';
 import { paused } from './change-schedule.ts';
 import { fillBack } from './fill-back.ts';
 import { type Known, ticksIn } from './known-schedule.ts';
@@ -17,6 +18,7 @@ import { enter, settle, type TickBook } from './tick-book.ts';
 
 /** When to look again, and the runs whose ends come before that. */
 export interface Advanced extends Pick<Decision, 'wakeAt'> {
+  awaited: Awaited | undefined;
   awaits: readonly RunId[];
 }
 
@@ -27,9 +29,10 @@ export async function advance(producer: Producer, known: Known, now: number): Pr
   for (const { stored, outcome } of await settle(head, book, ticksIn(producer, head)))
     if (outcome === 'rejected') await recordRefusal(producer, stored);
   const key = await producer.keys.standingOf(head.key);
+  const { head: planned, awaited } = await knowVersions(producer.store, head);
   const decision = decide(
     {
-      ...{ head, decidedUntil: book.decidedUntil, failures: book.failures },
+      ...{ head: planned, decidedUntil: book.decidedUntil, failures: book.failures },
       unsettled: book.unsettled.map(({ stored, begun }) => ({ tick: stored.value, begun })),
       asked: await unrecorded(producer, head),
       keyRefused: 'refused' in key ? key.refused : undefined,
@@ -38,9 +41,9 @@ export async function advance(producer: Producer, known: Known, now: number): Pr
   );
   for (const step of decision.steps) await perform(producer, known, step, now);
   await forgetAsked(producer, known);
-  const filling = await fillBack(producer, known, now);
+  const filling = await fillBack(producer, known, planned, now);
   const turns = decision.awaitsEnd ? book.unsettled.map(({ stored }) => stored.value.run) : [];
-  return { wakeAt: decision.wakeAt, awaits: [...turns, ...filling] };
+  return { awaited, wakeAt: decision.wakeAt, awaits: [...turns, ...filling] };
 }
 
 /** What callers asked for, and no leader has recorded. */

@@ -1,5 +1,6 @@
+import { publicationAt } from '@hotcell/contract/published-versions.ts';
 import { currentPeriod, nextTick, tickName, tickRunId, timesFrom } from '@hotcell/contract/schedule-ticks.ts';
-import type { Backfill, TickRecord } from '@hotcell/contract/schedule.ts';
+import type { Backfill, Publication, ScheduleHead, TickRecord } from '@hotcell/contract/schedule.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import { putHead } from '@hotcell/record/schedule-records.ts';
@@ -16,25 +17,31 @@ const writtenAfter = 20;
  * Goes on with the oldest backfill: gives runs to ticks that have none, as many at once as it may. A tick that has a run
  * keeps it. Answers the runs that it waits for.
  */
-export async function fillBack(producer: Producer, known: Known, now: number): Promise<RunId[]> {
+export async function fillBack(
+  producer: Producer,
+  known: Known,
+  planning: ScheduleHead,
+  now: number,
+): Promise<RunId[]> {
   const head = known.head.value;
   const [backfill, ...others] = head.backfills ?? [];
   if (!backfill || head.stopped) return [];
-  const undecided = nextTick(head, known.book.decidedUntil) ?? Number.POSITIVE_INFINITY;
+  const { trigger } = currentPeriod(planning);
+  const undecided = nextTick(planning, known.book.decidedUntil) ?? Number.POSITIVE_INFINITY;
   const open: RunId[] = [];
   const done = { ended: 0, reached: Date.parse(backfill.next) };
-  for (const planned of timesFrom(currentPeriod(head).trigger, done.reached, Date.parse(backfill.to))) {
+  for (const planned of timesFrom(trigger, done.reached, Date.parse(backfill.to))) {
     if (open.length === 0) done.reached = planned;
     // Ticks of the present are decided first, in their order.
     if (open.length >= backfill.parallel || planned >= undecided) return await moveOn(producer, known, done, open);
-    const tick = await runFor(producer, known, { backfill, planned, now });
+    const tick = await runFor(producer, known, { backfill, planned, now, published: publicationAt(trigger, planned) });
     if (tick.state === 'run' && (await goesOn(producer, known, tick))) open.push(tick.run);
     else if (open.length === 0) done.ended++;
   }
   if (open.length > 0) return await moveOn(producer, known, done, open);
   crashPoint('schedule.filled');
   known.head = await putHead(producer.store, { ...head, backfills: others }, known.head);
-  return others.length > 0 ? await fillBack(producer, known, now) : [];
+  return others.length > 0 ? await fillBack(producer, known, planning, now) : [];
 }
 
 async function moveOn(
@@ -50,16 +57,19 @@ async function moveOn(
   return open;
 }
 
+interface Filling {
+  backfill: Backfill;
+  planned: number;
+  now: number;
+  published: Publication | undefined;
+}
+
 /** Its record, after it was given a run if it had none. */
-async function runFor(
-  { store }: Producer,
-  known: Known,
-  { backfill, planned, now }: { backfill: Backfill; planned: number; now: number },
-): Promise<TickRecord> {
+async function runFor({ store }: Producer, known: Known, filling: Filling): Promise<TickRecord> {
   const head = known.head.value;
-  const before = await readTick(store, head, tickName('planned', planned));
+  const before = await readTick(store, head, tickName('planned', filling.planned));
   if (before && before.value.state !== 'skipped' && before.value.state !== 'missed') return before.value;
-  const tick = filled(known, before, { backfill, planned, now });
+  const tick = filled(known, before, filling);
   enter(known.book, await putTick(store, tick, before));
   crashPoint('schedule.backfilled');
   return tick;
@@ -68,13 +78,14 @@ async function runFor(
 function filled(
   { head: { value: head }, book }: Known,
   before: StoredTick | undefined,
-  { backfill, planned, now }: { backfill: Backfill; planned: number; now: number },
+  { backfill, planned, now, published }: Filling,
 ): TickRecord {
   const { tenant, name, id: schedule } = head;
   const last = book.unsettled.at(-1)?.stored.value;
   const behind = before?.value.behind ?? (last && tickName(last.kind, Date.parse(last.planned)));
   return {
     ...{ version: 1, tenant, schedule, name, kind: 'planned', planned: new Date(planned).toISOString() },
+    ...(published && { published }),
     ...(before?.value.since !== undefined && { since: before.value.since }),
     number: currentPeriod(head).number,
     run: tickRunId(schedule, 'planned', planned),

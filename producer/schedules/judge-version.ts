@@ -3,7 +3,7 @@ import type { ScheduleChange } from '@hotcell/contract/api/schedules.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
-import { judgeTickRequest, tickRequest } from '@hotcell/contract/schedule-request.ts';
+import { judgeTickRequest, mostAfter, tickRequest } from '@hotcell/contract/schedule-request.ts';
 import { nextTime } from '@hotcell/contract/schedule-ticks.ts';
 import type { ScheduleRules, ScheduleVersion, Trigger } from '@hotcell/contract/schedule.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
@@ -50,6 +50,7 @@ const inRun = (issues: readonly Issue[]) =>
   issues.map(({ path, message }) => ({ path: path.startsWith('(') ? path : `run.${path}`, message }));
 
 function triggerOf(asked: ScheduleChange['trigger'], now: number): { trigger: Trigger; issues: Issue[] } {
+  if ('onPublish' in asked) return { trigger: asked, issues: [] };
   const trigger: Trigger =
     'cron' in asked
       ? { cron: asked.cron, timezone: asked.timezone ?? 'UTC' }
@@ -68,23 +69,35 @@ function requestOf(asked: unknown, trigger: Trigger, now: number): { request?: R
   const read = readRunRequest(asked);
   if ('issues' in read) return { issues: inRun(read.issues) };
   const { request } = read;
-  const clashes = judgeTickRequest(request);
+  const clashes = judgeTickRequest(request, trigger);
   if (clashes.length > 0) return { issues: inRun(clashes) };
   const longest = {
     name: 'x'.repeat(63),
     planned: now,
     trigger: { everySeconds: 1, anchor: new Date(now).toISOString() },
+    ...('onPublish' in trigger && longestPublished(trigger.onPublish, now)),
   };
   const ofTick = readRunRequest(tickRequest(request, longest));
   return { request, issues: 'issues' in ofTick ? inRun(ofTick.issues) : [] };
 }
 
+function longestPublished(name: string, now: number) {
+  const [at, ofTime] = [new Date(now).toISOString(), { number: 1e9, snapshot: `sha256:${'0'.repeat(64)}` as const }];
+  const after = Array.from({ length: mostAfter }, () => 'x'.repeat(63));
+  return { published: { name, ...ofTime, at, by: `run ${'0'.repeat(36)}`, previous: at }, after };
+}
+
 function rulesOf(asked: ScheduleChange): ScheduleRules {
   const { deadlineSeconds, pauseAfterFailures } = asked;
+  // The next tick of a clock makes up for one that is left out; a version that is left out has no other run.
+  const usual =
+    'onPublish' in asked.trigger
+      ? ({ overlap: 'queue', missed: 'all', catchUp: 100 } as const)
+      : ({ overlap: 'skip', missed: 'once', catchUp: 10 } as const);
   return {
-    overlap: asked.overlap ?? 'skip',
-    missed: asked.missed ?? 'once',
-    catchUp: asked.catchUp ?? 10,
+    overlap: asked.overlap ?? usual.overlap,
+    missed: asked.missed ?? usual.missed,
+    catchUp: asked.catchUp ?? usual.catchUp,
     jitterSeconds: asked.jitterSeconds ?? 0,
     ...(deadlineSeconds !== undefined && { deadlineSeconds }),
     ...(pauseAfterFailures !== undefined && { pauseAfterFailures }),

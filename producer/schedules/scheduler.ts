@@ -5,8 +5,10 @@ import type { LiveEvent } from '@hotcell/contract/heartbeats.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import { listHeads, readHead, tenantsWithSchedules } from '@hotcell/record/schedule-records.ts';
+import { listNames } from '@hotcell/record/snapshot-name.ts';
 import { Lead } from '../lead.ts';
 import type { Producer } from '../producer.ts';
+import { type Awaited, AwaitedNames } from './awaited-names.ts';
 import { advance, type Advanced } from './advance.ts';
 import { DueQueue } from './due-queue.ts';
 import { know, type Known } from './known-schedule.ts';
@@ -31,6 +33,8 @@ interface Entry {
   /** The schedule may have another version by now. */
   stale: boolean;
   known?: Known | undefined;
+  /** The name whose next version it waits for. */
+  awaited?: Awaited | undefined;
   /** The runs whose ends it waits for. */
   awaits: readonly RunId[];
   /** What was looked at is looked at again: something changed meanwhile. */
@@ -49,6 +53,7 @@ export class Scheduler implements AsyncDisposable {
   readonly #ends = new AbortController();
   readonly #entries = new Map<string, Entry>();
   readonly #due = new DueQueue();
+  readonly #names = new AwaitedNames();
   /** Runs whose ends let a schedule go on. */
   readonly #awaited = new Map<RunId, string>();
   readonly #looks = new Set<Promise<void>>();
@@ -103,6 +108,7 @@ export class Scheduler implements AsyncDisposable {
     if (!this.#leads) return false;
     this.#entries.clear();
     this.#due.clear();
+    this.#names.clear();
     this.#awaited.clear();
     this.#listedAt = Number.NEGATIVE_INFINITY;
     return true;
@@ -110,17 +116,25 @@ export class Scheduler implements AsyncDisposable {
 
   async #list(): Promise<void> {
     const { store } = this.#producer;
-    for await (const tenant of tenantsWithSchedules(store))
+    for await (const tenant of tenantsWithSchedules(store)) {
       for await (const { name, etag } of listHeads(store, tenant)) {
         await this.#lead.keep();
         if (this.#entries.get(keyOf(tenant, name))?.etag !== etag) this.#changed(tenant, name);
       }
+      // One list for all schedules of a tenant that wait for names, however many they are.
+      if (!this.#names.has(tenant)) continue;
+      for await (const { name, etag } of listNames(store, tenant)) {
+        await this.#lead.keep();
+        for (const key of this.#names.of(tenant, name, etag)) this.#lookNow(key);
+      }
+    }
     this.#listedAt = performance.now();
   }
 
   #heard(event: LiveEvent): void {
     if (!this.#leads) return;
     if (event.type === 'schedule') this.#changed(event.tenant, event.name);
+    else if (event.type === 'published') for (const key of this.#names.of(event.tenant, event.name)) this.#lookNow(key);
     else if (event.type === 'status' && event.status === 'finished') {
       const key = this.#awaited.get(event.run);
       if (key !== undefined) this.#lookNow(key);
@@ -195,7 +209,9 @@ export class Scheduler implements AsyncDisposable {
     return true;
   }
 
-  #plan(key: string, entry: Entry, { head, book }: Known, { wakeAt, awaits }: Advanced): void {
+  #plan(key: string, entry: Entry, { head, book }: Known, { wakeAt, awaits, awaited }: Advanced): void {
+    this.#names.set(entry.tenant, key, entry.awaited, awaited);
+    entry.awaited = awaited;
     const pollAt = awaits.length > 0 ? Date.now() + endsEveryMs : Number.POSITIVE_INFINITY;
     const at = Math.min(wakeAt ?? Number.POSITIVE_INFINITY, pollAt);
     if (Number.isFinite(at)) this.#due.put(entry.tenant, key, at);

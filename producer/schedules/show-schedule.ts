@@ -1,7 +1,9 @@
 import type { ListedSchedule, Schedule, Tick, VersionOfSchedule } from '@hotcell/contract/api/schedules.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
+import { withoutVersions } from '@hotcell/contract/published-versions.ts';
 import { currentPeriod, jitterMs, nextTick } from '@hotcell/contract/schedule-ticks.ts';
 import type { ScheduleHead, ScheduleVersion, TickRecord } from '@hotcell/contract/schedule.ts';
+import { knowVersions } from './awaited-names.ts';
 import { requireVersion } from './change-schedule.ts';
 import { nameOfTick, readTick, tickNames } from '@hotcell/record/tick-records.ts';
 import type { Producer } from '../producer.ts';
@@ -12,7 +14,8 @@ const readsAtOnce = 8;
 /** A leader that is this far behind is none. */
 const behindMs = 10_000;
 
-export async function showSchedule(producer: Producer, head: ScheduleHead): Promise<Schedule> {
+export async function showSchedule(producer: Producer, stored: ScheduleHead): Promise<Schedule> {
+  const { head } = await knowVersions(producer.store, stored);
   const [version, { ticks: last }] = await Promise.all([
     requireVersion(producer.store, head),
     newestTicks(producer, head, { limit: shownTicks }),
@@ -31,7 +34,8 @@ export async function showSchedule(producer: Producer, head: ScheduleHead): Prom
   };
 }
 
-export async function listedSchedule(producer: Producer, head: ScheduleHead): Promise<ListedSchedule> {
+export async function listedSchedule(producer: Producer, stored: ScheduleHead): Promise<ListedSchedule> {
+  const { head } = await knowVersions(producer.store, stored);
   const { ticks } = await newestTicks(producer, head, { limit: 3 });
   return { ...listed(head, ticks, Date.now(), 1), last: ticks[0] ?? null };
 }
@@ -43,7 +47,8 @@ export function versionShown(version: ScheduleVersion): VersionOfSchedule {
 
 function listed(head: ScheduleHead, ticks: readonly Tick[], now: number, most: number) {
   const { name, id, stopped } = head;
-  const { number, trigger } = currentPeriod(head);
+  const { number } = currentPeriod(head);
+  const trigger = withoutVersions(currentPeriod(head).trigger);
   const next = stopped ? [] : nextTicks(head, now, most);
   return { name, id, number, trigger, health: healthOf(head, ticks, now), ...(stopped && { stopped }), next };
 }
@@ -88,6 +93,8 @@ function waitsFor(head: ScheduleHead, ticks: readonly Tick[], now: number): stri
   const waiting = ticks.findLast(({ state }) => state === 'waiting');
   if (waiting) return waiting.reason;
   const next = nextTick(head, now);
+  const { trigger } = currentPeriod(head);
+  if (next === undefined && 'onPublish' in trigger) return `It waits for the next version of ${trigger.onPublish}.`;
   if (next === undefined) return 'No tick comes within eight years.';
   const jitter = jitterMs(head);
   const begins = jitter > 0 ? `, and begins ${jitter / 1000} s later` : '';
@@ -113,10 +120,11 @@ export async function newestTicks(
 }
 
 async function shown({ news }: Producer, tick: TickRecord): Promise<Tick> {
-  const { planned, since, kind, number, state, reason, errors, problem, run, at, tenant } = tick;
+  const { planned, published, since, kind, number, state, reason, errors, problem, run, at, tenant } = tick;
   const result = state === 'run' ? await news.resultOf(tenant, run) : undefined;
   return {
     ...{ planned, kind, number, state, at, reason: reason || (result?.reason ?? '') },
+    ...(published && { published }),
     ...(since !== undefined && { since }),
     ...(errors && { errors }),
     ...(problem && { problem }),

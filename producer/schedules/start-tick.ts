@@ -1,7 +1,9 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { tickRequest } from '@hotcell/contract/schedule-request.ts';
-import type { TickRecord } from '@hotcell/contract/schedule.ts';
+import { RunId } from '@hotcell/contract/names.ts';
+import { loopRefusal, schedulesBehind, tickRequest } from '@hotcell/contract/schedule-request.ts';
+import type { Publication, TickRecord } from '@hotcell/contract/schedule.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
+import { findSpec } from '@hotcell/record/run-spec.ts';
 import { readVersion } from '@hotcell/record/schedule-records.ts';
 import { ask } from '../ask.ts';
 import { callerFrom } from '../auth/caller.ts';
@@ -19,7 +21,11 @@ export async function startTick(producer: Producer, tick: TickRecord): Promise<T
   const { author, request, trigger, policy } = version;
   const standing = await producer.keys.standingOf(author.key);
   if ('refused' in standing) return refused(tick, standing.refused, []);
-  const body = tickRequest(request, { name, planned: Date.parse(planned), trigger });
+  const { published } = tick;
+  const after = published && tick.kind === 'planned' ? await behind(producer, tenant, published) : [];
+  const loop = published && loopRefusal(name, published, after);
+  if (loop !== undefined) return refused(tick, loop, []);
+  const body = tickRequest(request, { name, planned: Date.parse(planned), trigger, published, after });
   try {
     const caller = callerFrom(standing.record, tenant);
     await ask(producer, { body, caller, given: { run, policy: policy.digest } });
@@ -30,6 +36,17 @@ export async function startTick(producer: Producer, tick: TickRecord): Promise<T
     crashPoint('schedule.refused');
     return refused(tick, error.message, error.issues);
   }
+}
+
+/** The schedules that led to a version, if a run published it. */
+async function behind({ store }: Producer, tenant: string, { by }: Publication): Promise<string[]> {
+  const run = RunId.safeParse(by.replace(/^run /, ''));
+  if (!run.success) return [];
+  const spec = await findSpec(store, tenant, run.data).catch((error: unknown) => {
+    if (error instanceof HotcellError && error.code === 'erased') return undefined;
+    throw error;
+  });
+  return schedulesBehind(spec?.spec.params);
 }
 
 export function refused(tick: TickRecord, reason: string, errors: HotcellError['issues']): TickRecord {

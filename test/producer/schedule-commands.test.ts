@@ -56,7 +56,7 @@ test('a backfill counts its ticks; what makes no sense is refused with what to w
   const filled = await schedule('backfill', 'hourly', '--from', '2026-02-01', '--to', '2026-02-01T03:00:00');
   assert.match(filled.stderr, /Backfilling 3 ticks of hourly/);
   for (const [words, message] of [
-    [['create', 'x', '-e', 'print(1)'], /either --cron EXPRESSION or --every DURATION/],
+    [['create', 'x', '-e', 'print(1)'], /either --cron EXPRESSION, --every DURATION or --on-publish NAME/],
     [['create', 'x', '--every', '1h', '--tz', 'UTC', '-e', 'print(1)'], /--tz is for --cron/],
     [['create', 'x', '--every', 'often', '-e', 'print(1)'], /Write a duration like 90s, 15m/],
     [['create', 'x', '--cron', '0 0 31 4 *', '-e', 'print(1)'], /is not an expression of cron/],

@@ -57,7 +57,7 @@ def test_what_is_applied_is_made_changed_or_left_alone(hotcell: Hotcell) -> None
 
 
 def test_what_is_wrong_is_said_before_anything_is_sent(hotcell: Hotcell) -> None:
-    with pytest.raises(TypeError, match="either cron or every"):
+    with pytest.raises(TypeError, match="either cron, every or on_publish"):
         hotcell.schedules.create("no", "print(1)")
     with pytest.raises(ValueError, match="no time zone"):
         hotcell.schedules.create("no", "print(1)", every=60, anchor=datetime(2026, 1, 1))

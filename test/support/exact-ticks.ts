@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { tickName, ticksBetween, timesFrom } from '@hotcell/contract/schedule-ticks.ts';
 import type { ScheduleHead } from '@hotcell/contract/schedule.ts';
+import { knowVersions } from '@hotcell/producer/schedules/awaited-names.ts';
 import { isCommitted } from '@hotcell/record/commit.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
 import { runsOf } from '@hotcell/record/recorded-runs.ts';
@@ -17,7 +18,8 @@ import { until } from './until.ts';
 export async function exactTicks({ store, tenant }: House, names: readonly string[]): Promise<StoredTick['value'][]> {
   const all: StoredTick['value'][] = [];
   for (const name of names) {
-    const head = (await readHead(store, tenant, name))?.value;
+    const stored = (await readHead(store, tenant, name))?.value;
+    const head = stored && (await knowVersions(store, stored)).head;
     assert.ok(head?.stopped, `${name} is stopped`);
     const planned = ticksBetween(head, 0, Date.parse(head.stopped.at), 100_000).ticks;
     const recorded = () => Array.fromAsync(tickNames(store, head));

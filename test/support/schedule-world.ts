@@ -1,5 +1,6 @@
 import type { Outcome } from '@hotcell/contract/outcomes.ts';
 import { decide } from '@hotcell/contract/schedule-decide.ts';
+import { type PublishedVersion, withVersions } from '@hotcell/contract/published-versions.ts';
 import { tickName, ticksBetween } from '@hotcell/contract/schedule-ticks.ts';
 import type { ScheduleHead, ScheduleRules, TickRecord, Trigger } from '@hotcell/contract/schedule.ts';
 import { begin, paused, resumed } from '@hotcell/producer/schedules/change-schedule.ts';
@@ -27,6 +28,8 @@ export class ScheduleWorld {
   now: number;
   readonly ticks = new Map<string, StoredTick>();
   readonly runs = new Map<string, SimulatedRun>();
+  /** What was published under the name `x`. */
+  readonly versions: PublishedVersion[] = [];
   /** The most runs that went on at a moment. */
   mostAtOnce = 0;
   #book: TickBook | undefined;
@@ -40,6 +43,21 @@ export class ScheduleWorld {
     this.head = begin(bare, { number: 1, trigger, rules }, now);
     this.now = now;
     this.#fate = fate;
+  }
+
+  /** As it is decided: with the versions that its ticks are for. */
+  get planning(): ScheduleHead {
+    return withVersions(this.head, new Map([['x', { versions: this.versions }]]));
+  }
+
+  publish(): void {
+    const last = this.versions.at(-1);
+    const planned = Math.max(this.now, (last?.planned ?? 0) + 1);
+    const number = this.versions.length + 1;
+    const previous = last ? new Date(last.planned).toISOString() : null;
+    const snapshot = `sha256:${String(number).padStart(64, '0')}` as const;
+    const at = new Date(planned).toISOString();
+    this.versions.push({ name: 'x', snapshot, number, at, by: 'b', previous, planned });
   }
 
   pause(): void {
@@ -75,7 +93,7 @@ export class ScheduleWorld {
       .filter((at) => !this.ticks.has(tickName('asked', at)));
     const unsettled = book.unsettled.map(({ stored, begun }) => ({ tick: stored.value, begun }));
     const { steps } = decide(
-      { head: this.head, decidedUntil: book.decidedUntil, failures: book.failures, unsettled, asked },
+      { head: this.planning, decidedUntil: book.decidedUntil, failures: book.failures, unsettled, asked },
       this.now,
     );
     for (const [i, step] of steps.entries()) {
@@ -95,7 +113,11 @@ export class ScheduleWorld {
     const name = nameOfTick(tick);
     if (this.ticks.has(name) !== replaces) throw new Error(`${name} is decided twice`);
     const planned = Date.parse(tick.planned);
-    if (tick.kind === 'planned' && !replaces && ticksBetween(this.head, planned - 1, planned, 1).ticks[0] !== planned)
+    if (
+      tick.kind === 'planned' &&
+      !replaces &&
+      ticksBetween(this.planning, planned - 1, planned, 1).ticks[0] !== planned
+    )
       throw new Error(`${name} was never planned`);
     const stored = { value: tick, etag: String(this.#etags++) };
     this.ticks.set(name, stored);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changesBetween } from '@hotcell/contract/schedule-change.ts';
-import { judgeTickRequest, tickRequest } from '@hotcell/contract/schedule-request.ts';
+import { judgeTickRequest, loopRefusal, schedulesBehind, tickRequest } from '@hotcell/contract/schedule-request.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
 
 const blocks = [{ argv: ['true'] }];
@@ -45,4 +45,40 @@ test('changes name each place with what stood there and what stands there now, l
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`f${i}`, i]));
   assert.equal(changesBetween({}, { many }).length, 1);
   assert.equal(changesBetween({ many: {} }, { many }).length, 100);
+});
+
+const snapshot = `sha256:${'1'.repeat(64)}` as const;
+const published = {
+  ...{ name: 'sales', snapshot, number: 3, at: '2026-01-01T12:00:00.000Z', by: 'run r' },
+  previous: '2026-01-01T06:00:00.000Z',
+};
+const onPublish = { name: 'sums', planned: Date.UTC(2026, 0, 2), trigger: { onPublish: 'sales' }, published };
+
+test('a tick of a version is told of it, and its inputs of that name are that version', () => {
+  const request = { blocks, inputs: { data: 'sales', old: 'sales@2', other: 'other' } };
+  const asked = tickRequest(request, { ...onPublish, after: ['first'] });
+  assert.deepEqual(asked.inputs, { data: snapshot, old: 'sales@2', other: 'other' });
+  const { previous, ...version } = published;
+  const planned = '2026-01-02T00:00:00.000Z';
+  assert.deepEqual(asked.params, {
+    schedule: { name: 'sums', planned, previous, published: { ...version, after: ['first'] } },
+  });
+});
+
+test('schedules that lead to each other by what they publish end with a refusal that names the way', () => {
+  const { params } = tickRequest({ blocks }, { ...onPublish, after: ['first'] });
+  const behind = schedulesBehind(params);
+  assert.deepEqual(behind, ['first', 'sums']);
+  assert.equal(loopRefusal('third', published, behind), undefined);
+  assert.match(
+    loopRefusal('first', published, behind) ?? '',
+    /run r, .* a run of first led: first → sums → first\. .*for ever/,
+  );
+  const many = Array.from({ length: 20 }, (_, i) => `s${i}`);
+  assert.match(loopRefusal('third', published, many) ?? '', /More than 20 schedules follow each other/);
+  for (const foreign of [undefined, null, [], { schedule: 'x' }, { schedule: { name: 'NO' } }])
+    assert.deepEqual(schedulesBehind(foreign), []);
+  const [issue] = judgeTickRequest({ blocks, publish: 'sales' }, { onPublish: 'sales' });
+  assert.equal(issue?.path, 'publish');
+  assert.deepEqual(judgeTickRequest({ blocks, publish: 'sums' }, { onPublish: 'sales' }), []);
 });

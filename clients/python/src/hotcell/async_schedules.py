@@ -22,7 +22,7 @@ class AsyncSchedules:
         self._calls = calls
 
     async def create(self, name: str, code: Optional[str] = None, **asked: Any) -> Schedule:
-        """`asked`: cron or every, rules such as overlap and jitter_seconds, and what a run takes: blocks, inputs, policy."""
+        """`asked`: cron, every or on_publish, rules such as overlap and jitter_seconds, and what a run takes: blocks, inputs, policy."""
         return await steps.create(self._calls, name, {"code": code, **asked})
 
     async def change(self, name: str, code: Optional[str] = None, **asked: Any) -> Schedule:

@@ -16,6 +16,10 @@ class ScheduleTrigger2(Answer):
     anchor: datetime
 
 
+class ScheduleTrigger3(Answer):
+    on_publish: str
+
+
 class ScheduleHealth(Answer):
     state: Literal["new", "good", "bad", "paused"]
     message: str
@@ -37,6 +41,15 @@ class ScheduleRules(Answer):
     pause_after_failures: Optional[int] = None
 
 
+class TickPublished(Answer):
+    name: str
+    snapshot: str
+    number: int
+    at: datetime
+    by: str
+    previous: Optional[datetime]
+
+
 class TickError(Answer):
     path: str
     message: str
@@ -50,6 +63,7 @@ class TickProblem(Answer):
 class Tick(Answer):
     planned: datetime
     since: Optional[datetime] = None
+    published: Optional[TickPublished] = None
     kind: Literal["planned", "asked"]
     number: int
     state: Literal["run", "waiting", "skipped", "missed", "refused"]
@@ -96,7 +110,7 @@ class Schedule(Answer):
     name: str
     id: str
     number: int
-    trigger: Union[ScheduleTrigger, ScheduleTrigger2]
+    trigger: Union[ScheduleTrigger, ScheduleTrigger2, ScheduleTrigger3]
     health: ScheduleHealth
     stopped: Optional[ScheduleStopped] = None
     next: list[datetime]
@@ -123,6 +137,10 @@ class ListedScheduleTrigger2(Answer):
     anchor: datetime
 
 
+class ListedScheduleTrigger3(Answer):
+    on_publish: str
+
+
 class ListedScheduleStopped(Answer):
     kind: Literal["paused", "deleted"]
     by: str
@@ -134,7 +152,7 @@ class ListedSchedule(Answer):
     name: str
     id: str
     number: int
-    trigger: Union[ListedScheduleTrigger, ListedScheduleTrigger2]
+    trigger: Union[ListedScheduleTrigger, ListedScheduleTrigger2, ListedScheduleTrigger3]
     health: ScheduleHealth
     stopped: Optional[ListedScheduleStopped] = None
     next: list[datetime]

@@ -19,7 +19,7 @@ Moment = Union[str, datetime]
 
 
 class ScheduleOptions(TypedDict, total=False):
-    """When its ticks are planned (one of `cron` and `every`) and its rules; docs/schedules.md says what they do."""
+    """When its ticks are planned (one of `cron`, `every` and `on_publish`) and its rules; docs/schedules.md says what they do."""
 
     cron: str
     # The clocks by which cron is read, for example "Europe/Berlin". Default: UTC.
@@ -28,6 +28,8 @@ class ScheduleOptions(TypedDict, total=False):
     every: Union[int, timedelta]
     # From which the intervals of `every` are counted.
     anchor: Moment
+    # The name of snapshots whose versions have a run each.
+    on_publish: str
     overlap: str
     missed: str
     catch_up: int
@@ -36,15 +38,15 @@ class ScheduleOptions(TypedDict, total=False):
     pause_after_failures: int
 
 
-_trigger = {"cron", "timezone", "every", "anchor"}
+_trigger = {"cron", "timezone", "every", "anchor", "on_publish"}
 _code = {"code", "language", "blocks"}
 
 
 async def _body(calls: Calls, asked: Mapping[str, Any]) -> dict[str, Any]:
     """`asked` has code or blocks, the options of the run, and those of the schedule."""
     own = {name: value for name, value in asked.items() if name in ScheduleOptions.__annotations__}
-    if ("cron" in own) == ("every" in own):
-        raise TypeError("pass either cron or every")
+    if len(own.keys() & {"cron", "every", "on_publish"}) != 1:
+        raise TypeError("pass either cron, every or on_publish")
     run = {name: value for name, value in asked.items() if name not in own and name not in _code}
     blocks = blocks_of(asked.get("code"), asked.get("language", "python"), asked.get("blocks"))
     rules = {camel(name): value for name, value in own.items() if name not in _trigger}
@@ -55,6 +57,8 @@ def _trigger_of(options: Mapping[str, Any]) -> dict[str, Any]:
     if "cron" in options:
         zone = {"timezone": options["timezone"]} if "timezone" in options else {}
         return {"cron": options["cron"], **zone}
+    if "on_publish" in options:
+        return {"onPublish": options["on_publish"]}
     every = options["every"]
     seconds = every.total_seconds() if isinstance(every, timedelta) else every
     anchor = {"anchor": moment(options["anchor"])} if "anchor" in options else {}

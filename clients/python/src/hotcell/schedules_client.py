@@ -23,7 +23,7 @@ class Schedules:
         self._calls = calls
 
     def create(self, name: str, code: Optional[str] = None, **asked: Any) -> Schedule:
-        """`asked`: cron or every, rules such as overlap and jitter_seconds, and what a run takes: blocks, inputs, policy."""
+        """`asked`: cron, every or on_publish, rules such as overlap and jitter_seconds, and what a run takes: blocks, inputs, policy."""
         return drive(steps.create(self._calls, name, {"code": code, **asked}))
 
     def change(self, name: str, code: Optional[str] = None, **asked: Any) -> Schedule:

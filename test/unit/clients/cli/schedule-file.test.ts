@@ -50,7 +50,7 @@ test('what makes no schedule is refused with the name of the file and what to wr
   for (const [text, message] of [
     ['every: often\ncode: print(1)\n', /weekly\.yaml.*every: must be a duration like 90s, 15m/],
     ['every: 15\ncode: print(1)\n', /weekly\.yaml.*every: /],
-    ['code: print(1)\n', /weekly\.yaml: say when to run, either with "cron" or with "every"/],
+    ['code: print(1)\n', /weekly\.yaml: say when to run, either with "cron", "every" or "onPublish"/],
     ['cron: "@daily"\nevery: 1h\ncode: print(1)\n', /weekly\.yaml: say when to run/],
     ['cron: "@daily"\nanchor: 2026-01-01\ncode: print(1)\n', /"anchor" is for "every"/],
     ['every: 1h\ntz: UTC\ncode: print(1)\n', /"tz" is for "cron"/],

@@ -20,7 +20,7 @@ const states = (world: ScheduleWorld) => oldestFirst(world).map(({ state }) => s
 
 /** Whatever happened: each tick that was due has exactly one record, and each run belongs to one tick. */
 function holds(world: ScheduleWorld, decidedAt: number): void {
-  const { head } = world;
+  const { planning: head } = world;
   const due = ticksBetween(head, 0, decidedAt - jitterMs(head), 100_000).ticks;
   const all = records(world).filter(({ kind }) => kind === 'planned');
   const single = new Set(all.map(({ planned }) => Date.parse(planned)));
@@ -80,6 +80,7 @@ const triggers = fc.constantFrom<Trigger>(
   { everySeconds: 7, anchor: new Date(begin + 3_000).toISOString() },
   { cron: '*/5 * * * *', timezone: 'UTC' },
   { cron: '30 0,1 * * *', timezone: 'Europe/Berlin' },
+  { onPublish: 'x' },
 );
 const waits = fc.oneof(
   fc.integer({ min: 0, max: 20_000 }),
@@ -89,6 +90,7 @@ const waits = fc.oneof(
 const deeds = fc.oneof(
   { weight: 10, arbitrary: fc.constant({ do: 'lead' as const }) },
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 4 }).map((writes) => ({ do: 'die' as const, writes })) },
+  { weight: 3, arbitrary: fc.constant({ do: 'publish' as const }) },
   fc.constant({ do: 'pause' as const }),
   fc.constant({ do: 'resume' as const }),
   fc.constant({ do: 'ask' as const }),
@@ -117,6 +119,7 @@ test('whatever happens to leaders, runs, clocks and the schedule, each tick is d
           latest = Math.max(latest, world.now);
           if (deed.do === 'lead') await world.lead();
           if (deed.do === 'die') await world.lead(deed.writes);
+          if (deed.do === 'publish') world.publish();
           if (deed.do === 'pause') world.pause();
           if (deed.do === 'resume') world.resume();
           if (deed.do === 'ask') world.ask();
