@@ -5,6 +5,7 @@ import type { Call } from '@hotcell/contract/api/call.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import { ScheduleName, ScheduleRules } from '@hotcell/contract/schedule.ts';
+import { Callback } from '@hotcell/contract/webhook.ts';
 import { z } from 'zod';
 import type { FreezePath } from './build-request.ts';
 import { parseSeconds } from './durations.ts';
@@ -25,6 +26,7 @@ const { overlap, missed, catchUp, pauseAfterFailures } = ScheduleRules.shape;
 /** A schedule as people write it: the options of `schedule create`, and beside them those of its runs. */
 const ScheduleFile = z.strictObject({
   ...writtenRun,
+  callback: Callback.optional(),
   name: ScheduleName.optional().describe('default: the name of the file'),
   cron: z.string().optional(),
   tz: z.string().optional(),

@@ -121,6 +121,14 @@ test('a file that the API refuses holds up no other, and then nothing is pruned'
   assert.equal((await schedule('show', 'weekly')).code, 0);
 });
 
+test('a schedule waits for the versions of a name, and says so', async () => {
+  const made = await schedule('create', 'sums', '--on-publish', 'sales', '-e', 'print(1)', '--publish', 'sums');
+  assert.equal(made.code, 0, made.stderr);
+  assert.match(made.stdout, /when +whenever sales is published\n.*\nwaits +It waits for the next version of sales\./s);
+  const self = await schedule('update', 'sums', '--on-publish', 'sums', '-e', 'print(1)', '--publish', 'sums');
+  assert.match(self.stderr, /run\.publish: is the name whose versions begin the runs/);
+});
+
 test('the schedule that comes with the demo can be applied', async () => {
   const { code, stdout, stderr } = await schedule('apply', 'clients/cli/demo/schedules', '--dry-run');
   assert.equal(code, 0, stderr);

@@ -32,7 +32,10 @@ test('each version has one run, whichever leaders die; none has one twice, and n
     numbers(ticks),
     Array.from({ length: 200 }, (_, i) => i + 2),
   );
-  assert.deepEqual(ticks.filter(({ state }) => state !== 'run'), []);
+  assert.deepEqual(
+    ticks.filter(({ state }) => state !== 'run'),
+    [],
+  );
   assert.equal(world.runs.size, 200);
   assert.equal(world.mostAtOnce, 1);
 });
