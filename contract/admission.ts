@@ -23,7 +23,7 @@ import { type AskedTerms, judgeTerms, type SessionTerms } from './session/sessio
 import type { AskedRun, Spec } from './spec.ts';
 
 /** What the policy grants one run. Container options are made from this and from nothing else that was submitted. */
-export interface Effective extends Pick<Policy, 'runtime' | 'logs' | 'seccomp'> {
+export interface Effective extends Pick<Policy, 'runtime' | 'logs' | 'seccomp' | 'preload'> {
   limits: Limits;
   image: { ref: string; digest: string };
   /** The variables that the job sets. */
@@ -89,6 +89,7 @@ function decide(candidate: Candidate, image: Image | undefined, policy: Policy, 
     queue: queueOf(policy),
     priority: candidate.priority ?? policy.priority.default,
     ...(session && { session: { ...session, argv: policy.argv } }),
+    ...(policy.preload && { preload: policy.preload }),
     ...(image.packages && { packages: image.packages }),
   };
   return { admitted: true, effective, warnings: policy.screening ? screen(candidate.blocks, policy.languages) : [] };

@@ -20,6 +20,7 @@ export const hostFrameTypes = {
   step: 0x0c,
   interrupt: 0x0d,
   finish: 0x0e,
+  preload: 0x0f,
 } as const;
 
 /** Init to host. */
@@ -41,10 +42,13 @@ export const cellFrameTypes = {
   workLeft: 0x8f,
   said: 0x90,
   stepOver: 0x91,
+  preloaded: 0x92,
 } as const;
 
 /** In blockStarted, in the place of a program: the interpreter of the steps before runs this one. */
 export const livesOn = 0xff;
+/** In blockStarted, in the place of a program: the preload, which had waited for it. */
+export const inPreload = 0xfe;
 
 export const frameLimits = {
   /** One payload in either direction. */
@@ -148,6 +152,8 @@ export const cellErrors = {
   /** A process in the cell does not die. */
   undead: 7,
   system: 8,
+  /** The preload did something else than to become ready and wait. */
+  preload: 9,
 } as const;
 
 export interface Rlimit {
@@ -173,9 +179,22 @@ export interface JobLimits {
   outputPathBytes: number;
 }
 
+/** Init runs the first of `programs` that exists (looked up in PATH if it has no slash), with `args`. */
+interface BlockFields {
+  index: number;
+  /** 0: only the run's limit applies. */
+  timeMs: number;
+  programs: readonly string[];
+  args: readonly string[];
+  /** The file in /work that init writes the code to before the block starts; '' for a block without code. */
+  path: string;
+  size: number;
+  sha256: Uint8Array;
+}
+
 /**
- * In this order: hello env* seal+ job (env|file fileData*|block blockData*)* start kill?. In a session no block precedes
- * the start, and then come (file fileData*|block blockData*|step)*, interrupt and finish. Stdin's end kills the cell.
+ * In this order: hello env* seal (preload blockData*)? seal* job (env|file fileData*|block blockData*)* start kill?. In a
+ * session no block precedes the start, and then come (file fileData*|block blockData*|step)*, interrupt and finish. Stdin's end kills the cell.
  */
 export type HostFrame =
   /** `lifetimeMs`: how long the cell may wait for START before it ends itself. */
@@ -195,19 +214,9 @@ export type HostFrame =
   /** A bundled file: owned by root, 0444, at `path` in /work. Its `size` bytes follow as fileData. */
   | { type: 'file'; path: string; size: number; sha256: Uint8Array }
   | { type: 'fileData'; bytes: Uint8Array }
-  /** Init runs the first of `programs` that exists (looked up in PATH if it has no slash), with `args`. */
-  | {
-      type: 'block';
-      index: number;
-      /** 0: only the run's limit applies. */
-      timeMs: number;
-      programs: readonly string[];
-      args: readonly string[];
-      /** The file in /work that init writes the code to before the block starts; '' for a block without code. */
-      path: string;
-      size: number;
-      sha256: Uint8Array;
-    }
+  | ({ type: 'block' } & BlockFields)
+  /** As a block, but it starts at once. Its file is taken away as soon as it says that it is ready. */
+  | ({ type: 'preload' } & BlockFields)
   | { type: 'blockData'; bytes: Uint8Array }
   | { type: 'start' }
   /** The cell stays open for steps. `saidBytes`: how much its interpreter may tell the host in all. */

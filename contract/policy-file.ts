@@ -6,6 +6,7 @@ import { Language } from './languages.ts';
 import { forEachLimit, isBytes, type LimitName, limitNames, type LimitRow } from './limits.ts';
 import { PolicyName } from './names.ts';
 import { Approval, inputsRule, Policy, WorkerLabel } from './policy.ts';
+import { PreloadName } from './preload.ts';
 import { Retention } from './retention.ts';
 import { SessionRule } from './session/session-terms.ts';
 import { parseBytes } from './sizes.ts';
@@ -92,6 +93,7 @@ export const PolicyFile = z.strictObject({
       error: 'must be none, or { steps, idleSeconds, stepSeconds, lifetimeSeconds, memoryBytes }',
     })
     .optional(),
+  preload: z.union([z.literal('none'), PreloadName], { error: 'must be none, or the name of a preload' }).optional(),
   retention: z
     .strictObject({
       mode: z

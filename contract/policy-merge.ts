@@ -6,6 +6,7 @@ import { forEachLimit, type LimitName, limitTable } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { issuesOf } from './parse.ts';
 import { Policy, type LimitRule } from './policy.ts';
+import type { Preload } from './preload.ts';
 import type { PolicyRetention } from './retention.ts';
 import type { PolicyFile } from './policy-file.ts';
 
@@ -67,6 +68,8 @@ export interface PolicyContext {
   images: ImagesLock;
   /** By runtime and architecture: `runc-x86_64`. */
   seccomp: Readonly<Record<string, Digest>>;
+  /** By name. */
+  preloads: Readonly<Record<string, Digest>>;
   machine: { cpus: number; memoryBytes: number };
 }
 
@@ -165,6 +168,17 @@ function resolveRetention(
   return undefined;
 }
 
+function resolvePreload(name: string, known: PolicyContext['preloads'], issues: Issue[]): Preload | undefined {
+  if (name === 'none') return undefined;
+  const digest = known[name];
+  if (digest) return { name, digest };
+  issues.push({
+    path: 'preload',
+    message: `Unknown preload "${name}". Known: none, ${Object.keys(known).join(', ')}.`,
+  });
+  return undefined;
+}
+
 function noLanguage(name: string): string {
   const known = builtIn.map((language) => language.name);
   const near = nearest(name, known);
@@ -177,13 +191,15 @@ export function resolvePolicy(
   file: PolicyFile,
   here: PolicyContext,
 ): { policy: Policy } | { issues: Issue[] } {
-  const { extends: _base, retention: asked, sessions, ...merged } = mergePolicies(ground, file);
+  const { extends: _base, retention: asked, sessions, preload: named, ...merged } = mergePolicies(ground, file);
   const issues: Issue[] = [];
   const retention = resolveRetention(asked ?? {}, issues);
+  const preload = resolvePreload(named ?? 'none', here.preloads, issues);
   const whole = {
     ...merged,
     ...(retention && { retention }),
     ...(sessions !== undefined && sessions !== 'none' && { sessions }),
+    ...(preload && { preload }),
     version: 1,
     name,
     images: resolveImages(merged.images ?? [], here.images, issues),

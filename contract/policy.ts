@@ -5,6 +5,7 @@ import { Language } from './languages.ts';
 import { isNeverVariable } from './job-variables.ts';
 import { forEachLimit, type LimitName, type LimitRow, showLimit } from './limits.ts';
 import { PolicyName } from './names.ts';
+import { Preload } from './preload.ts';
 import { ceilings } from './request-ceilings.ts';
 import { PolicyRetention } from './retention.ts';
 import { SessionRule } from './session/session-terms.ts';
@@ -95,6 +96,8 @@ export const Policy = z.strictObject({
   worker: z.strictObject({ labels: z.array(WorkerLabel).max(3) }),
   /** Without it nothing is locked. */
   retention: PolicyRetention.optional(),
+  /** What waiting cells load for python. Without it they hold no interpreter. */
+  preload: Preload.optional(),
   /** The runtime's profiles by name: a cell is made with these or not at all. */
   seccomp: z.record(z.string(), DigestText),
 });

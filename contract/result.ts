@@ -4,6 +4,7 @@ import { Limits } from './limits.ts';
 import { PolicyName, RunId, TenantName } from './names.ts';
 import { Outcome } from './outcomes.ts';
 import { Posture } from './posture.ts';
+import { PreloadName } from './preload.ts';
 import { Receipt } from './evidence/receipt.ts';
 import { ChainedStep } from './session/step.ts';
 import { Labels, Requester } from './spec.ts';
@@ -100,6 +101,13 @@ export const Result = z.strictObject({
     warm: z.boolean(),
     /** Why its cell had not waited: a word of contract/why-cold.ts. Newer workers may know more. */
     cold: z
+      .string()
+      .regex(/^[a-z_]{1,32}$/, 'must be 1 to 32 of a-z and _')
+      .optional(),
+    /** The preload in which its first block ran, by its policy's name. */
+    preload: PreloadName.optional(),
+    /** Why its first block ran in a fresh interpreter although the policy names a preload: a word of contract/preload.ts. */
+    fresh: z
       .string()
       .regex(/^[a-z_]{1,32}$/, 'must be 1 to 32 of a-z and _')
       .optional(),

@@ -20,6 +20,7 @@ import type { Claimed, Executed, Sealed, Stage, Staged, Ticketed } from './stage
 import { hasBegunSteps } from './session/begun-session.ts';
 import { executeSession } from './session/execute-session.ts';
 import { sessionOf } from './session/session-of.ts';
+import { plannedPreload } from './waiting/planned-preload.ts';
 import type { Worker } from './worker.ts';
 
 const soonMs = 1_000;
@@ -96,7 +97,9 @@ async function stageInputs(worker: Worker, claimed: Claimed, control: RunControl
 
 async function seal(worker: Worker, stage: Staged, control: RunControl, holdings: Holdings): Promise<Sealed> {
   const began = performance.now();
-  const plan = cellPlanOf(stage.claim, stage.effective, stage.staged.mounts);
+  const preload = plannedPreload(stage.spec, stage.effective);
+  const planned = typeof preload === 'string' ? undefined : preload;
+  const plan = cellPlanOf(stage.claim, stage.effective, stage.staged.mounts, planned);
   const asked = { parts: stage.staged.parts, policy: stage.spec.policy };
   const sealing = worker.steps.seal(plan, holdings.left, asked);
   const cell = await holdings.holdCell(sealing, stage.ticket.run, control.stop);

@@ -10,18 +10,29 @@ import type { PolicyContext } from '@hotcell/contract/policy-merge.ts';
 /** The seccomp profiles of this version. */
 const seccompFolder = join(import.meta.dirname, '../images/seccomp');
 
-export interface SeccompProfile {
-  /** Runtime and architecture: `runc-x86_64`. */
+const preloadsFolder = join(import.meta.dirname, '../images/preloads');
+
+/** A text that policies pin. */
+export interface PinnedText {
+  /** Of a profile runtime and architecture: `runc-x86_64`. */
   name: string;
   digest: Digest;
   text: string;
 }
 
-export function readSeccomp(folder: string = seccompFolder): SeccompProfile[] {
+export function readSeccomp(folder: string = seccompFolder): PinnedText[] {
   const files = readdirSync(folder).filter((name) => /^(?:runc|gvisor)-\w+\.json$/.test(name));
   return files.toSorted().map((file) => {
     const text = readFileSync(join(folder, file), 'utf8');
     return { name: file.slice(0, -'.json'.length), digest: sha256(text), text };
+  });
+}
+
+export function readPreloads(): PinnedText[] {
+  const files = readdirSync(preloadsFolder).filter((name) => name.endsWith('.py'));
+  return files.toSorted().map((file) => {
+    const text = readFileSync(join(preloadsFolder, file), 'utf8');
+    return { name: file.slice(0, -'.py'.length), digest: sha256(text), text };
   });
 }
 
@@ -37,11 +48,17 @@ export function readImagesLock(file: string): ImagesLock {
   return parseJsonAs(ImagesLock, text, file, 'internal');
 }
 
+/** The digests of this version's preloads, by name. */
+export function preloadsHere(): PolicyContext['preloads'] {
+  return Object.fromEntries(readPreloads().map(({ name, digest }) => [name, digest]));
+}
+
 /** What the names in a policy mean on this machine. */
 export function installationHere(imagesLock: string): PolicyContext {
   return {
     images: readImagesLock(imagesLock),
     seccomp: Object.fromEntries(readSeccomp().map(({ name, digest }) => [name, digest])),
+    preloads: preloadsHere(),
     machine: { cpus: cpus().length, memoryBytes: totalmem() },
   };
 }

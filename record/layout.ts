@@ -69,6 +69,7 @@ export const recordKeys = {
   policiesRevoked: 'policies/revoked/',
   policyRevoked: (digest: Digest) => `policies/revoked/${hexOf(digest)}.json`,
   seccomp: (digest: Digest) => `seccomp/${hexOf(digest)}.json`,
+  preload: (digest: Digest) => `preloads/${hexOf(digest)}.py`,
   image: (digest: Digest) => `images/${hexOf(digest)}.json`,
   tenants: 'tenants/',
   tenant: (tenant: string) => `tenants/${tenant}.json`,

@@ -133,6 +133,7 @@ export const objects = {
     'forever',
   ),
   seccomp: record('seccomp/<digest>.json', recordKeys.seccomp, Bytes, 'digest', producer, 'forever'),
+  preload: record('preloads/<digest>.py', recordKeys.preload, Bytes, 'digest', producer, 'forever'),
   imageReport: record('images/<digest>.json', recordKeys.image, Bytes, 'digest', producer, 'forever'),
   keyList: record('keys/list.json', () => recordKeys.keyList, SignedKeyList, 'swap', ['operator'], 'forever'),
   keyRequest: record('keys/requests/<fingerprint>.json', recordKeys.keyRequest, Envelope, 'first', both, 'forever'),

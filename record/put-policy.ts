@@ -12,6 +12,10 @@ export function putSeccomp(store: Buckets, digest: Digest, text: string): Promis
   return putByDigest(store, objects.seccomp, text, digest);
 }
 
+export function putPreload(store: Buckets, digest: Digest, text: string): Promise<void> {
+  return putByDigest(store, objects.preload, text, digest);
+}
+
 export function putImageReport(store: Buckets, digest: Digest, text: string): Promise<void> {
   return putByDigest(store, objects.imageReport, text, digest);
 }

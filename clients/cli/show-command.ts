@@ -2,6 +2,7 @@ import type { Run } from '@hotcell/client/index.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { formatBytes, formatSeconds } from '@hotcell/contract/format.ts';
 import type { Result } from '@hotcell/contract/result.ts';
+import { type WhyFresh, whyFresh } from '@hotcell/contract/preload.ts';
 import { type WhyCold, whyCold } from '@hotcell/contract/why-cold.ts';
 import { isFinished, type RunView } from '@hotcell/contract/api/runs.ts';
 import type { Command } from 'commander';
@@ -72,9 +73,11 @@ function common(view: RunView, asked: Asked): string {
   ]);
 }
 
-/** Whether its cell had waited for it; if not, why. Newer workers may know reasons that this command doesn't. */
-function startOf({ warm, cold }: Result['timings']): string {
-  if (warm) return ' (warm)';
+/** Whether its cell had waited for it, and with its libraries; if not, why. Newer workers may know reasons that this command doesn't. */
+function startOf({ warm, cold, preload, fresh }: Result['timings']): string {
+  const notPreloaded = fresh === undefined ? undefined : whyFresh[fresh as WhyFresh];
+  if (warm && preload !== undefined) return ` (warm, ${preload} preloaded)`;
+  if (warm) return notPreloaded === undefined ? ' (warm)' : ` (warm, nothing preloaded: ${notPreloaded})`;
   const why = cold === undefined || cold === 'off' ? undefined : whyCold[cold as WhyCold];
   return why === undefined ? '' : ` (cold: ${why})`;
 }

@@ -187,6 +187,7 @@ function dependencies({ result, spec, effective, code }: Attesting): Resource[] 
     ...Object.entries(effective?.seccomp ?? {})
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, digest]) => resource(`seccomp/${name}.json`, digest)),
+    ...(effective?.preload ? [resource(`preloads/${effective.preload.name}.py`, effective.preload.digest)] : []),
     ...(init ? [resource('cell-init', `sha256:${init}`)] : []),
     ...code.flatMap((digest, i) => (digest ? [resource(`code/${i}`, digest)] : [])),
     ...inputs.flatMap(({ name, snapshot, locations }) => [

@@ -3,9 +3,9 @@ import type { CellClass, CellPlan, Mount } from './cell-plan.ts';
 import { lifetimeMs } from './cell-times.ts';
 
 /** The class of a run's cell: its plan without what is the run's. */
-export function classOf({ runtime, image, limits, imageEnv, seccomp }: CellPlan): CellClass {
+export function classOf({ runtime, image, limits, imageEnv, seccomp, preload }: CellPlan): CellClass {
   const { timeoutSeconds: _time, blockTimeoutSeconds: _block, graceSeconds: _grace, logBytes: _log, ...own } = limits;
-  return { runtime, image, limits: own, imageEnv, seccomp };
+  return { runtime, image, limits: own, imageEnv, seccomp, ...(preload && { preload }) };
 }
 
 /** Names a class together with the init that its cells have. */
@@ -16,11 +16,12 @@ export function classKey({ imageEnv, ...rest }: CellClass, init: Digest): Digest
 
 /** What a waiting cell is made from: its class, and times that let it serve the runs which ask for it. */
 export function waitingPlan(
-  { runtime, image, limits, imageEnv, seccomp }: Pick<CellPlan, keyof CellClass>,
+  { runtime, image, limits, imageEnv, seccomp, preload }: Pick<CellPlan, keyof CellClass>,
   mounts: readonly Mount[],
 ): CellPlan {
   const log = { headBytes: 0, tailBytes: 0, pastLimit: 'stop' } as const;
-  return { run: '', attempt: 0, runtime, image, limits, log, mounts, env: {}, imageEnv, seccomp };
+  const own = { runtime, image, limits, imageEnv, seccomp, ...(preload && { preload }) };
+  return { ...own, run: '', attempt: 0, log, mounts, env: {} };
 }
 
 /** Whether a cell that was made with these limits lives long enough for a run with those. */

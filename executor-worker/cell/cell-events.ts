@@ -102,8 +102,21 @@ const doesNotFit =
 export function initError(frame: Extract<CellFrame, { type: 'error' }>): HotcellError {
   if (frame.code === 'file' && frame.errno === constants.errno.ENOSPC)
     return new HotcellError('policy_refused', doesNotFit, { issues: [{ path: 'files', message: doesNotFit }] });
+  if (frame.code === 'preload') return preloadFailed(frame.text);
   const errno = frame.errno === 0 ? '' : `, ${errnoName(frame.errno)}`;
   return new HotcellError('cell_failed', `The cell's init gave up: ${frame.text} (${frame.code}${errno}).`);
+}
+
+/** Another cell of this class would do the same: it may wait without the preload. */
+export function preloadFailed(text: string): HotcellError {
+  const issues = [{ path: preloadIssue, message: text }];
+  return new HotcellError('cell_failed', `The cell ended because ${text}.`, { issues });
+}
+
+const preloadIssue = 'preload';
+
+export function isPreloadFailure(error: unknown): boolean {
+  return error instanceof HotcellError && error.issues.some(({ path }) => path === preloadIssue);
 }
 
 export function outOfOrder(frame: CellFrame): HotcellError {

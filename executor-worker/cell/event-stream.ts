@@ -1,5 +1,5 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import { livesOn } from '@hotcell/contract/frames.ts';
+import { inPreload, livesOn } from '@hotcell/contract/frames.ts';
 import type { RunEnd } from './frames/decode.ts';
 import { type EndedBlock, type CellEvent, type MemoryKill, OutputLost } from './sealed-cell.ts';
 import { encodeName } from '../outputs/output-names.ts';
@@ -35,6 +35,7 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
           index: frame.index,
           at: at(frame.atUs),
           livesOn: frame.program === livesOn,
+          ...(frame.program === inPreload ? { preloaded: true } : {}),
         };
         break;
       case 'log':
@@ -96,6 +97,7 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
       case 'ready':
       case 'posture':
       case 'postureEnd':
+      case 'preloaded':
       case 'outputData':
       case 'outputEnd':
         throw outOfOrder(frame);

@@ -37,8 +37,8 @@ export interface EndedBlock extends BlockFacts {
 export type MemoryKill = false | 'limit' | 'host';
 
 export type CellEvent =
-  /** `livesOn`: of a step, by the interpreter of those before it. */
-  | { type: 'block_started'; index: number; at: Date; livesOn: boolean }
+  /** `livesOn`: of a step, by the interpreter of those before it. `preloaded`: in the cell's preload. */
+  | { type: 'block_started'; index: number; at: Date; livesOn: boolean; preloaded?: true }
   | { type: 'log'; block: number; stream: 'stdout' | 'stderr'; at: Date; bytes: Buffer }
   /** Init dropped this many bytes past the head; the tail it kept follows as log chunks. */
   | { type: 'log_gap'; droppedBytes: number }

@@ -1,26 +1,55 @@
-import { HotcellError } from '@hotcell/contract/errors.ts';
+import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import { hexOf, sha256 } from '@hotcell/contract/digest.ts';
 import { jobVariables } from '@hotcell/contract/job-variables.ts';
 import type { FormedPosture } from '@hotcell/contract/posture-form.ts';
 import { within } from '@hotcell/contract/waits.ts';
 import { askAgain } from './ask-posture.ts';
+import { initError, isPreloadFailure, preloadFailed } from './cell-events.ts';
 import { Cell } from './cell.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell, type Left } from './destroy.ts';
 import { openProven, type ProvenCell, prove } from './seal.ts';
+import { preloadFrames } from './preload-program.ts';
 import type { SealedCell } from './sealed-cell.ts';
+import type { Talk } from './talk.ts';
 
 /** A cell that is silent for longer is not worth waiting for: a new one is there sooner. */
 const handOverMs = 15_000;
+/** Init has a shorter bound of its own. */
+const preloadMs = 90_000;
+const notReady = () => new HotcellError('cell_failed', 'the cell is silent');
 const tooLate = () =>
   new HotcellError('cell_failed', `The waiting cell did not report its posture again within ${handOverMs / 1000} s.`);
 
 /** Makes a cell of a class, proves it, and lets it wait. It has nothing of a run; its folder goes with it. */
 export async function openWaiting(plan: CellPlan, deps: CellDeps, folder: AsyncDisposable): Promise<WaitingCell> {
-  const waiting = new WaitingCell(await openProven(plan, deps, noRun), deps, folder);
+  const proven = await openProven(plan, deps, noRun);
+  const { made, talk } = proven;
+  await preloaded(talk, plan).catch(async (error: unknown) => {
+    talk.close();
+    await destroyCell(made, deps, noRun, folder);
+    throw error;
+  });
+  const waiting = new WaitingCell(proven, deps, folder);
   deps.ownCells.set(waiting.id, waiting);
   return waiting;
+}
+
+/**
+ * Nothing but the posture's form is taken on trust: that it is ready is the preload's own word. Whatever keeps it from being
+ * so, also an init that knows of no preloads, keeps it from all cells of this class.
+ */
+async function preloaded(talk: Talk, { preload }: CellPlan): Promise<void> {
+  if (!preload) return;
+  try {
+    await talk.send(await preloadFrames(preload));
+    const answer = await within(preloadMs, notReady, () => talk.next());
+    if (answer?.type === 'error') throw initError(answer);
+    if (answer?.type !== 'preloaded') throw new Error(`the cell ${answer ? `sent a ${answer.type} frame` : 'ended'}`);
+  } catch (error) {
+    throw isPreloadFailure(error) ? error : preloadFailed(`its preload did not become ready: ${messageOf(error)}`);
+  }
 }
 
 /** No run holds anything that it would have to keep until the cell is gone. */

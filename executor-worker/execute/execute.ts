@@ -54,6 +54,8 @@ export interface Execution {
   outputs: Result['outputs'];
   logs: Result['logs'];
   ranMs: number;
+  /** Its first block ran in the cell's preload. */
+  preloaded?: true;
 }
 
 /** Hands the code over and follows what comes out, until all of it is stored. */
@@ -103,6 +105,7 @@ class Following {
   #workLeft: OutcomeFacts['workLeft'];
   /** Of the block that ran last. */
   #stderr = new LastWords(searchedBytes);
+  #preloaded = false;
   stop: Stop | null = null;
 
   constructor(job: Job, recorder: LogRecorder, collector: OutputCollector) {
@@ -125,6 +128,7 @@ class Following {
     switch (event.type) {
       case 'block_started':
         this.#stderr = new LastWords(searchedBytes);
+        if (event.preloaded) this.#preloaded = true;
         return this.#blocks.started(event.index, event.at);
       case 'log':
         if (event.stream === 'stderr') this.#stderr.add(event.bytes);
@@ -202,6 +206,7 @@ class Following {
       usage: { ...this.#usage, logBytes: kept.logs.bytes, outputBytes, outputFiles: files.length },
       ...kept,
       ranMs: this.#usage.wallMs,
+      ...(this.#preloaded ? { preloaded: true } : {}),
     };
   }
 }

@@ -1,5 +1,6 @@
 import type { Attempt, Result } from '@hotcell/contract/result.ts';
 import { type Ending, emptyResult } from '@hotcell/record/empty-result.ts';
+import { plannedPreload } from '../waiting/planned-preload.ts';
 import type { Executed, Stage } from '../stages.ts';
 
 /** An ending, and how the platform failed the attempt if it did. */
@@ -22,9 +23,18 @@ export function resultOf(executed: Executed, at: Date): Result {
     usage,
     outputs,
     logs,
-    timings: { ...base.timings, stagedMs, sealedMs, ranMs, committedMs },
+    timings: { ...base.timings, stagedMs, sealedMs, ranMs, committedMs, ...interpreterOf(executed) },
     warnings,
   };
+}
+
+/** Whether its first block found its libraries loaded; if not, why, where the policy names a preload. */
+function interpreterOf({ spec, effective, cell, execution }: Executed): Pick<Result['timings'], 'preload' | 'fresh'> {
+  const planned = plannedPreload(spec, effective);
+  if (planned === undefined) return {};
+  if (typeof planned === 'string') return { fresh: planned };
+  if (execution.preloaded) return { preload: planned.name };
+  return { fresh: cell.warm ? 'failed' : 'cold' };
 }
 
 const startOf = ({ warm, cold }: Executed['cell']) => ({ warm, ...(cold === undefined ? {} : { cold }) });

@@ -15,6 +15,7 @@ export interface Held {
   since: number;
 }
 
+const mostPreloadFailures = 2;
 const firstMakeMs = 250;
 const retryMs = { first: 1_000, most: 60_000 };
 
@@ -26,6 +27,7 @@ export class Kind {
   /** The policies that gave such cells to runs, each by the digest that it had. */
   readonly policies = new Map<string, string>();
   readonly held: Held[] = [];
+  #preloadFailures = 0;
   plan: CellPlan;
   #demand: Demand = noDemand;
   #makeMs = firstMakeMs;
@@ -72,6 +74,17 @@ export class Kind {
   failed(now: number): void {
     this.#notBefore = now + Math.min(retryMs.most, retryMs.first * 2 ** this.#failures);
     this.#failures += 1;
+  }
+
+  /** A preload that fails again and again is left out: a cell without it serves its run as well. */
+  preloadFailed(): void {
+    this.#preloadFailures += 1;
+  }
+
+  /** What its next cell is made from. */
+  get nextPlan(): CellPlan {
+    const { preload: _, ...plain } = this.plan;
+    return this.#preloadFailures < mostPreloadFailures ? this.plan : plain;
   }
 
   mayMake(now: number): boolean {

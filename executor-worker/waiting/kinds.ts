@@ -37,7 +37,9 @@ export class Kinds {
   /** Another class that differs in its limits alone says that these limits are unusual. */
   whyNew(plan: CellPlan): WhyCold {
     const isLike = ({ plan: other }: Kind) =>
-      other.image.digest === plan.image.digest && other.runtime === plan.runtime;
+      other.image.digest === plan.image.digest &&
+      other.runtime === plan.runtime &&
+      (other.preload === undefined) === (plan.preload === undefined);
     return this.all.some(isLike) ? 'limits' : 'new';
   }
 

@@ -4,6 +4,7 @@ import { Digest } from '@hotcell/contract/digest.ts';
 import { Limits } from '@hotcell/contract/limits.ts';
 import { PolicyName } from '@hotcell/contract/names.ts';
 import { parseOurs } from '@hotcell/contract/parse.ts';
+import { Preload } from '@hotcell/contract/preload.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
 import { z } from 'zod';
 import type { CellPlan } from '../cell/cell-plan.ts';
@@ -16,6 +17,7 @@ const Remembered = z.strictObject({
   limits: Limits,
   imageEnv: z.array(z.string()),
   seccomp: z.record(z.string(), z.string()),
+  preload: z.exactOptional(Preload.extend({ argv: z.array(z.string()) })),
 });
 export type Remembered = z.infer<typeof Remembered>;
 
@@ -52,8 +54,11 @@ export class PinnedClasses {
     });
   }
 
-  keep(policy: { name: string; digest: string }, { runtime, image, limits, imageEnv, seccomp }: CellPlan): void {
-    const text = JSON.stringify({ version: 1, policy, runtime, image, limits, imageEnv, seccomp });
+  keep(
+    policy: { name: string; digest: string },
+    { runtime, image, limits, imageEnv, seccomp, preload }: CellPlan,
+  ): void {
+    const text = JSON.stringify({ version: 1, policy, runtime, image, limits, imageEnv, seccomp, preload });
     if (this.#written.get(policy.name) === text) return;
     const file = this.#file(policy.name);
     try {

@@ -6,6 +6,7 @@ import { within } from '@hotcell/contract/waits.ts';
 import type { WhyCold } from '@hotcell/contract/why-cold.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Logger } from '@hotcell/outside/process/log.ts';
+import { isPreloadFailure } from '../cell/cell-events.ts';
 import { classKey, classOf, waitingPlan } from '../cell/cell-class.ts';
 import type { CellPlan } from '../cell/cell-plan.ts';
 import type { Left } from '../cell/destroy.ts';
@@ -224,12 +225,12 @@ export class WaitingCells implements AsyncDisposable {
     const [first] = lacking;
     if (!first || !lender?.hasIdleCpu) return false;
     const { kind } = first;
-    const loan = lender.lend(waitingTakes(kind.plan));
+    const loan = lender.lend(waitingTakes(kind.nextPlan));
     if (!loan) return false;
     let late: LateInputs | undefined;
     try {
       late = new LateInputs(places);
-      const plan = waitingPlan(kind.plan, [late.mount]);
+      const plan = waitingPlan(kind.nextPlan, [late.mount]);
       const held: Held = { cell: await cells.openWaiting(plan, late), late, loan, plan, since: performance.now() };
       crashPoint('cell-waiting');
       if (!this.#lender || this.#kinds.get(kind.key) !== kind) {
@@ -244,6 +245,7 @@ export class WaitingCells implements AsyncDisposable {
     } catch (error) {
       log.warn({ image: kind.plan.image.ref, err: error }, 'failed to make a waiting cell; trying again later');
       kind.failed(now);
+      if (isPreloadFailure(error)) kind.preloadFailed();
       loan[Symbol.dispose]();
       await late?.[Symbol.asyncDispose]();
       return true;

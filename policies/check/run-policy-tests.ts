@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { PolicyContext } from '@hotcell/contract/policy-merge.ts';
-import { readImagesLock } from '../installation-here.ts';
+import { preloadsHere, readImagesLock } from '../installation-here.ts';
 import { type LoadedPolicy, loadFolder } from '../load-policies.ts';
 import { type PlacedProblem, wholeFile } from '../yaml.ts';
 import { countRules, unsaid } from './coverage.ts';
@@ -35,7 +35,12 @@ const testMachine = { cpus: 256, memoryBytes: 1024 ** 5 };
 
 /** Policies are tested before any image is built, so the tests bring their own images.lock. */
 export function testInstallation(folder: string): PolicyContext {
-  return { images: readImagesLock(join(folder, 'tests/images.lock')), seccomp: {}, machine: testMachine };
+  return {
+    images: readImagesLock(join(folder, 'tests/images.lock')),
+    seccomp: {},
+    preloads: preloadsHere(),
+    machine: testMachine,
+  };
 }
 
 export function checkPolicies(folder: string, only: readonly string[] = []): Checked {

@@ -4,9 +4,9 @@ import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { Policy, PolicyRevocation } from '@hotcell/contract/policy.ts';
 import { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
-import { putImageReport, putPolicy, putRevocation, putSeccomp } from '@hotcell/record/put-policy.ts';
+import { putImageReport, putPolicy, putPreload, putRevocation, putSeccomp } from '@hotcell/record/put-policy.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { readSeccomp } from '@hotcell/policies/installation-here.ts';
+import { readPreloads, readSeccomp } from '@hotcell/policies/installation-here.ts';
 import type { LoadedPolicy } from '@hotcell/policies/load-policies.ts';
 
 type Image = Policy['images'][number];
@@ -54,7 +54,11 @@ export class PolicyPins extends PinnedPolicies {
 
   /** The text comes last: a reader that finds it finds what it names. */
   async #put(policy: Policy, digest: Digest): Promise<void> {
-    await Promise.all([...this.#putProfiles(policy), ...policy.images.map((image) => this.#putPackages(image))]);
+    await Promise.all([
+      ...this.#putProfiles(policy),
+      ...this.#putPreload(policy),
+      ...policy.images.map((image) => this.#putPackages(image)),
+    ]);
     await this.keep({ policy, digest });
   }
 
@@ -63,6 +67,12 @@ export class PolicyPins extends PinnedPolicies {
     return readSeccomp()
       .filter(({ digest }) => wanted.has(digest))
       .map(({ digest, text }) => putSeccomp(this.store, digest, text));
+  }
+
+  #putPreload({ preload }: Policy): Promise<void>[] {
+    return readPreloads()
+      .filter(({ digest }) => digest === preload?.digest)
+      .map(({ digest, text }) => putPreload(this.store, digest, text));
   }
 
   async #putPackages({ name, packages }: Image): Promise<void> {

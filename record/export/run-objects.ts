@@ -55,6 +55,7 @@ export async function recordedRun(
   for (const key of own.keys()) if (!erasure || !isErasedFrom(at, key)) keys.add(key);
   if (effective?.packages) keys.add(recordKeys.image(effective.packages));
   for (const digest of Object.values(effective?.seccomp ?? {})) keys.add(recordKeys.seccomp(digest));
+  if (effective?.preload) keys.add(recordKeys.preload(effective.preload.digest));
   for (const { snapshot, locations } of result.inputs) {
     keys.add(recordKeys.manifest(tenant, snapshot));
     if (locations) keys.add(recordKeys.locations(tenant, locations));

@@ -10,7 +10,7 @@ import { RunView } from './run-view.ts';
 import type { TrustedKeys } from './trusted-keys.ts';
 
 /** What several runs name by digest: each run that names it compares it. */
-const shared = ['seccomp/', 'images/', 'snapshots/', 'cas/'];
+const shared = ['seccomp/', 'preloads/', 'images/', 'snapshots/', 'cas/'];
 /** No guide and no key is larger. */
 const mostRead = 64 * 1024;
 const nothing = 'nothing: no signature vouches for it';

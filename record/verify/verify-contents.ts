@@ -12,6 +12,7 @@ export async function verifyContents(look: Look, result: Result, asked: Asked): 
   if (effective?.packages) await look.matches(recordKeys.image(effective.packages), effective.packages);
   for (const digest of new Set(Object.values(effective?.seccomp ?? {})))
     await look.matches(recordKeys.seccomp(digest), digest);
+  if (effective?.preload) await look.matches(recordKeys.preload(effective.preload.digest), effective.preload.digest);
   for (const input of inputs) await verifyInput(look, tenant, input);
   const attempt = committedAttempt(result);
   if (result.logs.sha256 && !attempt)

@@ -44,6 +44,9 @@ export async function verifyPosture(look: Look, result: Result, asked: Asked): P
         : 'nothing given later to a cell made for its run',
       given ? 'some' : 'none',
     );
+  const { preload } = result.timings;
+  if (preload !== undefined && (preload !== effective.preload?.name || !result.timings.warm))
+    findings.add('INCONSISTENT', key, "the policy's preload, in a cell that had waited", preload);
   const claimed = { posture, given, inputs: result.inputs.map(({ name }) => name), effective, seccomp };
   for (const difference of [...claimedDifferences(claimed)].slice(0, mostShown))
     findings.add('INCONSISTENT', key, 'what the pinned policy requires', difference);

@@ -46,6 +46,7 @@ const servicePaths = [
   'clients/cli/package.json',
   'images/service',
   'images/seccomp',
+  'images/preloads',
 ] as const;
 
 export const catalogue: Readonly<Record<ShippedImage, ShippedRecipe>> = {

@@ -27,6 +27,7 @@ const rights: Readonly<Record<Account, Rights>> = {
         'policies/*',
         'images/*',
         'seccomp/*',
+        'preloads/*',
         'names/*',
         'apikeys/*',
         'quotas/*',
@@ -72,7 +73,18 @@ const rights: Readonly<Record<Account, Rights>> = {
   worker: {
     // A machine that runs jobs has no need for API keys.
     record: {
-      get: ['runs/*', 'postures/*', 'snapshots/*', 'cas/*', 'policies/*', 'images/*', 'seccomp/*', 'names/*', 'keys/*'],
+      get: [
+        'runs/*',
+        'postures/*',
+        'snapshots/*',
+        'cas/*',
+        'policies/*',
+        'images/*',
+        'seccomp/*',
+        'preloads/*',
+        'names/*',
+        'keys/*',
+      ],
       put: [
         'runs/*/result.json',
         'runs/*/attempt.json',
@@ -96,7 +108,7 @@ const rights: Readonly<Record<Account, Rights>> = {
     },
   },
   notary: {
-    record: { get: ['runs/*', 'snapshots/*', 'policies/*', 'images/*', 'seccomp/*', 'keys/*'], put: [] },
+    record: { get: ['runs/*', 'snapshots/*', 'policies/*', 'images/*', 'seccomp/*', 'preloads/*', 'keys/*'], put: [] },
     work: {
       get: ['open/*', 'claims/*', 'done/*', 'cancel/*', 'logs/*', 'idempotency/*', 'events/*', 'ledger/*', 'probe/*'],
       put: ['events/*', 'ledger/*', 'probe/*'],

@@ -15,6 +15,7 @@ export const builtHere: PolicyContext = {
     store: { ref: 'hotcell/store:test', digest: digest('c'), kind: 'service' },
   },
   seccomp: { 'runc-x86_64': digest('d'), 'gvisor-x86_64': digest('e') },
+  preloads: { pandas: digest('f') },
   machine: { cpus: 64, memoryBytes: 1024 ** 4 },
 };
 

@@ -53,6 +53,8 @@ const readers = {
     errno: r.u16(),
     path: pathOf(r),
   }),
+  /** The preload says that it is ready: a hint. */
+  preloaded: () => ({}),
   end: (r: Reader) => ({ end: runEndOf(r) }),
   /** What the job left at the top of /work, a folder with a slash behind it. `more`: there may be others. */
   workLeft: (r: Reader) => ({ more: flag(r.u8(), 'more'), names: namesOf(r) }),

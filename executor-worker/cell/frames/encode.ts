@@ -47,6 +47,7 @@ function payloadOf(frame: HostFrame): Uint8Array[] {
         str(frame.path, limits.pathBytes, 'path'),
       ];
     case 'block':
+    case 'preload':
       return blockPayload(frame);
     case 'fileData':
     case 'blockData':
@@ -85,7 +86,7 @@ function jobPayload(job: Extract<HostFrame, { type: 'job' }>['limits']): Uint8Ar
   ];
 }
 
-function blockPayload(block: Extract<HostFrame, { type: 'block' }>): Uint8Array[] {
+function blockPayload(block: Extract<HostFrame, { type: 'block' | 'preload' }>): Uint8Array[] {
   const words = (list: readonly string[], what: string) => list.map((word) => str(word, limits.argBytes, what));
   bounded(`the code of block ${block.index}`, block.size, limits.codeBytes);
   return [

@@ -27,6 +27,7 @@ export class FrameOrder {
   #refused = 0;
   #leftNamed = false;
   #session = false;
+  #preloaded = false;
 
   /** Whether the last frame has come. */
   get over(): boolean {
@@ -56,6 +57,11 @@ export class FrameOrder {
           throw broken(`the posture says ${frame.records} records, ${this.#records} came`);
         this.#records = 0;
         return this.#in('sealing') ? 'sealed' : undefined;
+      case 'preloaded': {
+        const first = !this.#preloaded;
+        this.#preloaded = true;
+        return this.#in('sealed') && first ? 'sealed' : undefined;
+      }
       case 'blockStarted':
         return this.#in('sealed', 'between') && !this.#leftNamed && this.#ofBlock(frame.index) ? 'started' : undefined;
       case 'log':

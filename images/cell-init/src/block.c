@@ -45,8 +45,10 @@ void say_ended(const struct ending *end, enum stop_cause cause, uint64_t began_u
 static struct ending follow(pid_t main, uint64_t began_us, uint64_t block_at, uint64_t run_at) {
     struct ending end = {.how = HOW_SIGNALLED, .code = SIGKILL};
     int status = -1;
-    bool said = false, alive = true;
+    bool said = cell.in_preload, alive = true;
     uint8_t program;
+    // A preload runs already.
+    if (said) say_started(IN_PRELOAD, began_us);
     uint64_t sample_at = account_samples() ? began_us : NEVER;
     while (alive && !(status != -1 && cell.cause == CAUSE_NONE)) {
         uint64_t now = now_us();
@@ -88,7 +90,7 @@ bool block_begin(struct block *b, pid_t *main, struct ending *end) {
     cell.status_length = 0;
     cell.status_fd = status[1];
     struct child_plan plan = {
-        .out = out[1], .err = errors[1], .status_fd = status[1], .body = run_program, .argument = b, .body_stage = STAGE_EXEC};
+        .out = out[1], .err = errors[1], .aside = cell.preload.theirs, .status_fd = status[1], .body = run_program, .argument = b, .body_stage = STAGE_EXEC};
     *main = cell.blocks_begun == 0 ? spawn_sharing(&plan) : spawn(&plan);
     int err = errno;
     close(out[1]);
@@ -105,11 +107,15 @@ bool block_begin(struct block *b, pid_t *main, struct ending *end) {
 }
 
 static struct ending run_block(struct block *b, uint64_t began_us, uint64_t run_at) {
+    cell.in_preload = preload_takes(b);
     int err = *b->path ? scratch_place(b) : 0;
     if (err) return (struct ending){.how = HOW_NOT_STARTED, .code = STAGE_FILE, .err = err};
     pid_t main;
     struct ending end;
-    if (block_begin(b, &main, &end)) end = follow(main, began_us, b->time_ms ? began_us + b->time_ms * 1000 : NEVER, run_at);
+    bool begun = cell.in_preload;
+    if (begun) main = preload_go();
+    else begun = block_begin(b, &main, &end);
+    if (begun) end = follow(main, began_us, b->time_ms ? began_us + b->time_ms * 1000 : NEVER, run_at);
     log_drain();
     return end;
 }

@@ -24,9 +24,21 @@ struct interpreter {
     bool asked, done, broken;  // Of its step.
 };
 
+// A program that has loaded libraries and waits for the first block. All zero while there is none.
+struct preload {
+    pid_t pid;
+    int channel;  // Ours of the pair; the other end is its descriptor PRELOAD_FD.
+    int theirs;   // That end, while it is being started.
+    int fds[2];   // Its stdout and stderr.
+    uint64_t ready_by;
+    bool ready, ended;
+};
+
 struct cell {
     struct job job;
     struct interpreter interpreter;
+    struct preload preload;
+    bool in_preload;  // The block that runs.
     bool finishing;
     uint64_t started_us;   // When START came; every time that is sent counts from here.
     uint64_t lifetime_at;  // Then init kills everything and exits, whatever else happens.
@@ -107,6 +119,7 @@ void relay_read(void);
 struct child_plan {
     int out, err;   // -1: /dev/null.
     int channel;    // Its stdin. 0: /dev/null.
+    int aside;      // Its descriptor PRELOAD_FD. 0: none.
     int status_fd;  // -1: none.
     bool (*body)(void *argument, int *err);
     void *argument;
@@ -120,6 +133,7 @@ pid_t spawn_sharing(struct child_plan *plan);
 bool reap(pid_t main, int *status);
 void kill_all(pid_t main, int *status);
 bool wait_for(pid_t child, uint64_t until);
+bool wait_beside(pid_t child, uint64_t until);
 bool run_program(void *block, int *err);
 bool run_posture(void *nothing, int *err);
 
@@ -130,6 +144,9 @@ int scratch_place(const struct block *block);
 void scratch_file_begin(void);
 void scratch_file_data(const uint8_t *bytes, size_t length);
 int step_files_error(void);
+void scratch_keep_out(const char *path);
+int scratch_take_away(const char *path);
+bool scratch_unused(void);
 
 // left.c
 void say_left(void);
@@ -182,9 +199,20 @@ void said_start(void);
 bool said_wanted(void);
 void said_read(void);
 
+// preload.c
+#define PRELOAD_FD 99
+void preload_start(void);
+void preload_look(void);
+uint64_t preload_wakes(void);
+void preload_stop(void);
+bool preload_takes(const struct block *block);
+pid_t preload_go(void);
+void preload_end(void);
+
 // residents.c
 void residents_hold(void);
 bool residents_stop(void);
+bool residents_are(pid_t alone);
 void residents_go_on(void);
 void signal_step(int signal);
 void kill_step(pid_t main, int *status);

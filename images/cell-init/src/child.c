@@ -116,6 +116,7 @@ static bool become_job(const struct child_plan *plan) {
     errno = ENODEV;
     if (in < 0 || fstat(in, &null) || !S_ISCHR(null.st_mode) || null.st_rdev != makedev(1, 3)) return false;
     if (dup2(plan->channel ? plan->channel : in, 0) < 0 || dup2(plan->out < 0 ? in : plan->out, 1) < 0 || dup2(plan->err < 0 ? in : plan->err, 2) < 0) return false;
+    if (plan->aside && dup2(plan->aside, PRELOAD_FD) < 0) return false;
     return first_victim() && set_limits() && set_cpus() && drop_capabilities() && chdir("/work") == 0 && is_job();
 }
 
@@ -211,6 +212,7 @@ bool reap(pid_t main, int *status) {
         if (pid < 0) return false;
         if (pid == main) *status = one;
         if (pid == cell.interpreter.pid) cell.interpreter.pid = 0;
+        if (pid == cell.preload.pid) cell.preload.ended = true;
     }
 }
 
@@ -238,5 +240,16 @@ bool wait_for(pid_t child, uint64_t until) {
         pump(until);
     }
     kill_all(child, &status);
+    return status == 0;
+}
+
+// A child of ours beside a preload, which rests.
+bool wait_beside(pid_t child, uint64_t until) {
+    int status = -1;
+    while (reap(child, &status) && status == -1 && now_us() < until) {
+        preload_look();
+        pump(until);
+    }
+    if (status == -1) kill(child, SIGKILL);
     return status == 0;
 }

@@ -11,9 +11,14 @@
 // job.c
 char *copy_str(const uint8_t *bytes, size_t length);
 bool good_path(const uint8_t *bytes, size_t length);
+void free_block(struct block *b);
 void free_blocks(struct job *job);
+enum job_event take_block(struct job *job, struct block *b, size_t index, struct reader *r, struct fault *fault);
 
 // session-frames.c
 enum job_event on_session(struct job *job, struct reader r, struct fault *fault);
 enum job_event on_step(struct job *job, struct reader r, struct fault *fault);
 enum job_event on_session_order(const struct job *job, struct reader r, enum job_event event, struct fault *fault);
+
+// preload-frame.c
+enum job_event on_preload(struct job *job, struct reader r, struct fault *fault);

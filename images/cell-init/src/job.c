@@ -67,6 +67,7 @@ static enum job_event on_hello(struct job *job, struct reader r, struct fault *f
 
 static enum job_event on_env(struct job *job, struct reader r, struct fault *fault) {
     if (job->phase != EXPECT_SEAL && job->phase != LOADING) return FAULT(E_ORDER, "ENV: not now");
+    if (job->phase == LOADING) job->env_came_late = true;
     size_t name_length, value_length;
     const uint8_t *name = get_str(&r, &name_length);
     const uint8_t *value = get_str(&r, &value_length);
@@ -174,32 +175,38 @@ static enum job_event on_block(struct job *job, struct reader r, struct fault *f
     if (!takes_code(job) || (job->is_session && job->phase == LOADING)) return FAULT(E_ORDER, "BLOCK: not now");
     if (job->block_count == (job->is_session ? 1 : MAX_BLOCKS)) return FAULT(E_LIMIT, "BLOCK: too many");
     // Counted at once, so that job_free frees it even if the rest of the frame is wrong.
-    struct block *b = &job->blocks[job->block_count++];
+    size_t at = job->block_count++;
+    return take_block(job, &job->blocks[at], job->is_session ? job->steps : at, &r, fault);
+}
+
+// Its fields; the code follows as BLOCK_DATA.
+enum job_event take_block(struct job *job, struct block *b, size_t wanted, struct reader *r, struct fault *fault) {
     memset(b, 0, sizeof *b);
-    size_t index = get_uint(&r, 2);
-    b->time_ms = get_uint(&r, 8);
-    b->size = get_uint(&r, 4);
-    const uint8_t *sha = get_bytes(&r, 32);
+    job->filling = b;
+    size_t index = get_uint(r, 2);
+    b->time_ms = get_uint(r, 8);
+    b->size = get_uint(r, 4);
+    const uint8_t *sha = get_bytes(r, 32);
     size_t path_length;
-    const uint8_t *path = get_str(&r, &path_length);
-    size_t programs = get_uint(&r, 1);
-    if (r.bad || programs == 0 || programs > MAX_PROGRAMS) return FAULT(E_PROTOCOL, "BLOCK: wrong length or number of programs");
+    const uint8_t *path = get_str(r, &path_length);
+    size_t programs = get_uint(r, 1);
+    if (r->bad || programs == 0 || programs > MAX_PROGRAMS) return FAULT(E_PROTOCOL, "BLOCK: wrong length or number of programs");
     size_t bytes = 0;
     bool no_memory = false;
-    if (!read_words(&r, programs, b->programs, &bytes, &no_memory)) return no_memory ? NO_MEMORY : FAULT(E_PROTOCOL, "BLOCK: a program");
+    if (!read_words(r, programs, b->programs, &bytes, &no_memory)) return no_memory ? NO_MEMORY : FAULT(E_PROTOCOL, "BLOCK: a program");
     for (size_t i = 0; i < programs; i++)
         if (!b->programs[i][0]) return FAULT(E_PROTOCOL, "BLOCK: a program without a name");
-    size_t args = get_uint(&r, 2);
+    size_t args = get_uint(r, 2);
     if (args > MAX_ARGS) return FAULT(E_LIMIT, "BLOCK: too many arguments");
     b->args = calloc(args + 2, sizeof *b->args);
     if (!b->args) return NO_MEMORY;
-    if (!read_words(&r, args, b->args + 1, &bytes, &no_memory)) {
+    if (!read_words(r, args, b->args + 1, &bytes, &no_memory)) {
         // args[0] stays empty until a program is tried, so the list would seem to end before it begins.
         return no_memory ? NO_MEMORY : FAULT(E_PROTOCOL, "BLOCK: an argument");
     }
-    if (!WHOLE(r)) return FAULT(E_PROTOCOL, "BLOCK: wrong length");
+    if (!WHOLE(*r)) return FAULT(E_PROTOCOL, "BLOCK: wrong length");
     if (bytes > MAX_ARG_BYTES) return FAULT(E_LIMIT, "BLOCK: the arguments are too long");
-    if (index != (job->is_session ? job->steps : job->block_count - 1)) return FAULT(E_ORDER, "BLOCK: out of order");
+    if (index != wanted) return FAULT(E_ORDER, "BLOCK: out of order");
     if (b->time_ms > MAX_MS) return FAULT(E_LIMIT, "BLOCK: the time is out of its bounds");
     if (path_length ? !good_path(path, path_length) : b->size != 0) return FAULT(E_PROTOCOL, "BLOCK: not a path in /work");
     if (b->size > MAX_CODE_BYTES || job->code_bytes + b->size > MAX_ALL_CODE_BYTES) return FAULT(E_LIMIT, "BLOCK: too much code");
@@ -213,7 +220,7 @@ static enum job_event on_block(struct job *job, struct reader r, struct fault *f
 }
 
 static enum job_event on_block_data(struct job *job, const uint8_t *bytes, size_t length, struct fault *fault) {
-    struct block *b = &job->blocks[job->block_count - 1];
+    struct block *b = job->filling;
     memcpy(b->code + (b->size - job->block_left), bytes, length);
     job->block_left -= length;
     if (job->block_left) return EV_NONE;
@@ -222,7 +229,8 @@ static enum job_event on_block_data(struct job *job, const uint8_t *bytes, size_
     sha256_start(&s);
     sha256_add(&s, b->code, b->size);
     sha256_end(&s, digest);
-    return memcmp(digest, b->sha256, 32) ? FAULT(E_DIGEST, "BLOCK: the code is not the one that was announced") : EV_NONE;
+    if (memcmp(digest, b->sha256, 32)) return FAULT(E_DIGEST, "BLOCK: the code is not the one that was announced");
+    return b == &job->preload ? EV_PRELOAD : EV_NONE;
 }
 
 static enum job_event on_start(struct job *job, struct reader r, struct fault *fault) {
@@ -260,19 +268,21 @@ enum job_event job_frame(struct job *job, uint8_t type, const uint8_t *payload, 
         case T_STEP: return on_step(job, r, fault);
         case T_INTERRUPT: return on_session_order(job, r, EV_INTERRUPT, fault);
         case T_FINISH: return on_session_order(job, r, EV_FINISH, fault);
+        case T_PRELOAD: return on_preload(job, r, fault);
         default: return FAULT(E_PROTOCOL, "a frame of an unknown type");
     }
 }
 
+void free_block(struct block *b) {
+    for (size_t j = 0; j < MAX_PROGRAMS; j++) free(b->programs[j]);
+    for (size_t j = 1; b->args && b->args[j]; j++) free(b->args[j]);
+    free(b->args);
+    free(b->path);
+    free(b->code);
+}
+
 void free_blocks(struct job *job) {
-    for (size_t i = 0; i < job->block_count; i++) {
-        struct block *b = &job->blocks[i];
-        for (size_t j = 0; j < MAX_PROGRAMS; j++) free(b->programs[j]);
-        for (size_t j = 1; b->args && b->args[j]; j++) free(b->args[j]);
-        free(b->args);
-        free(b->path);
-        free(b->code);
-    }
+    for (size_t i = 0; i < job->block_count; i++) free_block(&job->blocks[i]);
     for (size_t i = 0; i < job->collected_count; i++) free(job->collected[i]);
     job->block_count = job->collected_count = 0;
 }
@@ -280,4 +290,5 @@ void free_blocks(struct job *job) {
 void job_free(struct job *job) {
     for (size_t i = 0; i < job->env_count; i++) free(job->env[i]);
     free_blocks(job);
+    free_block(&job->preload);
 }

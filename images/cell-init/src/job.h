@@ -60,6 +60,9 @@ struct job {
     uint64_t file_bytes;
     // Bytes still to come of the file or of the last block.
     uint64_t file_left, block_left;
+    struct block *filling;  // The block whose bytes come.
+    struct block preload;
+    bool has_preload, env_came_late;
     uint8_t kill_reason;
 
     bool is_session;
@@ -73,6 +76,7 @@ enum job_event {
     EV_NONE,
     EV_HELLO,
     EV_SEAL,
+    EV_PRELOAD,
     EV_JOB,
     EV_FILE,       // job->file was announced; may be empty.
     EV_FILE_DATA,  // The payload belongs to job->file.

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "cell.h"
 
-enum { P_IN, P_OUT, P_STDOUT, P_STDERR, P_RELAY, P_STATUS, P_SAID, P_COUNT };
+enum { P_IN, P_OUT, P_STDOUT, P_STDERR, P_RELAY, P_STATUS, P_SAID, P_PRELOAD, P_COUNT = P_PRELOAD + 3 };
 
 #define READY_EVENTS (POLLIN | POLLHUP | POLLERR)
 
@@ -61,6 +61,10 @@ void pump(uint64_t wake_at) {
         [P_STATUS] = {.fd = cell.status_fd, .events = POLLIN},
         [P_SAID] = {.fd = relays && said_wanted() ? cell.interpreter.channel : -1, .events = POLLIN},
     };
+    // Only to wake the caller, which looks itself.
+    const struct preload *p = &cell.preload;
+    const int waiting[] = {p->channel, p->fds[0], p->fds[1]};
+    for (int i = 0; i < 3; i++) polled[P_PRELOAD + i] = (struct pollfd){.fd = p->pid ? waiting[i] : -1, .events = POLLIN};
     if (cell.lifetime_at < wake_at) wake_at = cell.lifetime_at;
     uint64_t wait = wake_at > now ? wake_at - now : 0;
     struct timespec timeout = {.tv_sec = (time_t)(wait / 1000000), .tv_nsec = (long)(wait % 1000000) * 1000};

@@ -66,18 +66,20 @@ static void await_start(void) {
     for (;;) {
         const uint8_t *payload;
         size_t length;
+        preload_look();
         switch (input_next(&payload, &length)) {
             case EV_HELLO:
                 cell.lifetime_at = now_us() + cell.job.waiting_ms * 1000;
                 scratch_check();
                 break;
             case EV_SEAL: seal(); break;
+            case EV_PRELOAD: preload_start(); break;
             case EV_JOB: log_start(); break;
             case EV_FILE: scratch_file_begin(); break;
             case EV_FILE_DATA: scratch_file_data(payload, length); break;
             case EV_START: begin(); return;
             default:
-                if (!payload) pump(NEVER);
+                if (!payload) pump(preload_wakes());
         }
     }
 }

@@ -20,6 +20,7 @@
 #define T_STEP 0x0c
 #define T_INTERRUPT 0x0d
 #define T_FINISH 0x0e
+#define T_PRELOAD 0x0f
 
 // Init to host.
 #define T_READY 0x81
@@ -39,6 +40,7 @@
 #define T_WORK_LEFT 0x8f
 #define T_SAID 0x90
 #define T_STEP_OVER 0x91
+#define T_PRELOADED 0x92
 
 #define MAX_PAYLOAD_BYTES 131072
 #define MAX_CHUNK_BYTES 65536
@@ -73,6 +75,7 @@
 #define LOWEST_UID 10000
 // In BLOCK_STARTED, in the place of a program.
 #define LIVES_ON 0xff
+#define IN_PRELOAD 0xfe
 
 enum stop_cause { CAUSE_NONE, CAUSE_BLOCK_TIME, CAUSE_RUN_TIME, CAUSE_KILLED, CAUSE_LOG_LIMIT, CAUSE_INTERRUPTED };
 enum block_how { HOW_EXITED, HOW_SIGNALLED, HOW_NOT_STARTED, HOW_SAID };
@@ -102,6 +105,7 @@ enum cell_error {
     E_FILE,
     E_UNDEAD,
     E_SYSTEM,
+    E_PRELOAD,
 };
 
 // END flags.

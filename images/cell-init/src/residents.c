@@ -88,6 +88,10 @@ bool residents_stop(void) {
     return false;
 }
 
+bool residents_are(pid_t alone) {
+    return resident_count == 1 && residents[0].pid == alone;
+}
+
 void residents_go_on(void) {
     resident_count = 0;
     kill(-1, SIGCONT);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cell.h"
+#include "entries.h"
 #include "sha256.h"
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -175,4 +176,44 @@ int step_files_error(void) {
     int err = files_error;
     files_error = 0;
     return err;
+}
+
+// The job may not add to the folder of this file.
+void scratch_keep_out(const char *path) {
+    const char *leaf;
+    int dir = folder_of(path, false, &leaf);
+    if (dir < 0 || fchmod(dir, 01755)) fail(E_FILE, errno, "the folder of a file in /work cannot be closed to the job");
+    close(dir);
+}
+
+// Removes a file that was placed, and its folders, which must be empty: 0, or why that was not possible.
+int scratch_take_away(const char *path) {
+    char left[MAX_PATH_BYTES + 1];
+    strcpy(left, path);
+    for (int kind = 0;; kind = AT_REMOVEDIR) {
+        const char *leaf;
+        int dir = folder_of(left, false, &leaf);
+        if (dir < 0) return errno;
+        int err = unlinkat(dir, leaf, kind) ? errno : 0;
+        close(dir);
+        char *cut = strrchr(left, '/');
+        if (err || !cut) return err;
+        *cut = 0;
+    }
+}
+
+// Whether nothing lies in any folder that a job can write.
+bool scratch_unused(void) {
+    static const char *const folders[] = {"/work", "/outputs", "/tmp", "/dev/shm"};
+    static struct entries entries;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        int dir = open(folders[i], FOLDER);
+        if (dir < 0 && errno == ENOENT) continue;
+        if (dir < 0) return false;
+        entries_start(&entries, dir);
+        bool empty = !entries_next(&entries);
+        close(dir);
+        if (!empty) return false;
+    }
+    return true;
 }

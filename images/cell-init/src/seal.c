@@ -42,7 +42,10 @@ void seal(void) {
     cell.status_length = 0;
     struct child_plan plan = {
         .out = ends[1], .err = -1, .status_fd = status[1], .body = run_posture, .body_stage = STAGE_EXEC};
-    pid_t child = spawn_sharing(&plan);
+    // Beside a preload nothing may share init's memory, and it must not meddle with the child.
+    bool beside = cell.preload.pid != 0;
+    if (beside) preload_stop();
+    pid_t child = beside ? spawn(&plan) : spawn_sharing(&plan);
     int err = errno;
     close(ends[1]);
     close(status[1]);
@@ -52,11 +55,13 @@ void seal(void) {
     // While the child does its part.
     say_init(caps);
     hold_memory();
-    bool whole = wait_for(child, now_us() + POSTURE_WITHIN_US);
+    uint64_t until = now_us() + POSTURE_WITHIN_US;
+    bool whole = beside ? wait_beside(child, until) : wait_for(child, until);
     while (relay.fd >= 0 || cell.status_fd >= 0) pump(NEVER);
     err = cell.status_length >= 4 ? cell.status[2] | cell.status[3] << 8 : 0;
     if (cell.status_length >= 4) fail(E_UNSEALED, err, cell.status[0] == STAGE_SETUP ? "a child cannot be set up as a job's" : "init's program cannot be run as the job");
     if (!whole) fail(E_UNSEALED, 0, "the posture could not be taken");
+    if (beside) residents_go_on();
     struct writer w = out_begin(MAX_NONCE_BYTES + 4);
     put_bytes(&w, cell.job.nonce, MAX_NONCE_BYTES);
     put_uint(&w, relay.frames + 1, 4);

@@ -46,6 +46,7 @@ static void end_all(void) {
 
 void run_session(struct account *whole) {
     struct account first, before;
+    preload_end();
     account_read(&first);
     before = first;
     uint64_t run_at = now_us() + cell.job.limits.run_ms * 1000;

@@ -36,6 +36,7 @@ describe('both sides of the cell protocol', () => {
     assert.equal(defined.get('VERSION'), frames.protocol.version);
     assert.equal(defined.get('HEADER_BYTES'), frames.protocol.headerBytes);
     assert.equal(defined.get('LIVES_ON'), frames.livesOn);
+    assert.equal(defined.get('IN_PRELOAD'), frames.inPreload);
     const { lowestUid, ...limits } = frames.frameLimits;
     assert.equal(defined.get('LOWEST_UID'), lowestUid);
     for (const [name, value] of Object.entries(limits)) assert.equal(defined.get(`MAX_${upper(name)}`), value, name);

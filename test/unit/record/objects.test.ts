@@ -29,6 +29,7 @@ const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[nam
   policy: [digest],
   revocation: [digest],
   seccomp: [digest],
+  preload: [digest],
   imageReport: [digest],
   keyList: [],
   keyRequest: [digest],

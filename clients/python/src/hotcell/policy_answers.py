@@ -130,6 +130,11 @@ class PolicyRetention(Answer):
     after: Optional[Literal["erase"]] = None
 
 
+class PolicyPreload(Answer):
+    name: str
+    digest: str
+
+
 class Policy(Answer):
     version: Literal[1]
     name: str
@@ -152,6 +157,7 @@ class Policy(Answer):
     sessions: Optional[PolicySessions] = None
     worker: PolicyWorker
     retention: Optional[PolicyRetention] = None
+    preload: Optional[PolicyPreload] = None
     seccomp: dict[str, str]
 
 

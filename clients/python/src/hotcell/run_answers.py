@@ -174,6 +174,8 @@ class ResultTimings(Answer):
     committed_ms: int
     warm: bool
     cold: Optional[str] = None
+    preload: Optional[str] = None
+    fresh: Optional[str] = None
 
 
 class ResultError(Answer):

@@ -92,6 +92,8 @@ function payloadOf(f: CellFrame): Uint8Array[] {
       return [u16(f.index), u8(f.kind), f.bytes];
     case 'stepOver':
       return [u16(f.index)];
+    case 'preloaded':
+      return [];
     case 'end':
       return endPayload(f.end);
     case 'error':

@@ -1,0 +1,5 @@
+from . import __name__ as parent
+
+
+def told():
+    return parent

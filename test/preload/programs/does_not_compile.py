@@ -1,0 +1,5 @@
+import pandas
+
+print("never")
+if True
+    pass

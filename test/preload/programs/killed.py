@@ -1,0 +1,3 @@
+import pandas, os, signal
+
+os.kill(os.getpid(), signal.SIGTERM)
