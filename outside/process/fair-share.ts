@@ -38,6 +38,15 @@ export class FairShare {
     this.#free = total;
   }
 
+  get name(): string {
+    return this.#limit;
+  }
+
+  /** How many callers wait in turn, of all tenants. */
+  get waiting(): number {
+    return [...this.#waiting.values()].reduce((sum, own) => sum + own.size, 0);
+  }
+
   /** At once, or `too_many` or `overloaded` with the name of the limit. */
   take(tenant: string, amount: number): GiveBack {
     const taken = this.tryTake(tenant, amount);

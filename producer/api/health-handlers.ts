@@ -66,6 +66,11 @@ async function gauges(producer: Producer): Promise<Gauge[]> {
       rows: [{ labels: {}, value: workers.reduce((sum, worker) => sum + worker.runs.length, 0) }],
     },
     {
+      name: 'hotcell_requests_waiting',
+      help: 'Requests that wait for their share of this process, by limit.',
+      rows: Object.values(producer.doors).map(({ name, waiting }) => ({ labels: { limit: name }, value: waiting })),
+    },
+    {
       name: 'hotcell_cells',
       help: 'Cells of all workers, by state.',
       rows: [...Map.groupBy(cells, (cell) => cell.state)].map(([state, all]) => ({

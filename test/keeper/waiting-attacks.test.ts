@@ -7,7 +7,7 @@ import { type Job, prepareJob } from '@hotcell/executor-worker/execute/job.ts';
 import { type Bed, openBed } from '../support/bed.ts';
 import { ends, runIn, type TestCells } from '../support/cells.ts';
 import { openWaitedCells } from '../support/waited-cells.ts';
-import { loadAttacks, observationIn, runtimes } from '../hostile/support/load.ts';
+import { attacksNamed, observationIn, runtimes } from '../hostile/support/load.ts';
 import { runSealed } from '../hostile/support/sealed.ts';
 import { withstands } from '../hostile/support/withstands.ts';
 
@@ -15,16 +15,35 @@ import { withstands } from '../hostile/support/withstands.ts';
  * The attacks whose end could differ in a cell that waited: on init, mounts, inputs, neighbours, the environment and what
  * is left. That each of them succeeds where nothing prevents it is shown in test/hostile.
  */
-const could = /^(07a|07b|10|12|13|14|15|42|64|65|66|69|70|71)-/;
-const attacks = (await loadAttacks()).filter(({ name }) => could.test(name));
+const attacks = await attacksNamed(
+  '07a-reach-init',
+  '07b-rewrite-the-next-block',
+  '10-find-a-loose-mount',
+  '12-inherit-something',
+  '13-change-the-inputs',
+  '14-find-a-socket',
+  '15-enter-what-was-handed-on',
+  '42-meet-a-neighbour',
+  '42-signal-a-neighbour',
+  '64-read-the-environment',
+  '65-learn-where-it-runs',
+  '66-learn-paths-of-the-host',
+  '69-find-an-earlier-run',
+  '70-find-other-tenants',
+  '71-find-a-secret',
+);
+const secret = 'hotcell-worker-secret';
 
 let bed: Bed;
 let cells: TestCells & AsyncDisposable;
 before(async () => {
+  // This process is the worker of these cells: no cell may find this secret.
+  process.env['SOMETHING_SECRET'] = secret;
   bed = await openBed();
   cells = await openWaitedCells(bed, 'waited-hostile');
 });
 after(async () => {
+  delete process.env['SOMETHING_SECRET'];
   await cells?.[Symbol.asyncDispose]();
   await bed?.[Symbol.asyncDispose]();
 });
@@ -42,14 +61,7 @@ for (const runtime of runtimes)
     let sealed: ReadonlyMap<string, string>;
     before(async () => {
       const place = await bed.shortFolder();
-      const things = {
-        port: 9,
-        abstract: 'nothing',
-        state: place,
-        secretPlace: place,
-        secret: 'hotcell-worker-secret',
-      };
-      process.env['SOMETHING_SECRET'] = things.secret;
+      const things = { port: 9, abstract: 'nothing', state: place, secretPlace: place, secret };
       sealed = await runSealed(cells, runtime, attacks, things);
     });
     for (const attack of attacks)
@@ -67,7 +79,3 @@ for (const runtime of runtimes)
       told.logs.join('\n'),
     );
   });
-
-test('each of these attacks is there', () => {
-  assert.equal(attacks.length, 15);
-});

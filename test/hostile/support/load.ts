@@ -22,6 +22,16 @@ export async function loadAttacks(): Promise<NamedAttack[]> {
   );
 }
 
+/** These and no others, in this order. */
+export async function attacksNamed(...names: readonly string[]): Promise<NamedAttack[]> {
+  const all = new Map((await loadAttacks()).map((attack) => [attack.name, attack]));
+  return names.map((name) => {
+    const attack = all.get(name);
+    if (!attack) throw new Error(`There is no attack ${name} in ${folder}.`);
+    return attack;
+  });
+}
+
 /** Preceded by the helpers, and always exiting with 0, since no block runs after a failed one. */
 function program(code: string): string {
   const lines = code.split('\n').map((line) => (line === '' ? '' : `    ${line}`));

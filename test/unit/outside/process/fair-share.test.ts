@@ -74,10 +74,10 @@ test('who waits enters when something is given back: each tenant in its order, a
   };
   const all = [enter('a', 'a1'), enter('a', 'a2'), enter('b', 'b1'), enter('b', 'b2')];
   await setImmediate();
-  assert.deepEqual(entered, []);
+  assert.deepEqual([entered, share.waiting], [[], 4]);
   hold();
   await Promise.all(all);
-  assert.deepEqual(entered, ['a1', 'b1', 'a2', 'b2']);
+  assert.deepEqual([entered, share.waiting], [['a1', 'b1', 'a2', 'b2'], 0]);
 });
 
 test('a tenant that waits for its own share holds up no other, nor what of its own still fits', async () => {

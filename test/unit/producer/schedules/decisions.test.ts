@@ -223,6 +223,19 @@ test('failures in a row pause a schedule, cancelled runs do not count, and resum
   assert.equal(stopped()?.by, 'Hotcell');
 });
 
+test('a leader that has read that a schedule is stopped decides no tick from then on', async () => {
+  const world = new ScheduleWorld(everyMinute, usualRules, begin, () => quick);
+  world.now = begin + minute;
+  await world.lead();
+  world.now += 30_000;
+  world.pause();
+  for (let i = 0; i < 3; i++) {
+    world.now += minute;
+    await world.lead();
+  }
+  assert.deepEqual(states(world), ['run']);
+});
+
 test('a clock that is set back repeats no tick, and one that is set forward makes those in between late', async () => {
   const world = new ScheduleWorld(everyMinute, { ...usualRules, missed: 'skip' }, begin, () => quick);
   world.now = begin + minute;

@@ -7,6 +7,7 @@ import { type House, openHouse } from '../support/house.ts';
 import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
 import { spawnWorker } from '../support/real-worker.ts';
 import { ask, type SlowClient } from '../support/slow-client.ts';
+import { until } from '../support/until.ts';
 
 /** What steps left beside their results is read like a run's outputs: a tenant has only so many downloads at once. */
 let bed: Bed;
@@ -19,7 +20,7 @@ let key: string;
 /** More than the connections between a reader that stopped and the producer hold. */
 const size = 8_000_000;
 /** Half of what a producer has. */
-const places = 32;
+const atOnce = 32;
 
 before(async () => {
   bed = await openBed();
@@ -37,7 +38,7 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-test('a tenant’s reads of what steps left take its places, and the next one waits', async () => {
+test('a tenant’s reads of what steps left count as its downloads, and the next one waits', async () => {
   const shown = await session.run(`display({"application/octet-stream": bytes(${size})}, raw=True)`);
   assert.equal(shown.outputs[0]?.size, size, shown.reason);
   const wrote = await session.run('print("x" * 100_000)');
@@ -46,11 +47,11 @@ test('a tenant’s reads of what steps left take its places, and the next one wa
   const begun = new Set<SlowClient>();
   const clients: SlowClient[] = [];
   const full = Promise.withResolvers<void>();
-  for (let n = 0; n <= places; n++) {
+  for (let n = 0; n <= atOnce; n++) {
     const client = stack.use(await ask(producer.url, `GET ${path}/${shown.index}/outputs/0`, { key }));
     client.socket.once('data', () => {
       client.socket.pause();
-      if (begun.add(client).size === places) full.resolve();
+      if (begun.add(client).size === atOnce) full.resolve();
     });
     clients.push(client);
   }
@@ -62,9 +63,15 @@ test('a tenant’s reads of what steps left take its places, and the next one wa
     answered.add(end);
     return text;
   });
-  // What stands in a step's result takes no place: this answer comes behind those questions.
+  // What stands in a step's result is no download, and is answered at once.
   assert.equal((await producer.ask('GET', `${path}/${shown.index}`)).status, 200);
-  assert.deepEqual([begun.size, answered.size], [places, 0]);
+  const operator = await producer.key('admin', 'default');
+  await until('the last download, the view and the log wait', async (note) =>
+    note(await (await producer.ask('GET', '/metrics', { key: operator })).text()).includes(
+      'hotcell_requests_waiting{limit="downloads"} 3\n',
+    ),
+  );
+  assert.deepEqual([begun.size, answered.size], [atOnce, 0]);
   const last = clients.find((client) => !begun.has(client));
   for (const client of begun) await client[Symbol.asyncDispose]();
   assert.match((await view) ?? '', /left out/);
