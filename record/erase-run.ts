@@ -32,14 +32,14 @@ export interface EraseAsked {
   run: RunId;
   by: string;
   reason: string;
-  /** Asked of the run as it was verified: an answer of before may be about another result. */
+  /** Is asked about the result that was verified: an earlier answer may be about another one. */
   isWanted?: (result: Result) => boolean;
 }
 
 /**
- * Removes the code and the logs of a run that verifies; of a session, all that its steps left. The signed erasure is put
- * first: a reader in between finds out why something is not there, and an eraser that died is followed by the next one.
- * Outputs go with the collector, which counts them as needed by this run no more: it knows who else needs them.
+ * Removes the code and the logs of a run that verifies, and for a session everything that its steps left. The signed
+ * erasure is put first: a reader in between learns why something is missing, and the next eraser finishes what a dead one
+ * began. The collector removes the outputs, because it knows which other objects need them.
  */
 export async function eraseRun(deps: EraseDeps, asked: EraseAsked): Promise<Erasure> {
   const { store, trusted } = deps;
@@ -52,17 +52,17 @@ export async function eraseRun(deps: EraseDeps, asked: EraseAsked): Promise<Eras
     );
   // Everything below goes by the result that was verified: what is read again may be another one.
   const result = await verifiedResult(new StoreReader(store), trusted, { tenant, run });
-  const evidence = evidenceOf(result);
+  const evidence = requireEvidence(result);
   if (asked.isWanted?.(result) === false)
     throw new HotcellError('conflict', `Run ${run} is not as it was when it was looked at, so nothing was removed.`);
   const doomed = await codeAndLogs(store, tenant, run);
   await refuseLocked(store, result, doomed);
   const erasure = await putErasure(deps, asked, { ...result, evidence });
-  await removeVersions(store, doomed, `The erasure of ${run} is recorded`);
+  await removeVersions(store, doomed, `: the erasure of run ${run} is recorded, but not carried out to the end`);
   return erasure;
 }
 
-/** Bytes that go on the word of a key that no verifier of this record goes by would count as missing. */
+/** No verifier of this record trusts another key: it would report what such an erasure removed as missing. */
 export function refuseStranger({ root, trusted }: EraseDeps): void {
   const { fingerprint } = trusted.root;
   if (root.fingerprint === fingerprint) return;
@@ -73,7 +73,7 @@ export function refuseStranger({ root, trusted }: EraseDeps): void {
 }
 
 /** Of the statement that keeps the digests of what is erased. */
-function evidenceOf({ run, spec, evidence }: Result): { sha256: Digest } {
+function requireEvidence({ run, spec, evidence }: Result): { sha256: Digest } {
   if (spec === null)
     throw new HotcellError('invalid', `Run ${run} was refused: it has no code, log or outputs that could be erased.`);
   if (evidence) return evidence;
@@ -89,7 +89,7 @@ async function codeAndLogs(store: Buckets, tenant: string, run: RunId): Promise<
     .toSorted((a, b) => Number(a.key === spec) - Number(b.key === spec));
 }
 
-/** Before anything is recorded: an erasure that the store will refuse says nothing. */
+/** Looks before the erasure is recorded: one that the store then refuses would say what isn't so. */
 async function refuseLocked(store: Buckets, { run }: Result, doomed: readonly ListedVersion[]): Promise<void> {
   const now = Date.now();
   for (const key of new Set(doomed.filter(({ isDeleteMarker }) => !isDeleteMarker).map((one) => one.key))) {
@@ -105,8 +105,8 @@ async function refuseLocked(store: Buckets, { run }: Result, doomed: readonly Li
 type Ended = Parameters<typeof erasureBy>[2] & { evidence: { sha256: Digest } };
 
 /**
- * The first erasure that counts stays, with who asked for it and why. One that doesn't count is a stranger's, which would
- * stand in the way of every other.
+ * The first erasure that counts stays, with who asked for it and why. One that doesn't count is a stranger's: it is
+ * removed, because it would prevent every other.
  */
 async function putErasure({ store, root, trusted }: EraseDeps, asked: EraseAsked, ended: Ended): Promise<Erasure> {
   const { tenant, run, by, reason } = asked;
@@ -118,15 +118,12 @@ async function putErasure({ store, root, trusted }: EraseDeps, asked: EraseAsked
     const first = await erasureBy(store, trusted.erasers, ended);
     if (first) return first;
     const strangers = await Array.fromAsync(store.listVersions(store.record, key));
-    await removeVersions(store, strangers, `Another erasure of ${run} stands there that does not count`);
+    await removeVersions(store, strangers, ', an erasure that no trusted root signed for this run');
   }
-  throw new HotcellError(
-    'conflict',
-    `${key} is put again and again by another. Find out what writes it, and erase ${run} then.`,
-  );
+  throw new HotcellError('conflict', `Another process keeps writing ${key}. Stop it, then erase run ${run} again.`);
 }
 
-async function removeVersions(store: Buckets, versions: readonly ListedVersion[], state: string): Promise<void> {
+async function removeVersions(store: Buckets, versions: readonly ListedVersion[], what: string): Promise<void> {
   for (let from = 0; from < versions.length; from += removedAtOnce) {
     const refused = await store.deleteVersions(store.record, versions.slice(from, from + removedAtOnce));
     if (refused.length === 0) continue;
@@ -134,7 +131,7 @@ async function removeVersions(store: Buckets, versions: readonly ListedVersion[]
     const more = refused.length > 1 ? ` and ${refused.length - 1} more` : '';
     throw new HotcellError(
       'forbidden',
-      `The store refuses to remove ${first?.key}${more}. ${state}: look at the locks and rights of the bucket, and erase it again.`,
+      `The store refuses to remove ${first?.key}${more}${what}. Check the locks and rights of the bucket, then run the erasure again.`,
     );
   }
 }

@@ -140,7 +140,7 @@ export const ReusableRun = z.strictObject({ version: z.literal(1), run: RunId })
 const Place = z.strictObject({
   id: z.string(),
   at: z.iso.datetime(),
-  /** It stands in the record, and keeps its place until it is over. */
+  /** Its object or its open mark stands. From then on only its end frees the place. */
   made: z.literal(true).optional(),
 });
 export type Place = z.infer<typeof Place>;

@@ -36,7 +36,9 @@ export async function readUnrun(
   }
 }
 
-/** What the result of a run has of its steps where no cell tells of them. Without a spec, the record alone says whether it is a session. */
+/**
+ * The steps of a result where no cell reports them. Without a spec, only the record says whether the run is a session.
+ */
 export async function stepsInRecord(
   store: Buckets,
   { tenant, run }: { tenant: string; run: RunId },

@@ -3,7 +3,7 @@ import { objects } from './objects.ts';
 import { change, readValue } from './read-write.ts';
 import type { Place, Places } from './schemas.ts';
 
-/** Something of which a tenant has so many at most. */
+/** A kind of thing of which a tenant may have a bounded number. */
 export interface Bounded {
   of: Parameters<typeof objects.places.key>[0];
   tenant: string;

@@ -37,7 +37,7 @@ export function define(command: Command): void {
     const run = RunId.safeParse(said).data ?? RunId.parse((await runNamed(await openClient(globals), said)).id);
     const reader = new StoreReader(store);
     const found = await findRun(reader, run);
-    if (!found) throw new HotcellError('not_found', `There is nothing of run ${run} in the record.`);
+    if (!found) throw new HotcellError('not_found', `The record has no object of run ${run}.`);
     const by = `${userInfo().username}@${hostname()}`;
     const trusted = await trustedKeys(reader, await trustedRoots(installation));
     const erasure = await eraseRun({ store, root, trusted }, { ...found, by, reason: asked.reason });

@@ -57,14 +57,14 @@ export function judgeErasure(
     return { problem: messageOf(error).slice(0, 300) };
   }
   if (erasure.run !== run || erasure.tenant !== tenant)
-    return { problem: `it is of the run ${erasure.tenant}/${erasure.run}` };
-  if (erasure.evidence !== evidence?.sha256) return { problem: `it is of a run with the evidence ${erasure.evidence}` };
+    return { problem: `it names the run ${erasure.tenant}/${erasure.run}` };
+  if (erasure.evidence !== evidence?.sha256) return { problem: `it names the evidence ${erasure.evidence}` };
   const at = Date.parse(erasure.at);
   if (at + clockSkewMs < Date.parse(timings.finishedAt))
-    return { problem: `it is of ${erasure.at}, before the run ended` };
+    return { problem: `it was made at ${erasure.at}, before the run ended` };
   const { until, revokedSince } = eraser.retired ?? {};
   if (revokedSince !== undefined && !(at < Date.parse(revokedSince)))
-    return { problem: `the root that signed it at ${erasure.at} is revoked since ${revokedSince}` };
+    return { problem: `the root that signed it at ${erasure.at} has been revoked since ${revokedSince}` };
   // With the one above: a root that is stolen when it is retired erases no later run.
   if (until !== undefined && at > Date.parse(until) + clockSkewMs)
     return { problem: `the root that signed it at ${erasure.at} was replaced at ${until}` };

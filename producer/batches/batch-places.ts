@@ -53,7 +53,7 @@ async function overOf(store: Buckets, tenant: string, places: readonly Place[]):
 function noRoom(tenant: string): HotcellError {
   return new HotcellError(
     'too_many',
-    `${most} batches of the tenant ${tenant} go on, and these are the most. Try again when one has finished.`,
+    `The tenant ${tenant} has ${most} open batches, the most that it may have. Try again when one has finished.`,
     { extra: { limit: 'batches', retryAfterSeconds: 60 } },
   );
 }

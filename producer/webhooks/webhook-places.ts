@@ -14,9 +14,13 @@ export async function takeWebhookPlace(store: Buckets, { tenant, id }: Pick<Webh
   const there = async () => (await webhooksOf(store, tenant)).map(({ value }) => value.id);
   const over = (places: readonly Place[]) => overOf(store, tenant, places);
   if (await takePlace(store, { of: 'webhooks', tenant, most, there, over }, id)) return;
-  throw new HotcellError('too_many', `The tenant ${tenant} has ${most} webhooks, the most. Remove one.`, {
-    extra: { limit: 'webhooks' },
-  });
+  throw new HotcellError(
+    'too_many',
+    `The tenant ${tenant} has ${most} webhooks, the most that it may have. Remove one.`,
+    {
+      extra: { limit: 'webhooks' },
+    },
+  );
 }
 
 async function overOf(store: Buckets, tenant: string, places: readonly Place[]): Promise<Place[]> {

@@ -51,7 +51,7 @@ async function overOf(store: Buckets, tenant: string, places: readonly Place[]):
 function noRoom(tenant: string): HotcellError {
   return new HotcellError(
     'too_many',
-    `${most} workflows of the tenant ${tenant} go on, and these are the most. Try again when one has ended.`,
+    `The tenant ${tenant} has ${most} open workflows, the most that it may have. Try again when one has ended.`,
     { extra: { limit: 'workflows', retryAfterSeconds: 60 } },
   );
 }

@@ -14,8 +14,8 @@ import type { Look } from './verification.ts';
 
 /** A key that no writer makes would be a request that a store refuses, as if it were away. */
 const evidencePlace = /^[\w-]{1,64}\/attempt\.sigstore\.json$/;
-const invocationOf = /^(.+)\/(\d+)(?:-([0-9a-f-]{36}))?$/;
-const folderOf = /^(\d+)-([0-9a-f-]{36})$/;
+const invocationForm = /^(.+)\/(\d+)(?:-([0-9a-f-]{36}))?$/;
+const attemptFolderForm = /^(\d+)-([0-9a-f-]{36})$/;
 
 /**
  * What attempts left that did not end the run: each says so, over its worker's signature. They change nothing of the
@@ -32,7 +32,7 @@ export async function verifyAttempts(
   const found: OtherAttempt[] = [];
   const recorded = new Set<string>();
   for (const key of keys.filter((one) => one.endsWith('/attempt.json'))) {
-    const [, number, claim] = folderOf.exec(key.slice(own.length, -'/attempt.json'.length)) ?? [];
+    const [, number, claim] = attemptFolderForm.exec(key.slice(own.length, -'/attempt.json'.length)) ?? [];
     // A worker of an older version places it by its number alone.
     if (number === undefined || claim === undefined) continue;
     const other = await verifyRecord(look, result, key, { attempt: Number(number), claim });
@@ -156,7 +156,7 @@ async function verifyLoser(
   const signed = await readSigned(look, Statement, key, undefined);
   if (!signed) return undefined;
   const { invocationId } = signed.statement.predicate.runDetails.metadata;
-  const said = invocationOf.exec(invocationId);
+  const said = invocationForm.exec(invocationId);
   const number = /^\d+/.exec(key.slice(own.length))?.[0];
   // An earlier try of the same attempt may stand under another claim, and never under another number.
   if (said?.[1] !== `${tenant}/${run}` || said[2] !== number) {

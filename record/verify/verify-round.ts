@@ -22,7 +22,7 @@ export async function verifyRound(look: Look, of: Round): Promise<VerifiedRound 
   const { head, round } = of;
   const { tenant, batch } = head;
   const at = recordKeys.batchEvidence(tenant, batch, round);
-  const named = evidenceOf(look, of);
+  const named = readRoundEnd(look, of);
   const signed = named && (await readSealed(look, BatchStatement, at, named));
   if (!signed) return undefined;
   judgeSigner(look, at, signed);
@@ -41,8 +41,8 @@ export async function verifyRound(look: Look, of: Round): Promise<VerifiedRound 
   return { counts, key: signed.key.about };
 }
 
-/** What the batch says of the round's end: only where to look, and that there is something. */
-function evidenceOf({ findings }: Look, { head, round }: Round): Digest | undefined {
+/** The head says where the round's evidence is, and its digest. What is true of the round, the evidence says. */
+function readRoundEnd({ findings }: Look, { head, round }: Round): Digest | undefined {
   const { tenant, batch, rounds } = head;
   const object = `${recordKeys.batchHead(tenant, batch)}: rounds[${round}]`;
   const ended = rounds[round]?.ended;

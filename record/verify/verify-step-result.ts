@@ -13,7 +13,7 @@ interface Named {
   named: Digest;
 }
 
-/** How a step ended: its result is the one that the chain names and says the same, and so are its log and all that it showed. */
+/** A step's end: the chain names its result, its log and all that it displayed, and the result says what the chain says. */
 export async function verifyStepResult(
   look: Look,
   { tenant, run, ...place }: SessionRecord,

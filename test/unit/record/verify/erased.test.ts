@@ -43,9 +43,9 @@ const planted: [plant: (scene: Awaited<ReturnType<typeof made>>) => unknown, pro
   [({ erase }) => erase(exportSigner.signer.key), /no trusted root signed it/],
   [
     ({ erase, at }) => erase(root, { run: at.run.replace(/.$/, (last) => (last === '0' ? '1' : '0')) }),
-    /it is of the run t\//,
+    /it names the run t\//,
   ],
-  [({ erase }) => erase(root, { evidence: sha256('other') }), /a run with the evidence sha256:/],
+  [({ erase }) => erase(root, { evidence: sha256('other') }), /it names the evidence sha256:/],
   [({ erase }) => erase(root, { at: '2026-01-01T00:00:00.000Z' }), /before the run ended/],
   [({ record, key }) => record.set(key, Buffer.from('{}')), /payload/],
   [({ record, key }) => record.set(key, Buffer.from('not JSON')), /the erasure/],
