@@ -1,7 +1,7 @@
 import type { CellRuntime } from './cell-shape.ts';
 import type { Rlimit, RlimitName } from './frames.ts';
 import type { Limits } from './limits.ts';
-import { pageBytes } from './page.ts';
+import { pageBytes, roundedUp } from './page.ts';
 
 /** From a run's limits to the numbers for the kernel and for what makes cells. */
 interface Bounded {
@@ -60,7 +60,7 @@ export interface Tmpfs {
   exec: boolean;
 }
 
-const pages = (bytes: number) => Math.max(pageBytes, Math.ceil(bytes / pageBytes) * pageBytes);
+const pages = (bytes: number) => Math.max(pageBytes, roundedUp(bytes, pageBytes));
 
 /** Never a size or a number of inodes of 0, which would mean unlimited. */
 export function tmpfsOf(limits: Limits): Readonly<Record<'/work' | '/outputs' | '/tmp' | '/dev/shm', Tmpfs>> {

@@ -2,11 +2,10 @@ import { messages } from './admission-messages.ts';
 import type { Candidate, Refuse } from './admission-rules.ts';
 import { bytesOfFile, resolveBlocks } from './blocks.ts';
 import type { Limits } from './limits.ts';
+import { roundedUp, smallestPageBytes } from './page.ts';
 import type { Policy } from './policy.ts';
 
-/** The smallest page of any worker: what is refused fits on none. */
-const pageBytes = 4096;
-const inPages = (bytes: number) => Math.ceil(bytes / pageBytes) * pageBytes;
+const inPages = (bytes: number) => roundedUp(bytes, smallestPageBytes);
 
 /**
  * What the cell itself puts into /work: bundled files and the code of each block, which no block can remove, and the

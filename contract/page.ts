@@ -22,3 +22,8 @@ function ofThisMachine(): number {
 
 /** The kernel counts memory in these. A worker and its cells have the same kernel. */
 export const pageBytes = ofThisMachine();
+
+/** The smallest page of any machine: what doesn't fit with these fits on none. */
+export const smallestPageBytes = 4096;
+
+export const roundedUp = (bytes: number, page: number): number => Math.ceil(bytes / page) * page;

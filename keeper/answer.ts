@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
 import type { KeeperAnswer, KeeperRequest } from '@hotcell/contract/keeper-protocol.ts';
-import type { InitProgram } from './cell-folder.ts';
+import type { InstalledInit } from './cell-folder.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { DiskBounds } from './disks.ts';
 import type { Installed } from './installed.ts';
@@ -18,7 +18,7 @@ type Asked = Pick<Keeper, 'make' | 'get' | 'list' | 'remove'> & {
     cgroups: Cgroups;
     disks: DiskBounds | undefined;
     installed: Pick<Installed, 'root'>;
-    init: Pick<InitProgram, 'digest'>;
+    init: Pick<InstalledInit, 'digest'>;
   };
 };
 

@@ -7,7 +7,7 @@ import { type Digest, sha256 } from '@hotcell/contract/digest.ts';
 import type { Limits } from '@hotcell/contract/limits.ts';
 
 /** cell-init as the operator installed it, read anew when it was replaced: an installation replaces it as a whole. */
-export class InitProgram {
+export class InstalledInit {
   readonly #path: string;
   #seen: { mark: string; bytes: Buffer; digest: Digest } | undefined;
 
@@ -40,7 +40,7 @@ export class InitProgram {
  */
 export function makeCellFolder(
   folder: string,
-  { uid, limits, init }: { uid: number; limits: Limits; init: InitProgram },
+  { uid, limits, init }: { uid: number; limits: Limits; init: InstalledInit },
 ): { source: string; target: string }[] {
   const [program, devices, inputs] = ['cell-init', 'devices', 'inputs'].map((name) => join(folder, name)) as [
     string,

@@ -11,7 +11,7 @@ import type { Cgroups } from './cgroups.ts';
 import type { DeviceFolders } from './device-folders.ts';
 import type { IdLease, Ids } from './ids.ts';
 import type { DiskBounds } from './disks.ts';
-import { type InitProgram, makeCellFolder } from './cell-folder.ts';
+import { type InstalledInit, makeCellFolder } from './cell-folder.ts';
 import { type CellMounts, planMounts } from './cell-mounts.ts';
 import type { Installed } from './installed.ts';
 import { KeptCell } from './kept-cell.ts';
@@ -30,7 +30,7 @@ export interface KeeperParts {
   cellsFolder: string;
   /** Where the worker stages inputs. */
   staging: string;
-  init: InitProgram;
+  init: InstalledInit;
   disks: DiskBounds | undefined;
   /** What it says of itself. */
   about: KeeperAnswer<'about'>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CellRuntime } from '@hotcell/contract/cell-shape.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { KeeperAnswer } from '@hotcell/contract/keeper-protocol.ts';
-import { InitProgram } from './cell-folder.ts';
+import { InstalledInit } from './cell-folder.ts';
 import { Cgroups } from './cgroups.ts';
 import { DeviceFolders } from './device-folders.ts';
 import { diskBounds } from './disks.ts';
@@ -43,7 +43,7 @@ export function openKeeper(settings: KeeperSettings): Keeper {
     cellsFolder: join(folder, 'cells'),
     staging: settings.HOTCELL_KEEPER_STAGING,
     disks: diskBounds(settings.HOTCELL_KEEPER_DISK_BYTES_PER_SECOND, cgroups),
-    init: new InitProgram(join(folder, 'init', 'cell-init')),
+    init: new InstalledInit(join(folder, 'init', 'cell-init')),
     about: aboutOf(machine, { runtimes, cgroups, userNamespaces: ownUsers === 'on' }),
     mostCells: settings.HOTCELL_KEEPER_CELLS,
   });

@@ -1,8 +1,8 @@
+import type { Digest } from '@hotcell/contract/digest.ts';
 import type { PostureFacts } from '@hotcell/contract/posture.ts';
 import type { Attached } from '@hotcell/outside/engine/engine.ts';
 import type { VettedImage } from './cell-image.ts';
 import type { CellPlan } from './cell-plan.ts';
-import type { InitProgram } from './host-files.ts';
 import type { Profile } from './seccomp.ts';
 import type { MemoryKill } from './sealed-cell.ts';
 
@@ -12,8 +12,6 @@ export interface CellOrder {
   id: string;
   plan: CellPlan;
   image: VettedImage;
-  /** The program that is PID 1. Each cell has a copy of its own: on a file that cells share, a lock would carry bits. */
-  init: InitProgram;
   /** The seccomp profile that the policy pins. */
   seccomp: Profile;
 }
@@ -33,6 +31,8 @@ export interface MadeCell {
   readonly name: string;
   readonly plan: CellPlan;
   readonly image: VettedImage;
+  /** The program that it must have as PID 1. */
+  readonly init: Digest;
   /** Where files of the host are mounted, all of them read-only. */
   readonly readOnly: readonly string[];
   /** Before the start, so that nothing is lost in either direction. */
@@ -71,6 +71,8 @@ export interface CellMaker {
   readonly witness: string;
   /** `engine_unavailable` if no cell can be made now. */
   ready(): Promise<void>;
+  /** The init of cells that are made now. */
+  init(): Promise<Digest>;
   /** The image, once nothing in it is in the way of a cell's mounts. */
   vetted(image: CellPlan['image']): Promise<VettedImage>;
   make(order: CellOrder): Promise<MadeCell>;

@@ -2,7 +2,6 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { CellMaker } from './cell-maker.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { Cores } from './cores.ts';
-import type { InitFile } from './host-files.ts';
 import type { StuckCells } from './stuck-cells.ts';
 import type { PatrolTimes } from './patrol.ts';
 
@@ -10,8 +9,6 @@ import type { PatrolTimes } from './patrol.ts';
 export interface CellDeps {
   maker: CellMaker;
   worker: string;
-  /** What its cells must have as PID 1. */
-  init: Pick<InitFile, 'program'>;
   /** This worker's cells by their own ids, from before they are made until nothing of them is left. */
   ownCells: Map<string, Pick<SealedCell, 'destroy'> | undefined>;
   cores: Cores;

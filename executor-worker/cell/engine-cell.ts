@@ -1,4 +1,5 @@
 import { setImmediate as soon } from 'node:timers/promises';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Attached, CreateOptions, Engine } from '@hotcell/outside/engine/engine.ts';
 import type { VettedImage } from './cell-image.ts';
@@ -16,6 +17,7 @@ export interface CellContainer {
   container: string;
   plan: CellPlan;
   image: VettedImage;
+  init: Digest;
   options: CreateOptions;
 }
 
@@ -26,6 +28,7 @@ export class EngineCell implements MadeCell {
   readonly name: string;
   readonly plan: CellPlan;
   readonly image: VettedImage;
+  readonly init: Digest;
   readonly #engine: Engine;
   readonly #stateDir: string;
   readonly #container: string;
@@ -37,6 +40,7 @@ export class EngineCell implements MadeCell {
     this.name = made.name;
     this.plan = made.plan;
     this.image = made.image;
+    this.init = made.init;
     this.#engine = engine;
     this.#stateDir = stateDir;
     this.#container = made.container;

@@ -9,7 +9,7 @@ import { Images } from './cell-image.ts';
 import type { CellMaker, CellOrder, FoundCell, MadeCell } from './cell-maker.ts';
 import { EngineCell, removeContainer } from './engine-cell.ts';
 import { type DiskBounds, disksIn } from './disk-bounds.ts';
-import { folderOfCells, makeFolder, noInputs, removeFolder } from './host-files.ts';
+import { folderOfCells, InitFile, type InitProgram, makeFolder, noInputs, removeFolder } from './host-files.ts';
 import { containerName, containerOptions } from './options.ts';
 import { machineOf } from './seccomp.ts';
 
@@ -33,7 +33,11 @@ export interface EngineSite {
 }
 
 /** Cells as containers of the engine. */
-export async function openEngineMaker(engine: Engine, site: EngineSite): Promise<CellMaker> {
+export async function openEngineMaker(
+  engine: Engine,
+  site: EngineSite,
+  init: Pick<InitFile, 'program'> = new InitFile(site.stateDir),
+): Promise<CellMaker> {
   const { architecture } = await engine.version();
   await mkdir(folderOfCells(site.stateDir), { recursive: true, mode: 0o755 });
   const images = new Images(engine, site.installation);
@@ -44,8 +48,9 @@ export async function openEngineMaker(engine: Engine, site: EngineSite): Promise
     machine: machineOf(architecture),
     witness: 'the engine’s inspection of the container',
     ready: async () => void (await engine.ping()),
+    init: async () => (await init.program()).digest,
     vetted: (image) => images.vetted(image),
-    make: (order) => createContainer(engine, { ...site, disks }, uids, order),
+    make: async (order) => createContainer(engine, { ...site, disks }, uids, { ...order, init: await init.program() }),
     list: () => listContainers(engine, site.installation),
     tidy: (isThere) => removeFolders(site.stateDir, isThere),
   };
@@ -55,7 +60,7 @@ async function createContainer(
   engine: Engine,
   site: EngineSite & { disks: DiskBounds },
   uids: Generator<number, never>,
-  order: CellOrder,
+  order: CellOrder & { init: InitProgram },
 ): Promise<MadeCell> {
   const { installation, worker, stateDir, disks } = site;
   const { id, plan, image, init, seccomp } = order;
@@ -72,7 +77,7 @@ async function createContainer(
       const name = containerName(uid);
       const container = await engine.create(name, options);
       if (container !== undefined)
-        return new EngineCell({ engine, stateDir }, { id, uid, name, container, plan, image, options });
+        return new EngineCell({ engine, stateDir }, { id, uid, name, container, plan, image, init: init.digest, options });
     }
     throw new HotcellError(
       'cell_failed',

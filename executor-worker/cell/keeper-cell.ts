@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { mountFiles } from '@hotcell/contract/cell-shape.ts';
+import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Piece } from '@hotcell/outside/engine/demux.ts';
 import type { Attached } from '@hotcell/outside/engine/engine.ts';
@@ -14,6 +15,7 @@ interface KeptBy {
   uid: number;
   plan: CellPlan;
   image: VettedImage;
+  init: Digest;
   socket: Socket;
 }
 
@@ -27,16 +29,18 @@ export class KeeperCell implements MadeCell {
   readonly name: string;
   readonly plan: CellPlan;
   readonly image: VettedImage;
+  readonly init: Digest;
   readonly readOnly: readonly string[];
   readonly #door: KeeperDoor;
   readonly #socket: Socket;
 
-  constructor(door: KeeperDoor, { id, uid, plan, image, socket }: KeptBy) {
+  constructor(door: KeeperDoor, { id, uid, plan, image, init, socket }: KeptBy) {
     this.id = id;
     this.uid = uid;
     this.name = id;
     this.plan = plan;
     this.image = image;
+    this.init = init;
     const inputs = new Set(['/inputs', ...plan.mounts.map(({ target }) => target)]);
     this.readOnly = [...mountFiles, '/sys/devices', ...inputs];
     this.#door = door;

@@ -4,12 +4,14 @@ import type { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
 import type { CellMaker, CellOrder, FoundCell, MadeCell } from './cell-maker.ts';
 import type { CellPlan } from './cell-plan.ts';
 import { deadlineOf } from './cell-times.ts';
+import type { KeptInit } from './kept-init.ts';
 import { KeeperCell, removeKept } from './keeper-cell.ts';
 
 export interface KeeperSite {
   worker: string;
   /** The folder of staged inputs, which the keeper has as well. */
   staging: string;
+  init: Pick<KeptInit, 'digest'>;
 }
 
 /** Cells from the keeper: straight from the OCI runtime, without the engine. */
@@ -19,6 +21,7 @@ export async function openKeeperMaker(door: KeeperDoor, site: KeeperSite): Promi
     machine,
     witness: 'what the host’s kernel says of the cell’s first process and cgroup',
     ready: async () => void (await door.ask({ ask: 'about' })),
+    init: () => site.init.digest(),
     vetted: async ({ digest }) => ({ id: digest, ...(await door.ask({ ask: 'image', image: digest })) }),
     make: (order) => makeCell(door, site, order),
     list: () => listCells(door),
@@ -32,6 +35,7 @@ async function makeCell(
   site: KeeperSite,
   { id, plan, image, seccomp }: CellOrder,
 ): Promise<MadeCell> {
+  const init = await site.init.digest();
   const { socket, uid } = await door.make({
     ask: 'make',
     cell: id,
@@ -43,7 +47,7 @@ async function makeCell(
     limits: plan.limits,
     inputs: plan.mounts.map((mount) => inputOf(site.staging, mount)),
   });
-  return new KeeperCell(door, { id, uid, plan, image, socket });
+  return new KeeperCell(door, { id, uid, plan, image, init, socket });
 }
 
 /** The keeper mounts nothing but what stands below its staging folder. */

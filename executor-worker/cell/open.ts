@@ -4,6 +4,7 @@ import type { CellBeat } from '@hotcell/contract/heartbeats.ts';
 import type { WhyCold } from '@hotcell/contract/why-cold.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
 import { KeeperDoor } from '@hotcell/outside/keeper/keeper-door.ts';
+import type { CellMaker } from './cell-maker.ts';
 import type { CellPlan } from './cell-plan.ts';
 import type { SealedCell } from './sealed-cell.ts';
 import type { CellDeps } from './deps.ts';
@@ -43,12 +44,11 @@ export interface Cells extends AsyncDisposable {
 
 export async function openCells(settings: CellSettings): Promise<Cells> {
   const { worker, log } = settings;
-  const { maker, init } = await openMaker(settings);
-  await init.program();
+  const maker = await openMaker(settings);
+  await maker.init();
   const deps: CellDeps = {
     maker,
     worker,
-    init,
     ownCells: new Map(),
     cores: new Cores(),
     stuck: new StuckCells(),
@@ -59,7 +59,7 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
     ready: () => maker.ready(),
     open: (plan, left = () => undefined, cold) => openCell(plan, deps, left, cold),
     openWaiting: (plan, folder) => openWaiting(plan, deps, folder),
-    init: async () => (await init.program()).digest,
+    init: () => maker.init(),
     reap: (isAlive) => reap(deps, isAlive),
     stuck: () => deps.stuck.beats,
     async [Symbol.asyncDispose]() {
@@ -69,11 +69,10 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
 }
 
 /** The one place that knows of both ways. */
-async function openMaker({ keeper, dockerHost, ...site }: CellSettings): Promise<Pick<CellDeps, 'maker' | 'init'>> {
+async function openMaker({ keeper, dockerHost, ...site }: CellSettings): Promise<CellMaker> {
   const { worker, stateDir } = site;
-  const own = new InitFile(stateDir);
-  if (keeper === undefined) return { maker: await openEngineMaker(new Engine(dockerHost), site), init: own };
+  if (keeper === undefined) return await openEngineMaker(new Engine(dockerHost), site);
   const door = new KeeperDoor(keeper);
-  const maker = await openKeeperMaker(door, { worker, staging: join(stateDir, 'cache') });
-  return { maker, init: new KeptInit(door, own) };
+  const init = new KeptInit(door, new InitFile(stateDir));
+  return await openKeeperMaker(door, { worker, staging: join(stateDir, 'cache'), init });
 }

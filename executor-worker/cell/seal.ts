@@ -45,15 +45,14 @@ export async function openCell(plan: CellPlan, deps: CellDeps, left: Left, cold:
 
 export async function openProven(plan: CellPlan, deps: CellDeps, left: Left): Promise<ProvenCell> {
   const { maker, ownCells, cores, log } = deps;
-  const [init, image, seccomp] = await Promise.all([
-    deps.init.program(),
+  const [image, seccomp] = await Promise.all([
     maker.vetted(plan.image),
     seccompProfile(plan, maker.machine),
   ]);
   const id = randomBytes(8).toString('hex');
   ownCells.set(id, undefined);
   const firstCpu = cores.take(id, cellCpus(plan.limits));
-  const made = await maker.make({ id, plan, image, init, seccomp }).catch((error: unknown) => {
+  const made = await maker.make({ id, plan, image, seccomp }).catch((error: unknown) => {
     ownCells.delete(id);
     cores.giveBack(id);
     throw error;
@@ -66,11 +65,11 @@ export async function openProven(plan: CellPlan, deps: CellDeps, left: Left): Pr
     const asked = { uid: made.uid, plan, firstCpu };
     const ask = (nonce: Buffer) => takePosture(opened, asked, environmentOf(plan, image), nonce);
     // The posture is asked for while the cell is still starting. A failed start is reported first.
-    const proved = prove(opened, made, { init: init.digest, started, ask }, deps);
+    const proved = prove(opened, made, { init: made.init, started, ask }, deps);
     const [start, proof] = await Promise.allSettled([started, proved]);
     if (start.status === 'rejected') throw start.reason;
     if (proof.status === 'rejected') throw proof.reason;
-    return { made, talk: opened, proof: proof.value, init: init.digest };
+    return { made, talk: opened, proof: proof.value, init: made.init };
   } catch (error) {
     talk?.close();
     await destroyCell(made, deps, left).catch((left: unknown) => {

@@ -37,15 +37,12 @@ class StrangeInit extends InitFile {
 async function depsWith(init: InitFile) {
   const { installation, worker, stateDir } = made;
   return {
-    maker: await openEngineMaker(engine, {
-      installation,
-      worker,
-      stateDir,
-      uids: testUids,
-      diskBytesPerSecond: testDisk,
-    }),
+    maker: await openEngineMaker(
+      engine,
+      { installation, worker, stateDir, uids: testUids, diskBytesPerSecond: testDisk },
+      init,
+    ),
     worker,
-    init,
     ownCells: new Map(),
     cores: new Cores(),
     stuck: new StuckCells(),

@@ -3,15 +3,15 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, w
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { InitProgram, makeCellFolder } from '@hotcell/keeper/cell-folder.ts';
+import { InstalledInit, makeCellFolder } from '@hotcell/keeper/cell-folder.ts';
 import { testLimits } from '../../support/limits.ts';
 
 let folder: string;
-let init: InitProgram;
+let init: InstalledInit;
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'cell-folder-'));
   writeFileSync(join(folder, 'program'), 'init');
-  init = new InitProgram(join(folder, 'program'));
+  init = new InstalledInit(join(folder, 'program'));
 });
 after(() => rmSync(folder, { recursive: true }));
 
