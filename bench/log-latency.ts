@@ -38,6 +38,6 @@ export async function bench({ target, quick }: Bench): Promise<void> {
   }
   await worker.stop();
   await producer[Symbol.asyncDispose]();
-  await house.sequence();
+  await house.clearFinished();
   await until('nothing waits any more', async () => (await house.producer.queues.of('runc').depth()) === 0);
 }

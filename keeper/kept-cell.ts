@@ -13,7 +13,7 @@ import type { Cgroups } from './cgroups.ts';
 import type { DeviceFolders } from './device-folders.ts';
 import type { Ids } from './ids.ts';
 import type { Runtime } from './runtimes.ts';
-import { readBundle, type ToldBundle, writeBundle } from './told-bundle.ts';
+import { readRuntimeBundle, type ToldBundle, writeBundle } from './told-bundle.ts';
 
 const heldSaid = 2048;
 const killMs = 10_000;
@@ -134,7 +134,7 @@ export class KeptCell {
 
   /** It never changes once it is written. */
   get bundle(): ToldBundle {
-    return (this.#bundle ??= readBundle(this.#file('config.json')));
+    return (this.#bundle ??= readRuntimeBundle(this.#file('config.json')));
   }
 
   tell(bundle: ReturnType<typeof bundleOf>): void {

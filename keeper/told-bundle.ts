@@ -34,7 +34,7 @@ export function writeBundle(file: string, bundle: ReturnType<typeof bundleOf>): 
 }
 
 /** Of an earlier keeper's cell. */
-export function readBundle(file: string): ToldBundle {
+export function readRuntimeBundle(file: string): ToldBundle {
   const text = readFileSync(file, 'utf8');
   return told(text, parseJsonAs(Bundle, text, 'a bundle', 'internal'));
 }

@@ -6,7 +6,7 @@ import { openLog } from '@hotcell/outside/process/log.ts';
 import { Buckets, bucketsFrom, reportUnreadable } from '@hotcell/record/buckets.ts';
 import { readNotarySettings } from './notary-config.ts';
 import { forgetOldKeys } from '@hotcell/record/forget-keys.ts';
-import { sequence } from './sequence.ts';
+import { clearFinished } from './clear-finished.ts';
 
 const everyMs = 1_000;
 const forgetEveryMs = 3600_000;
@@ -20,12 +20,12 @@ const ends = ending.asked;
 using store = new Buckets(bucketsFrom(settings), reportUnreadable(log));
 
 let forgot = Number.NEGATIVE_INFINITY;
-log.info('sequencing finished runs');
+log.info('clearing up behind finished runs');
 while (!ends.aborted) {
   sayAlive('notary');
   try {
-    const count = await sequence({ store, log }, ends);
-    if (count > 0) log.debug({ count }, 'sequenced');
+    const count = await clearFinished({ store, log }, ends);
+    if (count > 0) log.debug({ count }, 'cleared up behind runs');
     if (performance.now() - forgot > forgetEveryMs) {
       await forgetOldKeys(store, new Date(), ends);
       forgot = performance.now();

@@ -11,11 +11,11 @@ type Writer = 'producer' | 'worker' | 'notary' | 'operator';
 export type Condition = 'first' | 'swap' | 'digest' | 'latest';
 
 /**
- * How long an object is kept. `referenced`: until the collector finds that nothing points to it. `sequenced`: until the
- * notary has its run. `held`: until its writer, or the collector in its place, lets go of it. `refusals90`: forever, but
+ * How long an object is kept. `referenced`: until the collector finds that nothing points to it. `cleared`: until the
+ * notary clears up behind its run. `held`: until its writer, or the collector in its place, lets go of it. `refusals90`: forever, but
  * for 90 days if the run was refused before it was accepted.
  */
-type Kept = 'forever' | 'refusals90' | 'referenced' | 'sequenced' | 'week' | 'held';
+type Kept = 'forever' | 'refusals90' | 'referenced' | 'cleared' | 'week' | 'held';
 
 export interface Kind<
   At extends readonly unknown[] = readonly never[],

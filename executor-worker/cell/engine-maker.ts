@@ -77,7 +77,10 @@ async function createContainer(
       const name = containerName(uid);
       const container = await engine.create(name, options);
       if (container !== undefined)
-        return new EngineCell({ engine, stateDir }, { id, uid, name, container, plan, image, init: init.digest, options });
+        return new EngineCell(
+          { engine, stateDir },
+          { id, uid, name, container, plan, image, init: init.digest, options },
+        );
     }
     throw new HotcellError(
       'cell_failed',

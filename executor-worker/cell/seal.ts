@@ -45,10 +45,7 @@ export async function openCell(plan: CellPlan, deps: CellDeps, left: Left, cold:
 
 export async function openProven(plan: CellPlan, deps: CellDeps, left: Left): Promise<ProvenCell> {
   const { maker, ownCells, cores, log } = deps;
-  const [image, seccomp] = await Promise.all([
-    maker.vetted(plan.image),
-    seccompProfile(plan, maker.machine),
-  ]);
+  const [image, seccomp] = await Promise.all([maker.vetted(plan.image), seccompProfile(plan, maker.machine)]);
   const id = randomBytes(8).toString('hex');
   ownCells.set(id, undefined);
   const firstCpu = cores.take(id, cellCpus(plan.limits));

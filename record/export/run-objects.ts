@@ -16,7 +16,7 @@ import { type ExportedRun, type ExportIndex, exportPaths, ownPaths, pathOf, resu
 import { pathProblem } from './tar-index.ts';
 
 /** What the record has of a run, as far as it can be read: an export of a damaged run is made too, to show the damage. */
-export interface RecordedRun {
+export interface RunToExport {
   at: ExportedRun;
   result: Result | undefined;
   spec: Spec | undefined;
@@ -35,7 +35,7 @@ export async function recordedRun(
   at: ExportedRun,
   contents: ExportIndex['contents'],
   erasers: readonly Eraser[] = [],
-): Promise<RecordedRun> {
+): Promise<RunToExport> {
   const result = await committedResult(reader, at);
   const own = ownPaths(at, result);
   const keys = new Set<string>();

@@ -2,13 +2,13 @@ import type { Buckets } from '../buckets.ts';
 import { recordKeys } from '../layout.ts';
 import type { TrustedKeys } from '../verify/trusted-keys.ts';
 import { exportPaths } from './export-layout.ts';
-import type { RecordedRun } from './run-objects.ts';
+import type { RunToExport } from './run-objects.ts';
 import type { TarWriter } from './tar-writer.ts';
 
 /** What is not there is left out: the verifier says that it is missing. */
 export async function writeObjects(
   store: Buckets,
-  { objects }: RecordedRun,
+  { objects }: RunToExport,
   tar: TarWriter,
   { modified, written }: { modified: Date; written: Set<string> },
 ): Promise<void> {

@@ -9,7 +9,7 @@ const everything = ['*'];
 
 /**
  * What each process may do; everything else is forbidden. No process deletes from the record, and only the notary removes
- * markers that it has yet to sequence. `*` in the middle of a key stands for any number of folders.
+ * markers of finished runs. `*` in the middle of a key stands for any number of folders.
  */
 const rights: Readonly<Record<Account, Rights>> = {
   producer: {

@@ -108,7 +108,7 @@ export const producer: Rows<Names<typeof producerSettings>> = {
   ],
   HOTCELL_STREAMS: [
     '`2000`',
-    'Streams and waits for results at once. A tenant gets half, or less if others have some too.',
+    'Streams and waits for results at once. A tenant gets half, or less if others have some too. `/metrics` counts the requests that wait for such a share as `hotcell_requests_waiting`, by limit.',
   ],
   HOTCELL_PATIENCE_SECONDS: [
     '`30`',

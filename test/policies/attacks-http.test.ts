@@ -18,7 +18,7 @@ before(async () => {
 });
 after(async () => {
   await producer[Symbol.asyncDispose]();
-  await house.sequence();
+  await house.clearFinished();
   await house[Symbol.asyncDispose]();
   await bed[Symbol.asyncDispose]();
 });

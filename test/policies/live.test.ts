@@ -27,7 +27,7 @@ before(async () => {
 after(async () => {
   await worker[Symbol.asyncDispose]();
   await producer[Symbol.asyncDispose]();
-  await house.sequence();
+  await house.clearFinished();
   await house[Symbol.asyncDispose]();
   await bed[Symbol.asyncDispose]();
 });

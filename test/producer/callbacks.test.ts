@@ -49,7 +49,7 @@ test('a run, a batch and a workflow tell their callback of their end, signed by 
   const { workflow } = await hotcell.workflows.begin({ name: 'calls', callback, steps: { a: { run } } });
   const quiet = await hotcell.submit(run);
   await Promise.all([one.result(), quiet.result()]);
-  await house.sequence();
+  await house.clearFinished();
   for (const [event, data] of [
     [`run-${one.id}`, { run: one.id, outcome: 'failed' }],
     [`batch-${batch}-0`, { batch, round: 0, succeeded: 0, failed: 1, cancelled: 0, skipped: 0 }],

@@ -41,7 +41,7 @@ test('a producer lists short runs, refusals and waiting runs that another one to
       .parse(await (await first.ask('POST', '/v1/runs', { body: JSON.stringify(body) })).json()).run;
   const short = await submit({ blocks: [{ language: 'bash', code: 'print a' }] });
   await resultOf(house, short);
-  await house.sequence();
+  await house.clearFinished();
   const refused = await submit({ blocks: [{ language: 'bash', code: 'print a' }], policy: 'no-such-policy' });
   const silent = await putRefusal(house, 0);
   const { run: waiting } = await house.submit('print b');

@@ -61,7 +61,7 @@ test('comparing the read model with the buckets adds missed runs, finishes ended
   await house.worker('one');
   for (const { run, tenant } of accepted) if (tenant === house.tenant) await resultOf(house, run);
   await until('no open marker is left', async () => {
-    await house.sequence();
+    await house.clearFinished();
     for await (const _ of house.store.list(house.store.work, 'open/')) return false;
     return true;
   });

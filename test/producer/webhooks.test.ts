@@ -74,7 +74,7 @@ test('ends of runs and batches are sent, signed, and sent again when asked', asy
   const blocks = [{ language: 'bash', code: 'exit 3' }];
   const run = await hotcell.submit({ blocks });
   await run.result();
-  await house.sequence();
+  await house.clearFinished();
   const delivered = await deliveryOnce(hotcell, made.id, ({ state }) => state === 'delivered');
   assert.deepEqual([delivered.event, delivered.attempts[0]?.status], [`run-${run.id}`, 204]);
   const [got] = receiver.received;

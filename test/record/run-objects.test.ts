@@ -96,7 +96,7 @@ class TakesNoResult extends Buckets {
 }
 
 test('a done marker counts for the notary only if it names the result that is there', async () => {
-  await house.sequence();
+  await house.clearFinished();
   const { run } = await house.submit('print hello');
   const { tenant } = house;
   await commit(deps, resultFor(run, 'first'));
@@ -108,10 +108,10 @@ test('a done marker counts for the notary only if it names the result that is th
     tenant,
     run,
   );
-  assert.equal(await house.sequence(), 0);
+  assert.equal(await house.clearFinished(), 0);
   assert.equal(await isOpen(house.store, tenant, run), true);
   await followCommitted(deps, tenant, run);
-  assert.equal(await house.sequence(), 1);
+  assert.equal(await house.clearFinished(), 1);
   assert.equal(await isOpen(house.store, tenant, run), false);
 });
 

@@ -113,7 +113,7 @@ test('answers for a step that is sent again when the session has ended by itself
     from.ask('POST', stepsOf(session), { body, headers: { 'idempotency-key': key, prefer: 'wait=60' } });
   assert.equal((await send(producer, 'the-last')).status, 200);
   await session.result();
-  await house.sequence();
+  await house.clearFinished();
   await using other = await startProducer(bed, house);
   for (const one of [producer, other]) {
     const again = (await (await send(one, 'the-last')).json()) as Step;

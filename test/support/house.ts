@@ -8,7 +8,7 @@ import { readWorkerSettings } from '@hotcell/executor-worker/worker-config.ts';
 import { HalfUploads } from '@hotcell/executor-worker/half-uploads.ts';
 import { serve } from '@hotcell/executor-worker/pull/serve.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
-import { sequence } from '@hotcell/notary/sequence.ts';
+import { clearFinished } from '@hotcell/notary/clear-finished.ts';
 import { Live } from '@hotcell/outside/live/live.ts';
 import { openLog } from '@hotcell/outside/process/log.ts';
 import { Queues } from '@hotcell/outside/queue/queues.ts';
@@ -46,7 +46,7 @@ export interface House extends AsyncDisposable {
   /** Removes half uploads of dead workers, as living workers do. */
   housekeeper(): AsyncDisposable;
   /** One pass of the notary. */
-  sequence(): Promise<number>;
+  clearFinished(): Promise<number>;
   /** Removes all of this house's keys. */
   emptyValkey(): Promise<void>;
   /** Keys of this house in Valkey that never expire. */
@@ -190,7 +190,7 @@ export async function openHouse(
     },
     reconciler: () => stack.use(new Reconciler(producer)),
     housekeeper: () => stack.use(keepSweeping(workerStore, producer.live)),
-    sequence: () => sequence({ store: notary, log }, new AbortController().signal),
+    clearFinished: () => clearFinished({ store: notary, log }, new AbortController().signal),
     emptyValkey: () => forget(url, id),
     keysLeft: () => keysLeft(url, id),
     async [Symbol.asyncDispose]() {

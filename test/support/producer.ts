@@ -66,11 +66,11 @@ export async function startProducer(
 }
 
 /**
- * Before a house is removed: stops the producer, sequences what is finished, and waits until the workers have taken the
+ * Before a house is removed: stops the producer, clears up behind what is finished, and waits until the workers have taken the
  * tickets that recovery queued again.
  */
 export async function settle(house: House, producer: RunningProducer, queue = 'runc'): Promise<void> {
   await producer[Symbol.asyncDispose]();
-  await house.sequence();
+  await house.clearFinished();
   await until('no ticket waits any more', async () => (await house.producer.queues.of(queue).depth()) === 0);
 }

@@ -127,7 +127,7 @@ export async function settled(house: House, accepted: readonly string[], boundMs
       let without: readonly string[] = accepted;
       for (const queue of [echoQueue, 'runc']) without = await house.producer.queues.of(queue).missing(without);
       const queued = accepted.filter((run) => !without.includes(run)).map((run) => `${run} has a ticket`);
-      await house.sequence();
+      await house.clearFinished();
       const keys = (await house.keysLeft()).map((key) => `${key} is left in Valkey`);
       last = [...queued, ...keys, ...(await broken(house, accepted))];
       return last.length === 0;

@@ -2,7 +2,7 @@ import { timeOf } from '@hotcell/contract/names.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { type ExportedRun, type ExportIndex, exportPaths } from '@hotcell/record/export/export-layout.ts';
 import { runCopies } from '@hotcell/record/export/run-copies.ts';
-import { type RecordedRun, recordedRun } from '@hotcell/record/export/run-objects.ts';
+import { type RunToExport, recordedRun } from '@hotcell/record/export/run-objects.ts';
 import type { TarWriter } from '@hotcell/record/export/tar-writer.ts';
 import { verifyGuide } from '@hotcell/record/export/verify-guide.ts';
 import { writeKeys, writeObjects } from '@hotcell/record/export/write-objects.ts';
@@ -48,11 +48,11 @@ export async function writeExport(
   return listed;
 }
 
-async function pageOf(store: Buckets, { result, spec }: RecordedRun): Promise<Buffer | undefined> {
+async function pageOf(store: Buckets, { result, spec }: RunToExport): Promise<Buffer | undefined> {
   return result && Buffer.from(evidencePage(await gatherRecorded(store, result, spec)));
 }
 
-const summaryOf = ({ outcome, reason, requester, timings, labels, evidence }: NonNullable<RecordedRun['result']>) => ({
+const summaryOf = ({ outcome, reason, requester, timings, labels, evidence }: NonNullable<RunToExport['result']>) => ({
   outcome,
   reason,
   requester,

@@ -38,9 +38,16 @@ def _taken_up(hotcell: Hotcell, submit: Submit, key: str) -> Optional[Run]:
         # The task asks for something else than before: Airflow would never learn of the other run's end.
         other = hotcell.run_by_id(error.run)
         other.cancel("Airflow tries the task again with another request")
-        _succeeded(other)
+        _wait_for_end(other)
         return None
     return None if run.is_finished() and not _succeeded(run) else run
+
+
+def _wait_for_end(run: Run) -> None:
+    try:
+        run.result(progress=False)
+    except RunLost:
+        pass
 
 
 def _succeeded(run: Run) -> bool:

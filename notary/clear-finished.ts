@@ -13,7 +13,7 @@ import {
   removeDoneMarkers,
 } from '@hotcell/record/finished-runs.ts';
 
-export interface SequenceDeps {
+export interface ClearDeps {
   store: Buckets;
   log: Logger;
 }
@@ -21,8 +21,8 @@ export interface SequenceDeps {
 const atATime = 100;
 const atOnce = 16;
 
-/** One pass over every run that is finished and not yet sequenced. Answers how many there were. */
-export async function sequence(deps: SequenceDeps, signal: AbortSignal): Promise<number> {
+/** One pass over every run that is finished and not cleared up yet. Answers how many there were. */
+export async function clearFinished(deps: ClearDeps, signal: AbortSignal): Promise<number> {
   let count = 0;
   for await (const runs of groupsOf(doneRuns(deps), atATime)) {
     if (signal.aborted) return count;
@@ -38,7 +38,7 @@ export async function sequence(deps: SequenceDeps, signal: AbortSignal): Promise
   return count;
 }
 
-async function* doneRuns({ store, log }: SequenceDeps): AsyncGenerator<FinishedRun> {
+async function* doneRuns({ store, log }: ClearDeps): AsyncGenerator<FinishedRun> {
   for await (const done of markedDone(store))
     if ('run' in done) yield done;
     else log.error({ key: done.unknown }, 'the key of a done marker names no run; it is left alone');
@@ -49,7 +49,7 @@ async function* doneRuns({ store, log }: SequenceDeps): AsyncGenerator<FinishedR
  * that cannot be read, the result is enough.
  */
 async function endOf(
-  { store, log }: SequenceDeps,
+  { store, log }: ClearDeps,
   done: FinishedRun,
 ): Promise<Omit<EndedRun, keyof FinishedRun> | undefined> {
   try {
@@ -68,9 +68,9 @@ async function endOf(
 
 /**
  * Removes what committed runs left in the work bucket. The done marker goes last: if the notary dies before, the next
- * pass finds it and removes the rest. The ledger's append belongs before the first removal.
+ * pass finds it and removes the rest.
  */
-async function clear({ store }: SequenceDeps, finished: readonly FinishedRun[]): Promise<void> {
+async function clear({ store }: ClearDeps, finished: readonly FinishedRun[]): Promise<void> {
   if (finished.length === 0) return;
   crashPoint('notary.verified');
   await clearRuns(store, finished, atOnce);
