@@ -4,6 +4,7 @@ import type { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
+import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { ListedVersion } from '@hotcell/outside/store/store-list.ts';
 import type { Buckets } from './buckets.ts';
 import { readResult } from './commit.ts';
@@ -55,10 +56,15 @@ export async function eraseRun(deps: EraseDeps, asked: EraseAsked): Promise<Eras
   const evidence = requireEvidence(result);
   if (asked.isWanted?.(result) === false)
     throw new HotcellError('conflict', `Run ${run} is not as it was when it was looked at, so nothing was removed.`);
-  const doomed = await codeAndLogs(store, tenant, run);
-  await refuseLocked(store, result, doomed);
+  const { spec, rest } = await codeAndLogs(store, tenant, run);
+  await refuseLocked(store, result, [...rest, ...spec]);
   const erasure = await putErasure(deps, asked, { ...result, evidence });
-  await removeVersions(store, doomed, `: the erasure of run ${run} is recorded, but not carried out to the end`);
+  crashPoint('erase.recorded');
+  const unfinished = `: the erasure of run ${run} is recorded, but not carried out to the end`;
+  await removeVersions(store, rest, unfinished);
+  crashPoint('erase.removed');
+  // The last, in a call of its own: a run that has one is not erased to the end.
+  await removeVersions(store, spec, unfinished);
   return erasure;
 }
 
@@ -80,13 +86,16 @@ function requireEvidence({ run, spec, evidence }: Result): { sha256: Digest } {
   throw new HotcellError('internal', `Run ${run} was verified, and has no evidence.`);
 }
 
-/** All versions, also those beneath a deletion. The spec is the last: a run that has one is not erased to the end. */
-async function codeAndLogs(store: Buckets, tenant: string, run: RunId): Promise<ListedVersion[]> {
+/** All versions, also those beneath a deletion. */
+async function codeAndLogs(
+  store: Buckets,
+  tenant: string,
+  run: RunId,
+): Promise<{ spec: ListedVersion[]; rest: ListedVersion[] }> {
   const versions = await Array.fromAsync(store.listVersions(store.record, recordKeys.run(tenant, run)));
-  const spec = recordKeys.spec(tenant, run);
-  return versions
-    .filter(({ key }) => isErasedFrom({ tenant, run }, key))
-    .toSorted((a, b) => Number(a.key === spec) - Number(b.key === spec));
+  const doomed = versions.filter(({ key }) => isErasedFrom({ tenant, run }, key));
+  const isSpec = ({ key }: ListedVersion) => key === recordKeys.spec(tenant, run);
+  return { spec: doomed.filter(isSpec), rest: doomed.filter((version) => !isSpec(version)) };
 }
 
 /** Looks before the erasure is recorded: one that the store then refuses would say what isn't so. */

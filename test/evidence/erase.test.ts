@@ -14,7 +14,8 @@ import { trustedKeys } from '@hotcell/record/verify/trusted-keys.ts';
 import { verificationBy } from '@hotcell/record/verify/verification.ts';
 import { verifyRun } from '@hotcell/record/verify/verify-run.ts';
 import { type Bed, openBed } from '../support/bed.ts';
-import type { Child } from '../support/child.ts';
+import { crashAt, fallen } from '../faults/falling.ts';
+import { type Child, spawnNode } from '../support/child.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
 import { keysOf, resultOf } from '../support/promise.ts';
@@ -128,7 +129,7 @@ describe('a run that an operator erased', () => {
     assert.equal((await left()).includes(recordKeys.spec(tenant, run)), true);
   });
 
-  test('is erased to the end by the next one where an eraser died, and the first reason stays', async () => {
+  test('keeps the name and the reason of the first erasure when it is erased again', async () => {
     const { run } = await ran('echo 1');
     const { at } = await erase(run);
     const second = await erase(run, 'bert');
@@ -183,6 +184,29 @@ describe('an erasure', () => {
       [true, false],
     );
   });
+
+  for (const point of ['erase.recorded', 'erase.removed'])
+    test(`whose process is killed at ${point} is finished by the next one, and keeps its name and reason`, async () => {
+      const { run, tenant } = await ran(`echo ${point}`);
+      const { store } = house;
+      await using victim = spawnNode('test/faults/victims/erase.ts', {
+        STORE: JSON.stringify({ ...bed.installation.store, record: store.record, work: store.work }),
+        ROOT: house.signing.rootPem,
+        ASKED: JSON.stringify({ tenant, run, by: 'berta', reason: 'case 8' }),
+        ...crashAt(point, 'kill'),
+      });
+      await fallen(victim, point, 'kill');
+      const spec = recordKeys.spec(tenant, run);
+      assert.ok((await left()).includes(spec), 'the spec goes last');
+      const { by, reason } = await erase(run);
+      assert.deepEqual([by, reason], ['berta', 'case 8']);
+      const names = (await left()).filter((key) => key.startsWith(recordKeys.run(tenant, run)));
+      assert.deepEqual(
+        names.map((key) => key.split('/').at(-1)),
+        ['evidence.sigstore.json', 'erasure.json', 'result.json'],
+      );
+      assert.equal((await verdictsOf(house)).get(run)?.verdict, 'VALID');
+    });
 
   test('takes the place of one that a stranger planted, and the run is valid with it alone', async () => {
     const result = await ran('echo 6');

@@ -6,7 +6,9 @@ import { openSigner, type Signer } from '@hotcell/record/signer.ts';
 
 /** A root of a test's own, and the list of keys that it signs. */
 export class HouseKeys {
-  readonly root = new SigningKey(SigningKey.generate(), 'the root of a test');
+  /** The root's private key, for a process of its own. */
+  readonly rootPem = SigningKey.generate();
+  readonly root = new SigningKey(this.rootPem, 'the root of a test');
   readonly #store: Buckets;
   readonly #installation: string;
   #last: Promise<unknown> = Promise.resolve();
