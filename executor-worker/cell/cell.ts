@@ -132,7 +132,7 @@ export class Cell implements SealedCell {
   }
 
   #watched(): Patrol {
-    const { log, patience } = this.#deps;
+    const { log, patrolTimes } = this.#deps;
     const cell: Watched = {
       log,
       container: this.container,
@@ -141,7 +141,7 @@ export class Cell implements SealedCell {
       kill: () => this.#made.kill(),
       close: () => this.#talk.close(),
     };
-    return patrol(cell, patience);
+    return patrol(cell, patrolTimes);
   }
 
   async tell(frames: Iterable<HostFrame>): Promise<void> {

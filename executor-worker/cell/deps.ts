@@ -14,6 +14,6 @@ export interface CellDeps {
   cores: Cores;
   /** Cells that could not be removed yet. */
   stuck: StuckCells;
-  patience: PatrolTimes;
+  patrolTimes: PatrolTimes;
   log: Logger;
 }

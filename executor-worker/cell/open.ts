@@ -15,7 +15,7 @@ import { InitFile } from './host-files.ts';
 import { KeptInit } from './kept-init.ts';
 import { openKeeperMaker } from './keeper-maker.ts';
 import { StuckCells } from './stuck-cells.ts';
-import { type PatrolTimes, usualPatience } from './patrol.ts';
+import { type PatrolTimes, usualPatrolTimes } from './patrol.ts';
 import { type Reaping, reap } from './reaper.ts';
 import { openCell } from './seal.ts';
 import { openWaiting, type WaitingCell } from './waiting-cell.ts';
@@ -25,7 +25,7 @@ export interface CellSettings extends EngineSite, Pick<CellDeps, 'log'> {
   /** Where the keeper listens; without it the engine makes the cells. */
   keeper?: string | undefined;
   /** With a cell that does not end. Tests set shorter times. */
-  patience?: PatrolTimes;
+  patrolTimes?: PatrolTimes;
 }
 
 /** Makes a worker's cells, and removes what dead workers left. */
@@ -52,7 +52,7 @@ export async function openCells(settings: CellSettings): Promise<Cells> {
     ownCells: new Map(),
     cores: new Cores(),
     stuck: new StuckCells(),
-    patience: settings.patience ?? usualPatience,
+    patrolTimes: settings.patrolTimes ?? usualPatrolTimes,
     log,
   };
   return {

@@ -28,15 +28,15 @@ export interface Patrol extends Disposable {
   readonly gaveUp: boolean;
 }
 
-export const usualPatience: PatrolTimes = { lookMs: 1_000, handOverMs: 120_000, silenceMs: 25_000, killMs: 20_000 };
+export const usualPatrolTimes: PatrolTimes = { lookMs: 1_000, handOverMs: 120_000, silenceMs: 25_000, killMs: 20_000 };
 
 /**
  * Init ends its job and itself in time. A hung runtime does not: then the engine is asked to kill the cell, and if that
  * does not help either, we stop listening. It costs the attempt, not the worker. Silence is counted in checks, not by the
  * clock: a suspended worker has heard nothing either.
  */
-export function patrol(watched: Watched, patience: PatrolTimes): Patrol {
-  const { lookMs } = patience;
+export function patrol(watched: Watched, times: PatrolTimes): Patrol {
+  const { lookMs } = times;
   let gaveUp = false;
   let waited = 0;
   let silent = 0;
@@ -49,13 +49,13 @@ export function patrol(watched: Watched, patience: PatrolTimes): Patrol {
     silent = isOver && watched.silentMs() >= lookMs ? silent + lookMs : 0;
     if (sinceKill !== undefined) {
       sinceKill += lookMs;
-      if (sinceKill < patience.killMs) return;
+      if (sinceKill < times.killMs) return;
       clearInterval(timer);
       gaveUp = true;
       watched.log.error({ container: watched.container }, 'a cell neither ends nor sends anything; giving it up');
       return watched.close();
     }
-    const isDone = overAt === undefined ? waited >= patience.handOverMs : silent >= patience.silenceMs;
+    const isDone = overAt === undefined ? waited >= times.handOverMs : silent >= times.silenceMs;
     if (!isDone) return;
     sinceKill = 0;
     watched.log.warn(

@@ -90,7 +90,7 @@ export class InputCache implements AsyncDisposable {
     options: { signal?: AbortSignal | undefined; verifyFirst?: boolean } = {},
   ): Promise<HeldTree> {
     const key = treeKey(tenant, snapshot);
-    for (let round = 1; ; round++) {
+    for (let tries = 1; ; tries++) {
       const tree =
         this.#account.trees.get(key) ??
         (await this.#treeFlights.join(key, (signal) => this.#make(tenant, snapshot, load, signal), options.signal));
@@ -99,7 +99,7 @@ export class InputCache implements AsyncDisposable {
       const held = this.#use(tree);
       if (!options.verifyFirst) return held;
       if (await this.#verifyHeld(tree, held, options.signal)) return held;
-      if (round === 2)
+      if (tries === 2)
         throw new HotcellError(
           'input_damaged',
           `The disk of this worker damages the bytes of ${snapshot}: they were wrong again after a new fetch. Check the disk.`,
@@ -153,7 +153,7 @@ export class InputCache implements AsyncDisposable {
     const bytes = entries.reduce((sum, entry) => sum + entry.size, 0);
     const size = { files: entries.length, bytes, folders: foldersOf(entries) };
     using _counted = this.#count(unique.map((entry) => this.places.content(tenant, entry.sha256)));
-    for (let round = 1; ; round++) {
+    for (let tries = 1; ; tries++) {
       const missing = await this.#missing(tenant, unique, signal);
       const use = missing.reduce((sum, entry) => sum + fileUse(entry.size), treeUse(size));
       using _room = await this.#account.promise(use);
@@ -165,7 +165,7 @@ export class InputCache implements AsyncDisposable {
         const full = fullDisk(error);
         if (!full) throw error;
         // Others write to this disk as well: inputs that no run uses make way; fetched contents stay for the second try.
-        if (round === 2 || !(await this.#account.makeWay())) throw full;
+        if (tries === 2 || !(await this.#account.makeWay())) throw full;
         this.#log.warn({ error }, 'the disk is full; removed all inputs that no run uses');
       }
     }

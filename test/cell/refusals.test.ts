@@ -7,7 +7,7 @@ import { Cores } from '@hotcell/executor-worker/cell/cores.ts';
 import { openEngineMaker } from '@hotcell/executor-worker/cell/engine-maker.ts';
 import { InitFile, type InitProgram } from '@hotcell/executor-worker/cell/host-files.ts';
 import { StuckCells } from '@hotcell/executor-worker/cell/stuck-cells.ts';
-import { usualPatience } from '@hotcell/executor-worker/cell/patrol.ts';
+import { usualPatrolTimes } from '@hotcell/executor-worker/cell/patrol.ts';
 import { openCell } from '@hotcell/executor-worker/cell/seal.ts';
 import type { CellPlan } from '@hotcell/executor-worker/cell/cell-plan.ts';
 import { Engine } from '@hotcell/outside/engine/engine.ts';
@@ -46,7 +46,7 @@ async function depsWith(init: InitFile) {
     ownCells: new Map(),
     cores: new Cores(),
     stuck: new StuckCells(),
-    patience: usualPatience,
+    patrolTimes: usualPatrolTimes,
     log: openLog('refusals', 'silent'),
   };
 }

@@ -25,13 +25,13 @@ after(async () => {
 });
 
 const engine = new Engine(engineSocket);
-const shortPatience = { lookMs: 50, handOverMs: 60_000, silenceMs: 500, killMs: 500 };
+const shortTimes = { lookMs: 50, handOverMs: 60_000, silenceMs: 500, killMs: 500 };
 const job = (code: string) => prepareJob({ blocks: [{ language: 'python', code }], files: [] }, languages);
 
 test('a runtime that falls silent costs the attempt and does not block the worker', async () => {
   const path = join(await bed.shortFolder(), 's');
   await using proxy = await openTcpProxy({ path: engineSocket }, path);
-  await using made = await openTestCells(bed, 'frozen', bed.id(), { dockerHost: path, patience: shortPatience });
+  await using made = await openTestCells(bed, 'frozen', bed.id(), { dockerHost: path, patrolTimes: shortTimes });
   const limits = { ...testLimits, timeoutSeconds: 2, blockTimeoutSeconds: 2, graceSeconds: 0 };
   const cell = await made.cells.open(made.plan('runc', { limits }));
   const listen = async () => {
@@ -45,7 +45,7 @@ test('a runtime that falls silent costs the attempt and does not block the worke
 });
 
 test('a busy cell may be silent for as long as its limits allow', async () => {
-  await using made = await openTestCells(bed, 'busy', bed.id(), { patience: shortPatience });
+  await using made = await openTestCells(bed, 'busy', bed.id(), { patrolTimes: shortTimes });
   const cell = await made.cells.open(made.plan('runc'));
   try {
     const events = await Array.fromAsync(cell.run(job('import time; time.sleep(3)')));

@@ -10,7 +10,7 @@ import type { MadeCell } from '@hotcell/executor-worker/cell/cell-maker.ts';
 import type { CellDeps } from '@hotcell/executor-worker/cell/deps.ts';
 import type { CellFrame } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { encodeFrame } from '@hotcell/executor-worker/cell/frames/encode.ts';
-import { usualPatience } from '@hotcell/executor-worker/cell/patrol.ts';
+import { usualPatrolTimes } from '@hotcell/executor-worker/cell/patrol.ts';
 import type { CellEvent } from '@hotcell/executor-worker/cell/sealed-cell.ts';
 import { StuckCells } from '@hotcell/executor-worker/cell/stuck-cells.ts';
 import { Talk } from '@hotcell/executor-worker/cell/talk.ts';
@@ -60,7 +60,7 @@ async function sealed(more: Partial<MadeCell> = {}) {
   } as unknown as MadeCell;
   const own = new Map([['c1', undefined]]);
   const deps = {
-    ...{ ownCells: own, stuck: new StuckCells(), patience: usualPatience, log },
+    ...{ ownCells: own, stuck: new StuckCells(), patrolTimes: usualPatrolTimes, log },
     cores: { giveBack: () => calls.push('cores') },
   } as unknown as CellDeps;
   const left: Promise<void>[] = [];
