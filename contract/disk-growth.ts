@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayMs } from './day-length.ts';
 
 /** What takes room in the buckets, in the order in which it is shown. `other`: policies, names, keys, schedules. */
 export const diskKinds = [
@@ -31,7 +32,6 @@ export const DiskSamples = z.strictObject({ version: z.literal(1), samples: z.ar
 export type DiskSamples = z.infer<typeof DiskSamples>;
 
 const mostSamples = 32;
-const dayMs = 86_400_000;
 /** Growth is told over so many days, and not of so little time that one run decides it. */
 const growthDays = 7;
 const leastMs = 3_600_000;

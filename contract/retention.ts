@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayMs } from './day-length.ts';
 
 /** For how many days no account can remove what a run leaves in the record: none at all, or none without a special right. */
 export const Retention = z.strictObject({
@@ -15,8 +16,6 @@ export const PolicyRetention = Retention.extend({
 export type PolicyRetention = z.infer<typeof PolicyRetention>;
 
 export const lockingPart = ({ mode, days }: PolicyRetention): Retention => ({ mode, days });
-
-const dayMs = 86_400_000;
 
 /** From when on the policy wants what the run left erased; undefined if it never does. */
 export function erasableSince(retention: PolicyRetention | undefined, finishedAt: string): Date | undefined {

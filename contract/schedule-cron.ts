@@ -1,4 +1,5 @@
 import { CronExpressionParser } from 'cron-parser';
+import { dayMs } from './day-length.ts';
 import { HotcellError, messageOf } from './errors.ts';
 import { clockDay, instantsOf, midnightShown, offsetMs } from './wall-clock.ts';
 
@@ -16,7 +17,6 @@ export interface CronTimes {
   followsClock: boolean;
 }
 
-const dayMs = 86_400_000;
 /** From one 29 February to the next, across a year like 2100. */
 const mostDays = 8 * 366;
 const longest = 128;

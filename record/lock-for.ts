@@ -1,8 +1,7 @@
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
 import type { ObjectLock } from '@hotcell/outside/store/store-put.ts';
 import type { Kind } from './object-kind.ts';
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** The lock that an object of this kind gets in its put; none for other kinds, and without a retention. */
 export function lockFor(

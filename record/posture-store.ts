@@ -1,3 +1,4 @@
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { fillForm, type FormedPosture } from '@hotcell/contract/posture-form.ts';
 import type { Posture } from '@hotcell/contract/posture.ts';
@@ -7,7 +8,6 @@ import { lockFor } from './lock-for.ts';
 import { objects } from './objects.ts';
 import { readStored } from './read-write.ts';
 
-const dayMs = 24 * 60 * 60 * 1000;
 const mostKnown = 4096;
 
 /** Forms of postures, each put once. What this process put or found is not asked for again, because nothing removes it. */

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { RunRow } from '@hotcell/contract/api/runs.ts';
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import { idsFrom } from '@hotcell/contract/names.ts';
 import { Outcome } from '@hotcell/contract/outcomes.ts';
 import type { RunStatus } from '@hotcell/contract/result.ts';
@@ -18,8 +19,6 @@ export interface Slice {
   rows: RunRow[];
   before: string | undefined;
 }
-
-const dayMs = 86_400_000;
 
 /**
  * The runs in the order of one index, from newest to oldest, and for each whether it fits. What the index cannot tell

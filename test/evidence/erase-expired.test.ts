@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { type Digest, digestOf } from '@hotcell/contract/digest.ts';
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { newRunId, type RunId } from '@hotcell/contract/names.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
@@ -28,7 +29,6 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-const dayMs = 86_400_000;
 const locked = { mode: 'governance', days: 30 } as const;
 
 async function pinned(name: string, retention: object): Promise<Spec['policy']> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { RunView } from '@hotcell/contract/api/runs.ts';
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import { formPosture } from '@hotcell/contract/posture-form.ts';
 import { Posture, type TakenPosture } from '@hotcell/contract/posture.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
@@ -28,7 +29,6 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-const dayMs = 24 * 60 * 60 * 1000;
 const posture = (cell: string): TakenPosture => ({
   inside: { init: ['sha256=1'], mount: [`point=/ root=/cells/${cell}`] },
   outside: { maker: 'keeper', name: cell },

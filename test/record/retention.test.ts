@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, beforeEach, afterEach, describe, test } from 'node:test';
 import { sha256 } from '@hotcell/contract/digest.ts';
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { Retention } from '@hotcell/contract/retention.ts';
 import { committedAttempt } from '@hotcell/contract/result.ts';
@@ -35,7 +36,6 @@ beforeEach(async () => {
 afterEach(() => house[Symbol.asyncDispose]());
 after(() => bed[Symbol.asyncDispose]());
 
-const dayMs = 24 * 60 * 60 * 1000;
 const lockOn = (key: string) => house.store.lockOn(house.store.record, key);
 
 /** The keys of everything that a run left in the record. */

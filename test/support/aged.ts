@@ -1,9 +1,8 @@
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import { placesIn } from '@hotcell/setup/settings/installation.ts';
 import type { Bed } from './bed.ts';
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /**
  * Makes everything under a prefix days old: the store reports the age of an object's file.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { sha256 } from '@hotcell/contract/digest.ts';
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { newRunId, RunId } from '@hotcell/contract/names.ts';
 import type { Steps } from '@hotcell/executor-worker/worker.ts';
@@ -38,8 +39,6 @@ export async function floodBesideLight(bed: Bed, { flood, light }: { flood: numb
   assert.ok(began.length < flood, 'the flood lasted to the end');
   return most;
 }
-
-const dayMs = 86_400_000;
 
 /** As `tenants` of a producer that this test does not have left them: open, without a ticket, and not due for long. */
 async function acceptDelayed({ store, tenant }: House, count: number): Promise<void> {

@@ -26,14 +26,14 @@ const echoLimits: Limits = {
   outputFiles: 10,
 };
 
+/** What is staged for a run without inputs. */
+export const noInputs = { mounts: [], inputs: [], parts: { params: '{}', trees: [] } };
+
 /**
  * Takes the place of a cell, so that everything around it can be tested hundreds of times. The code is a script of lines:
  * `print TEXT`, `output TEXT`, `big BYTES` (an output of that size), `last MS`, `exit CODE`, `hold` (until it is killed)
  * and `break` (the platform fails).
  */
-/** What is staged for a run without inputs. */
-export const noInputs = { mounts: [], inputs: [], parts: { params: '{}', trees: [] } };
-
 export const echoSteps: Steps = {
   judge: async (spec): Promise<Effective> => ({
     limits: { ...echoLimits, ...(spec.limits as Partial<typeof echoLimits>) },

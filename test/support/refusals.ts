@@ -1,10 +1,9 @@
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import { newRunId, type RunId } from '@hotcell/contract/names.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { objects } from '@hotcell/record/objects.ts';
 import { putFirst } from '@hotcell/record/read-write.ts';
 import type { House } from './house.ts';
-
-const dayMs = 86_400_000;
 
 /** As a producer that this test does not have wrote it, some days ago, with no message to anyone. */
 export async function putRefusal({ store, tenant: own }: House, daysAgo: number, tenant = own): Promise<RunId> {

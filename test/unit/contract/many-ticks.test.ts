@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { dayMs } from '@hotcell/contract/day-length.ts';
 import { nextTime, previousTime, ticksBetween, timesFrom } from '@hotcell/contract/schedule-ticks.ts';
 import type { Trigger } from '@hotcell/contract/schedule.ts';
 import { growsNoFaster } from '../../support/growth.ts';
 
-const dayMs = 86_400_000;
 const begin = Date.UTC(2026, 2, 20);
 /** Clocks are set forward in these days. */
 const end = begin + 20 * dayMs;

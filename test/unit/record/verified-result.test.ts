@@ -35,13 +35,13 @@ async function forge({ record, result, spec, policy }: Awaited<ReturnType<typeof
   return (await putSigned(record, exportSigner.signer, attestedPart(result), { spec: other, effective })).value;
 }
 
-describe('an erasure', () => {
-  test('is of a run that verifies, as it was verified', async () => {
+describe('verifiedResult', () => {
+  test('answers the result of a run that verifies', async () => {
     const { verified, result } = await made();
     assert.deepEqual(await verified(), result);
   });
 
-  test('is refused of a forged run, which would be valid without its code', async () => {
+  test('refuses a forged run, which would be valid without its code', async () => {
     const scene = await made();
     const { record, at } = scene;
     const { evidence } = await forge(scene);
@@ -55,7 +55,7 @@ describe('an erasure', () => {
     assert.equal((await verdictIn(record, at)).verdict, 'VALID');
   });
 
-  test('is refused of a run with a changed or missing object, output or signature, and names it', async () => {
+  test('refuses a run with a changed or missing object, output or signature, and names it', async () => {
     const { result, at } = await made();
     const [output] = result.outputs.files;
     const keys = (of: { tenant: string; run: string }) => [
@@ -73,14 +73,16 @@ describe('an erasure', () => {
       }
   });
 
-  test('is refused of a run whose signer the root did not list, and where the list of keys was put back', async () => {
-    const scene = await made();
-    const trusted = await scene.trusted();
-    await assert.rejects(verifiedResult(scene.record, { ...trusted, keys: new Map() }, scene.at), {
-      message: /UNSIGNED/,
-    });
-    await assert.rejects(verifiedResult(scene.record, { ...trusted, putBackTo: 1 }, scene.at), {
-      message: /put back from number 1 to 1/,
-    });
+  test('refuses a run whose signer the root did not list', async () => {
+    const { record, trusted, at } = await made();
+    const unlisted = { ...(await trusted()), keys: new Map() };
+    await assert.rejects(verifiedResult(record, unlisted, at), { message: /UNSIGNED/ });
+  });
+
+  test('refuses every run while an earlier list of keys stands', async () => {
+    const { record, trusted, at } = await made();
+    const { list, ...known } = await trusted();
+    const putBack = { ...known, list: { ...list, number: 2 }, putBackTo: 1 };
+    await assert.rejects(verifiedResult(record, putBack, at), { message: /put back from number 2 to 1/ });
   });
 });

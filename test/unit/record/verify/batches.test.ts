@@ -116,8 +116,11 @@ describe('a verifier of a batch', () => {
       ({ putHead, head }) => putHead({ ...head(), request: { blocks: [{ language: 'sh', code: 'false' }] } }),
       'INCONSISTENT',
     ],
-    'whose head is another’s': [({ putHead, head }) => putHead({ ...head(), batch: newRunId() }), 'MODIFIED'],
-    'whose head is none': [({ record, keys }) => record.set(keys.head, Buffer.from('{')), 'MODIFIED'],
+    'whose head is that of another batch': [
+      ({ putHead, head }) => putHead({ ...head(), batch: newRunId() }),
+      'MODIFIED',
+    ],
+    'whose head is no JSON': [({ record, keys }) => record.set(keys.head, Buffer.from('{')), 'MODIFIED'],
     'whose round is said to go on': [
       ({ putHead, head }) => putHead({ ...head(), rounds: head().rounds.map(({ ended: _ended, ...rest }) => rest) }),
       'INCONSISTENT',
@@ -151,14 +154,14 @@ describe('a verifier of a batch', () => {
     ],
   };
   for (const [what, [edit, verdict]] of Object.entries(edits))
-    test(`calls one ${verdict} ${what}`, async () => {
+    test(`calls a batch ${verdict} ${what}`, async () => {
       const batch = await made();
       edit(batch);
       const said = await verdictOf(batch);
       assert.equal(said.verdict, verdict, JSON.stringify(said.findings));
     });
 
-  test('calls one PENDING whose last round goes on', async () => {
+  test('calls a batch PENDING whose last round goes on', async () => {
     const batch = await made();
     const { rounds } = batch.head();
     batch.putHead({ ...batch.head(), rounds: rounds.map((one, i) => (i === 0 ? one : { ...one, ended: undefined })) });
@@ -200,10 +203,10 @@ describe('a verifier of a batch', () => {
     for (const key of [...one.record.keys()]) if (/^batches\/t\/(manifests|evidence)/.test(key)) one.record.delete(key);
     assert.deepEqual(await all(one), []);
   });
+});
 
-  test('is found in its tenant, and no other id is', async () => {
-    const { record, batch } = await made();
-    assert.deepEqual(await findBatch(record, batch), { tenant, batch });
-    assert.equal(await findBatch(record, newRunId()), undefined);
-  });
+test('findBatch finds a batch by its id, and nothing for another id', async () => {
+  const { record, batch } = await made();
+  assert.deepEqual(await findBatch(record, batch), { tenant, batch });
+  assert.equal(await findBatch(record, newRunId()), undefined);
 });
