@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readReceipt, Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { BatchVerdict, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { parseJsonAs } from '@hotcell/contract/parse.ts';
 import { RunId } from '@hotcell/contract/names.ts';
@@ -20,14 +19,14 @@ import { findInstallation, settingsOf } from '@hotcell/setup/settings/installati
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { openClient } from './client.ts';
+import { judgeBatchOptions } from './evidence/judge-batch-options.ts';
 import { unverified } from './exit-code.ts';
-import { answersFor, explained } from './explain-evidence.ts';
 import { examples, type Globals, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
 import { aRun, runNamed } from './run-ref.ts';
+import { verdictTeller } from './tell-verdicts.ts';
 import { aTime } from './time-option.ts';
 import { VerifySummary } from './verify-summary.ts';
-import { batchVerdictText, runVerdictText } from './verdict-text.ts';
 
 interface Asked {
   all?: true;
@@ -80,34 +79,28 @@ async function verifyRecord(
   said: string | undefined,
   asked: Asked,
 ): Promise<VerifySummary> {
-  const { reader } = record;
-  const roots = await rootsOf(asked);
-  const trusted = await trustedKeys(reader, roots);
   const contents = asked.contents !== false;
-  const of = verificationBy(reader, trusted, contents);
+  const form = { json: globals.json === true, explain: asked.explain === true };
+  const trusted = await trustedKeys(record.reader, await rootsOf(asked));
+  const of = verificationBy(record.reader, trusted, contents);
   const batch = await batchAsked(record, said);
-  const tellBatch = (summary: VerifySummary, verdict: BatchVerdict) => {
-    summary.add(verdict);
-    if (globals.json) printJson(verdict);
-    else process.stdout.write(batchVerdictText(verdict));
+  if (batch) {
+    judgeBatchOptions(batch.batch, asked);
+    const summary = new VerifySummary(trusted);
+    verdictTeller(summary, form).batch(await verifyBatch(of, batch));
     return summary;
-  };
-  if (batch) return tellBatch(new VerifySummary(trusted), await verifyBatch(of, batch));
+  }
   const summary = new VerifySummary(trusted, await record.judgeFrame(trusted), contents ? record.lacks : []);
-  const tell = (verdict: RunVerdict) => {
-    summary.add(verdict);
-    if (globals.json) printJson(asked.explain ? { ...verdict, answers: answersFor(verdict) } : verdict);
-    else process.stdout.write(runVerdictText(verdict) + (asked.explain ? explained(verdict) : ''));
-  };
+  const tell = verdictTeller(summary, form);
   if (asked.receipt === undefined) {
     const runs = await runsAsked(record, globals, said, asked);
-    await verifyAll(of, runs, tell, async (some, at) => record.verify(some, at));
-    if (said === undefined) await verifyBatches(of, record.batches(asked.since), (one) => tellBatch(summary, one));
+    await verifyAll(of, runs, tell.run, async (some, at) => record.verify(some, at));
+    if (said === undefined) await verifyBatches(of, record.batches(asked.since), tell.batch);
   } else {
     const receipt = await receiptIn(asked.receipt);
-    tell(await verifyPromise(await record.only(of, readReceipt(receipt)), receipt));
+    tell.run(await verifyPromise(await record.only(of, readReceipt(receipt)), receipt));
   }
-  if (globals.json && summary.besideRuns) printJson({ beside: record.reader.name, ...summary.besideRuns });
+  if (form.json && summary.besideRuns) printJson({ beside: record.reader.name, ...summary.besideRuns });
   return summary;
 }
 
