@@ -3,7 +3,7 @@ import { newRunId } from '@hotcell/contract/names.ts';
 import { openBed } from '../test/support/bed.ts';
 import { type House, openHouse } from '../test/support/house.ts';
 import { keysOf } from '../test/support/promise.ts';
-import { endsIn } from './support/ends.ts';
+import { echoedRuns, roomy } from './support/echoed-runs.ts';
 import { many, secondsOf } from './support/many.ts';
 import { type Bench, median } from './support/row.ts';
 
@@ -14,28 +14,17 @@ const rounds = 3;
 export async function bench({ target, quick }: Bench): Promise<void> {
   await using bed = await openBed();
   await using house = await openHouse(bed);
-  await house.worker('one', { env: { HOTCELL_CPUS: '64', HOTCELL_MEMORY_BYTES: String(2 ** 36), HOTCELL_RUNS: '16' } });
+  await house.worker('one', { env: roomy });
   const count = quick ? 50 : 400;
-  await runs(house, 20);
+  await echoedRuns(house, 20);
   const figures = { ours: [] as number[], bare: [] as number[] };
   for (let i = 0; i < rounds; i++) {
-    figures.ours.push(count / (await secondsOf(() => runs(house, count))));
+    figures.ours.push(count / (await secondsOf(() => echoedRuns(house, count))));
     figures.bare.push(count / (await secondsOf(() => bareRequests(house, count))));
   }
   const [value, baseline] = [median(figures.ours), median(figures.bare)];
   target({ name: 'pipeline', value, unit: 'runs/s', baseline, target: 0.6, atLeast: true });
   await house.store.deleteMany(house.store.work, await keysOf(house.store, house.store.work));
-}
-
-/** Accepted, executed by an echo, and committed. */
-async function runs(house: House, count: number): Promise<void> {
-  using ends = await endsIn(house);
-  const under: Promise<void>[] = [];
-  await many(count, atOnce, async (i) => {
-    const { run } = await house.submit(`print ${i}`);
-    under.push(ends.of(run));
-  });
-  await Promise.all(under);
 }
 
 /** The same puts and gets of the same sizes, and nothing else. */

@@ -3,6 +3,7 @@ import { Role } from './apikey.ts';
 import { Digest } from './digest.ts';
 import { InputName, PolicyName, RunId, SnapshotName, TenantName } from './names.ts';
 import { Outcome } from './outcomes.ts';
+import { PartitionKey } from './partitions.ts';
 import { Json, RunRequest } from './spec.ts';
 import { Callback } from './webhook.ts';
 
@@ -41,7 +42,7 @@ const overForms = {
   partitions: z
     .strictObject({
       partitions: source,
-      by: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z, a-z, 0-9, ., _ and -'),
+      by: PartitionKey,
       as,
     })
     .describe('one item for each value of a key: of all files below a folder KEY=VALUE'),

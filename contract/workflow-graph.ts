@@ -4,8 +4,8 @@ import { type Condition, workflowLimits, type WorkflowStep } from './workflow.ts
 
 /** What of a step decides its order. */
 export type GraphStep = Pick<WorkflowStep, 'needs' | 'when' | 'onFailedNeed' | 'reuse'> & {
-  /** How many items it fans out over, or the source of its files. */
-  over?: { items: number } | { files: string } | undefined;
+  /** How many items it fans out over, or the source of its files or partitions. */
+  over?: { items: number } | { files: string } | { partitions: string; by: string } | undefined;
   /** The sources of its inputs. */
   inputs: Readonly<Record<string, string>>;
 };
@@ -29,6 +29,14 @@ export function graphOf(steps: Readonly<Record<string, WorkflowStep>>): Graph {
 
 const overOf = (over: WorkflowStep['over']) => (over && 'items' in over ? { items: over.items.length } : over);
 
+/** What a step fans out over, if that is a snapshot, and the field that names it. */
+export function sourceOver(
+  over: GraphStep['over'] | WorkflowStep['over'],
+): ['files' | 'partitions', string] | undefined {
+  if (!over || 'items' in over) return undefined;
+  return 'files' in over ? ['files', over.files] : ['partitions', over.partitions];
+}
+
 interface Named {
   path: string;
   step: string;
@@ -41,8 +49,9 @@ function namedBy({ needs = [], when = [], over, inputs }: GraphStep): Named[] {
     const step = stepOf(source);
     if (step !== undefined) named.push({ path: `run.inputs.${input}`, step });
   }
-  const files = over && 'files' in over ? stepOf(over.files) : undefined;
-  if (files !== undefined) named.push({ path: 'over.files', step: files });
+  const [of, source] = sourceOver(over) ?? [];
+  const step = source === undefined ? undefined : stepOf(source);
+  if (step !== undefined) named.push({ path: `over.${of}`, step });
   return named;
 }
 
@@ -116,7 +125,7 @@ export function judgeGraph(graph: Graph): Issue[] {
   if (mostTasks(graph) > workflowLimits.tasks)
     issues.push({
       path: 'steps',
-      message: `The steps could come to ${mostTasks(graph)} tasks, and ${workflowLimits.tasks} are the most. A step that fans out over files counts as ${workflowLimits.items}. Use a batch, or fewer such steps.`,
+      message: `The steps could come to ${mostTasks(graph)} tasks, and ${workflowLimits.tasks} are the most. A step that fans out over files or partitions counts as ${workflowLimits.items}. Use a batch, or fewer such steps.`,
     });
   const bytes = Buffer.byteLength(JSON.stringify(graph));
   if (bytes > workflowLimits.graphBytes)

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Role } from './apikey.ts';
 import { Digest } from './digest.ts';
 import { RunId, TenantName } from './names.ts';
+import { PartitionKey } from './partitions.ts';
 import { Outcome } from './outcomes.ts';
 import { Json, RunRequest } from './spec.ts';
 import { Callback } from './webhook.ts';
@@ -19,6 +20,8 @@ export const workflowLimits = {
   steps: 200,
   /** What a step fans out to. */
   items: 1_000,
+  /** Of a snapshot that a step takes in partitions: it is read again for each. */
+  partitionFiles: 10_000,
   /** All tasks of a workflow. */
   tasks: 10_000,
   parallel: 100,
@@ -62,8 +65,16 @@ const Over = z.union(
         .max(1024)
         .describe('a snapshot, a name, RUN:outputs or step:NAME: one task for each file'),
     }),
+    z.strictObject({
+      partitions: z
+        .string()
+        .min(1)
+        .max(1024)
+        .describe('a snapshot, a name, RUN:outputs or step:NAME: one task for each value of a key'),
+      by: PartitionKey,
+    }),
   ],
-  { error: 'must be { items: [...] } or { files: SOURCE }' },
+  { error: 'must be { items: [...] }, { files: SOURCE } or { partitions: SOURCE, by: KEY }' },
 );
 
 /** Everything about a step but the run itself. */
@@ -79,7 +90,9 @@ export const stepRules = {
     .max(workflowLimits.conditions)
     .optional()
     .describe('all must hold, or it is left out'),
-  over: Over.optional().describe('one task for each item, with params.item, or each file, as the input "item"'),
+  over: Over.optional().describe(
+    'one task for each item, with params.item, or each file or partition, as the input "item"',
+  ),
   reuse: z
     .boolean()
     .optional()

@@ -19,6 +19,10 @@ export interface Bounded {
  * is refused, in whichever processes they are. A place is taken before what is made, so that a refusal leaves nothing;
  * and once more as `made`, because it may be lost meanwhile to a caller that believes its first one dead. False: all are
  * taken.
+ *
+ * What has ended stays in the list until that is full. The list never has more than `most` places, a few kilobytes, and
+ * says of none that it goes on: that is asked of the record, once for each place that leaves. To ask at each end, or for
+ * each caller, would be a write or reads more for each, and would let no caller in earlier.
  */
 export async function takePlace(store: Buckets, bounded: Bounded, id: string, made = false): Promise<boolean> {
   const { of, tenant, most } = bounded;

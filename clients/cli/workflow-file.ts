@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { routes } from '@hotcell/contract/api/routes.ts';
 import { parseAs } from '@hotcell/contract/parse.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
+import { sourceOver } from '@hotcell/contract/workflow-graph.ts';
 import { Callback } from '@hotcell/contract/webhook.ts';
 import { Parallel, StepName, stepRules, WorkflowName } from '@hotcell/contract/workflow.ts';
 import type { Call } from '@hotcell/contract/api/call.ts';
@@ -39,11 +40,16 @@ export async function readWorkflowFile(path: string, freeze: FreezePath): Promis
       ...(needs && { needs }),
       ...(onFailedNeed && { onFailedNeed }),
       ...(when && { when }),
-      ...(over && { over: 'files' in over ? { files: await upload(over.files) } : over }),
+      ...(over && { over: await uploadedOver(over, upload) }),
       ...(reuse !== undefined && { reuse }),
       run: { ...run, ...blocks.get(name), ...(policy && { policy }), ...(inputs && { inputs }) } as RunRequest,
     };
   }
   const { name, parallel, callback } = parsed;
   return { name, ...(parallel && { parallel }), ...(callback !== undefined && { callback }), steps };
+}
+
+async function uploadedOver(over: NonNullable<z.infer<typeof FileStep>['over']>, upload: FreezePath) {
+  const [of, source] = sourceOver(over) ?? [];
+  return of && source !== undefined ? { ...over, [of]: await upload(source) } : over;
 }

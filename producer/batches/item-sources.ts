@@ -8,7 +8,7 @@ import { exactBytes } from '@hotcell/contract/sizes.ts';
 import type { LocatedEntry } from '@hotcell/record/snapshot-locations.ts';
 import { locatedAt, manifestAt } from '@hotcell/record/snapshot-store.ts';
 import type { Producer } from '../producer.ts';
-import { byPartition } from './partitions.ts';
+import { byPartition } from '@hotcell/contract/partitions.ts';
 import { boundedLines } from './bounded-lines.ts';
 import { snapshotBytes } from './snapshot-bytes.ts';
 

@@ -5,6 +5,7 @@ import { manifestAt } from '@hotcell/record/snapshot-store.ts';
 import type { Producer } from '../producer.ts';
 import { resolveInput } from '../snapshots/resolve.ts';
 import type { KnownWorkflow } from './known-workflow.ts';
+import { listPartitions } from './step-partitions.ts';
 import { sourceOf } from './task-inputs.ts';
 
 /** What a step fans out over. It follows from snapshots and the definition, so every leader lists the same. */
@@ -13,6 +14,12 @@ export async function expandStep(producer: Producer, known: KnownWorkflow, step:
   if (!over) return;
   if ('items' in over) return void known.fans.set(step, over.items);
   try {
+    if ('partitions' in over) {
+      const found = await listPartitions(producer, known, over);
+      known.partitions.set(step, found);
+      known.fans.set(step, found.values.length);
+      return;
+    }
     const files = await filesOf(producer, known, over.files);
     known.files.set(step, files);
     known.fans.set(step, files.length);

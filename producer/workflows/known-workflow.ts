@@ -6,9 +6,10 @@ import type { SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import type { Json } from '@hotcell/contract/spec.ts';
 import type { Workflow } from '@hotcell/contract/workflow.ts';
 import type { z } from 'zod';
+import type { PartitionItem, StepPartitions } from './step-partitions.ts';
 
-/** What a task is for: a value, or a file of a snapshot. */
-export type FanItem = { value: z.infer<typeof Json> } | SnapshotEntry;
+/** What a task is for: a value, a file of a snapshot, or all files of a partition. */
+export type FanItem = { value: z.infer<typeof Json> } | SnapshotEntry | PartitionItem;
 
 type Graphs = Pick<WorkflowStanding, 'graph' | 'order' | 'parallel'>;
 
@@ -22,6 +23,8 @@ export interface KnownWorkflow
   tasks: Map<string, TaskFacts>;
   /** The files that a step fans out over. */
   files: Map<string, readonly SnapshotEntry[]>;
+  /** The partitions that a step fans out over: their files are read again for each task. */
+  partitions: Map<string, StepPartitions>;
   fans: Map<string, number | { refused: string }>;
   conditions: Map<string, { holds: boolean; because: string }>;
   cancelled: string | undefined;
@@ -53,6 +56,7 @@ export function knowWorkflow(workflow: Workflow): KnownWorkflow {
     ...{
       tasks: new Map(),
       files: new Map(),
+      partitions: new Map(),
       fans: new Map(),
       conditions: new Map(),
       merged: new Map(),

@@ -6,7 +6,7 @@ import { showIssues } from '@hotcell/contract/parse.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
 import { exactBytes } from '@hotcell/contract/sizes.ts';
 import type { RunRequest } from '@hotcell/contract/spec.ts';
-import { graphOf, judgeGraph, stepOf } from '@hotcell/contract/workflow-graph.ts';
+import { graphOf, judgeGraph, sourceOver, stepOf } from '@hotcell/contract/workflow-graph.ts';
 import { type Workflow, workflowLimits, type WorkflowStep } from '@hotcell/contract/workflow.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
@@ -168,8 +168,9 @@ async function withPinnedInputs(
       inputs[input] = await pin(source, `steps.${name}.run.inputs.${input}`);
     const run: RunRequest = { ...step.run, ...(step.run.inputs && { inputs }) };
     const { over } = step;
-    const files = over && 'files' in over ? await pin(over.files, `steps.${name}.over.files`) : undefined;
-    pinnedSteps[name] = { ...step, run, ...(files !== undefined && { over: { files } }) };
+    const [of, source] = sourceOver(over) ?? [];
+    const pinnedOver = of && source !== undefined && { [of]: await pin(source, `steps.${name}.over.${of}`) };
+    pinnedSteps[name] = { ...step, run, ...(over && pinnedOver && { over: { ...over, ...pinnedOver } }) };
   }
   if (issues.length > 0) throw invalid(issues);
   return pinnedSteps;

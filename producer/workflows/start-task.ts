@@ -14,6 +14,7 @@ import { ask } from '../ask.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
 import { type FanItem, type KnownWorkflow, taskRunId } from './known-workflow.ts';
+import { partitionOf } from './step-partitions.ts';
 import { sourcesOf } from './task-inputs.ts';
 import { taskRequest } from './task-request.ts';
 
@@ -71,28 +72,32 @@ async function requestOf(producer: Producer, known: KnownWorkflow, { step: name,
   const steps = known.steps ?? (await readWorkflow(producer.store, { tenant, id }))?.steps;
   const step: WorkflowStep | undefined = steps?.[name];
   if (!step) throw new HotcellError('record_damaged', `The record of workflow ${id} is missing.`);
-  const item = index === undefined ? undefined : itemOf(known, step, { name, index });
+  const item = index === undefined ? undefined : await itemOf(producer, known, step, { name, index });
   const inputs = await sourcesOf(producer, known, step.run.inputs ?? {});
-  if (item && 'path' in item) inputs['item'] = await snapshotOf(producer, known, item);
+  if (item && !('value' in item)) inputs['item'] = await snapshotOf(producer, known, item);
   return { step, body: taskRequest(step.run, { name: known.name, step: name, inputs, ...(item && { item }) }) };
 }
 
-function itemOf(
+async function itemOf(
+  { store }: Producer,
   known: KnownWorkflow,
   { over }: WorkflowStep,
   { name, index }: { name: string; index: number },
-): FanItem | undefined {
+): Promise<FanItem | undefined> {
   if (over && 'items' in over) return { value: over.items[index] ?? null };
+  const partitions = known.partitions.get(name);
+  if (partitions) return await partitionOf(store, known.tenant, partitions, index);
   return known.files.get(name)?.[index];
 }
 
 async function snapshotOf(
   { store }: Producer,
   { tenant, id }: KnownWorkflow,
-  item: Extract<FanItem, { path: string }>,
+  item: Exclude<FanItem, { value: unknown }>,
 ): Promise<string> {
-  const about = { source: `a file of workflow ${id}`, by: `workflow ${id}` };
-  return (await putSnapshot(store, tenant, [item], about)).snapshot;
+  const [what, files] = 'partition' in item ? ['a partition', item.files] : ['a file', [item]];
+  const about = { source: `${what} of workflow ${id}`, by: `workflow ${id}` };
+  return (await putSnapshot(store, tenant, files, about)).snapshot;
 }
 
 /** A run that computed the same and whose outputs are still there. */

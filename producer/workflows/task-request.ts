@@ -54,4 +54,7 @@ export function taskRequest(
   };
 }
 
-const paramOf = (item: FanItem) => ('value' in item ? item.value : { ...item });
+function paramOf(item: FanItem) {
+  if ('value' in item) return item.value;
+  return 'partition' in item ? item.partition : { ...item };
+}

@@ -63,6 +63,40 @@ test('outputs of a step are the input of the next by snapshot, and labels say wh
   assert.deepEqual([second.labels['workflow'], second.labels['step']], ['chain', 'second']);
 });
 
+test('a step fans out over partitions of a snapshot or of outputs, each with its own files', async () => {
+  const { snapshot } = await freezeTree(house, house.tenant, {
+    'day=1/a.csv': 'one',
+    'day=1/hour=2/b.csv': 'two',
+    'day=2/c.csv': 'three',
+    'readme.txt': 'none',
+  });
+  const by = { by: 'day' };
+  const ended = await through({
+    name: 'partitioned',
+    steps: {
+      each: { over: { partitions: snapshot, ...by }, run: echo('output part') },
+      again: { over: { partitions: 'step:each', ...by }, run: echo('print x') },
+      many: { over: { partitions: snapshot, by: 'hour' }, run: echo('print x') },
+    },
+  });
+  assert.equal(ended.outcome, 'succeeded', ended.reason);
+  const given = async (step: string) =>
+    await Promise.all(
+      stepIn(ended, step).tasks.map(async ({ run }) => {
+        const { params, inputs } = await specOf(run ?? '');
+        const entries = await manifestAt(house.store, house.tenant, inputs[0]?.snapshot ?? assert.fail('no input'));
+        return [params, entries.map(({ path }) => path)];
+      }),
+    );
+  assert.deepEqual(await given('each'), [
+    [{ item: { key: 'day', value: '1' } }, ['day=1/a.csv', 'day=1/hour=2/b.csv']],
+    [{ item: { key: 'day', value: '2' } }, ['day=2/c.csv']],
+  ]);
+  assert.deepEqual(await given('many'), [[{ item: { key: 'hour', value: '2' } }, ['day=1/hour=2/b.csv']]]);
+  // Its outputs have no folder of that name.
+  assert.deepEqual([stepIn(ended, 'again').tasks, stepIn(ended, 'again').state], [[], 'succeeded']);
+});
+
 test('a step fans out over files and items, and the next gets the outputs of all its tasks', async () => {
   const { snapshot } = await freezeTree(house, house.tenant, { 'a.csv': 'one', 'b.csv': 'two' });
   const ended = await through({

@@ -9,11 +9,13 @@ import { fullFloods } from './floods.ts';
 import { fuzzInit } from './fuzz.ts';
 import { manyHostileRuns } from './hostile.ts';
 import { hostileTenants } from './hostile-tenants.ts';
+import { longBatch } from './long-batch.ts';
+import { longWorkflow } from './long-workflow.ts';
 import { manyWaitedPairs } from './waited.ts';
 
 /**
- * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|waited|floods|crowds|tenants|drill] [--cells echoed|real]`: what
- * takes too long for every change. `--scale S` makes the crowds smaller. Each part runs once, then mixed loads with faults,
+ * `npm run soak -- --minutes N --seed S [--only base|fuzz|hostile|waited|floods|batch|workflow|crowds|tenants|drill]
+ * [--cells echoed|real]`: what takes too long for every change. `--scale S` makes crowds, batch and workflow smaller. Each part runs once, then mixed loads with faults,
  * one seed after the other, with echo and real cells by turns, until the time is over.
  */
 const { values } = parseArgs({
@@ -49,6 +51,7 @@ async function drill(): Promise<string> {
   return `${accepted} runs of ${seeds} seeds`;
 }
 
+const scaled = (whole: number) => Math.max(1, Math.round(whole * Number(values.scale)));
 const fuzzSeconds = Math.ceil(Math.min(300, Number(values.minutes) * 15));
 const parts: Readonly<Record<string, () => Promise<string>>> = {
   base: async () => {
@@ -59,6 +62,8 @@ const parts: Readonly<Record<string, () => Promise<string>>> = {
   hostile: () => manyHostileRuns(say),
   waited: () => manyWaitedPairs(),
   floods: () => fullFloods(say),
+  batch: () => longBatch(say, { items: scaled(5_000), kills: 10, seed: Number(values.seed) }),
+  workflow: () => longWorkflow(say, { steps: scaled(200), kills: 10, seed: Number(values.seed) }),
   crowds: () => fullCrowds(say, Number(values.scale)),
   tenants: () => hostileTenants(say, Number(values.minutes)),
   drill,

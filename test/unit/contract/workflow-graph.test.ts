@@ -15,12 +15,14 @@ describe('the graph of a workflow', () => {
   const graph: Graph = {
     report: step({ inputs: { sums: 'step:sum', raw: 'daily-sales' }, needs: ['check'] }),
     sum: step({ over: { files: 'step:extract' } }),
+    parts: step({ over: { partitions: 'step:sum', by: 'day' } }),
     check: step({ when: [{ step: 'extract', outcome: 'failed' }] }),
     extract: step(),
   };
 
   test('puts a step behind all that its needs, inputs, conditions and fan-out name', () => {
     assert.deepEqual(needsOf(graph['report'] ?? step()), ['check', 'sum']);
+    assert.deepEqual(needsOf(graph['parts'] ?? step()), ['sum']);
     const order = orderOf(graph) ?? [];
     assert.deepEqual(order.toSorted(), Object.keys(graph).toSorted());
     for (const [name, one] of Object.entries(graph))
@@ -62,7 +64,7 @@ describe('the graph of a workflow', () => {
   });
 
   test('knows what comes after a step', () => {
-    assert.deepEqual([...downstreamOf(graph, 'sum')].toSorted(), ['report', 'sum']);
-    assert.deepEqual([...downstreamOf(graph, 'extract')].toSorted(), ['check', 'extract', 'report', 'sum']);
+    assert.deepEqual([...downstreamOf(graph, 'sum')].toSorted(), ['parts', 'report', 'sum']);
+    assert.deepEqual([...downstreamOf(graph, 'extract')].toSorted(), ['check', 'extract', 'parts', 'report', 'sum']);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BatchItem } from '@hotcell/contract/batch.ts';
 import { itemsOfCsv, itemsOfLines } from '@hotcell/producer/batches/item-sources.ts';
-import { byPartition } from '@hotcell/producer/batches/partitions.ts';
+import { byPartition } from '@hotcell/contract/partitions.ts';
 
 /** A text in pieces of some length, as a store may send it. */
 async function* pieces(text: string, length: number): AsyncGenerator<Buffer> {

@@ -1,3 +1,8 @@
+import { z } from 'zod';
+
+/** What stands before the sign in folders like `date=2026-11-01`. */
+export const PartitionKey = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 of A-Z, a-z, 0-9, ., _ and -');
+
 interface Partition {
   key: string;
   value: string;
