@@ -35,11 +35,11 @@ export function cellTakes(plan: Bounded): { cpus: number; memoryBytes: number } 
 const waitingInit = 8 * mib;
 
 /** What an interpreter with its libraries holds beside: measured, and rounded up (docs/decisions/0160). */
-const preloaded = { runc: 128 * mib, gvisor: 256 * mib } as const;
+const preloaded = 96 * mib;
 
 /** What a waiting cell takes: no job has touched its memory yet. */
 export function waitingTakes({ runtime, preload }: Pick<Bounded, 'runtime'> & { preload?: unknown }): number {
-  return runtimeMemory[runtime] + waitingInit + besideCell + (preload === undefined ? 0 : preloaded[runtime]);
+  return runtimeMemory[runtime] + waitingInit + besideCell + (preload === undefined ? 0 : preloaded);
 }
 
 /** How many processors a job sees and begins on. Its quota is what limits it. */
