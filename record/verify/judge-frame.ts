@@ -6,7 +6,7 @@ import { verifyGuide } from '../export/verify-guide.ts';
 import { recordKeys } from '../layout.ts';
 import { exportedRuns } from './export-reader.ts';
 import { type RecordReader, readWhole } from './record-reader.ts';
-import { RunView } from './run-view.ts';
+import { ExportedRunReader } from './exported-run-reader.ts';
 import type { TrustedKeys } from './trusted-keys.ts';
 
 /** What several runs name by digest: each run that names it compares it. */
@@ -54,7 +54,7 @@ const expectedOf = (key: string) =>
 /** Everything that an export of this run would have. */
 async function namedBy(files: RecordReader, at: ExportedRun, { erasers }: Trusted): Promise<string[]> {
   try {
-    const view = await RunView.of(files, at);
+    const view = await ExportedRunReader.of(files, at);
     const { objects } = await recordedRun(view, at, { inputs: true, outputs: false }, erasers);
     return objects.map(({ path }) => path);
   } catch {

@@ -8,7 +8,7 @@ import { exportedRuns, exportIndexIn } from './export-reader.ts';
 import { FolderReader } from './folder-reader.ts';
 import { judgeFrame } from './judge-frame.ts';
 import type { RecordReader } from './record-reader.ts';
-import { RunView } from './run-view.ts';
+import { ExportedRunReader } from './exported-run-reader.ts';
 import { findRun, type RunAt, runsIn } from './runs-in.ts';
 import { TarReader } from './tar-reader.ts';
 import type { TrustedKeys } from './trusted-keys.ts';
@@ -82,7 +82,7 @@ class OpenedExport extends OpenedRecord {
   }
 
   override async only(of: Verification, at: RunAt): Promise<Verification> {
-    return { ...of, reader: await RunView.of(this.reader, at), contents: false };
+    return { ...of, reader: await ExportedRunReader.of(this.reader, at), contents: false };
   }
 
   override async judgeFrame(trusted: TrustedKeys): Promise<Finding[]> {

@@ -5,7 +5,7 @@ import { runCopies } from '../export/run-copies.ts';
 import { recordKeys } from '../layout.ts';
 import { readNamed } from './read-asked.ts';
 import { isLeftover } from './leftovers.ts';
-import type { RunView } from './run-view.ts';
+import type { ExportedRunReader } from './exported-run-reader.ts';
 import { Look } from './verification.ts';
 
 /**
@@ -14,7 +14,7 @@ import { Look } from './verification.ts';
  */
 export async function verifyCopies(
   look: Look,
-  view: RunView,
+  view: ExportedRunReader,
   { outputs: hasOutputs, signed }: { outputs: boolean; signed: boolean },
 ): Promise<void> {
   const { run } = view.at;
@@ -33,14 +33,14 @@ export async function verifyCopies(
 }
 
 /** Of a run without a signature that counts nothing can be vouched for; its verdict says so. */
-function judgeOther({ findings, ignored }: Look, view: RunView, path: string, isSigned: boolean): void {
+function judgeOther({ findings, ignored }: Look, view: ExportedRunReader, path: string, isSigned: boolean): void {
   if (isSigned ? view.wasRead(path) : view.hasPlace(path)) return;
   if (isLeftover(path.slice(exportPaths.run(view.at.run).length)))
     ignored.push({ object: path, problem: 'no signature vouches for it' });
   else findings.add('MODIFIED', path, 'nothing: no signature vouches for it', 'a file');
 }
 
-async function copiesOf({ of }: Look, view: RunView): Promise<Map<string, Digest>> {
+async function copiesOf({ of }: Look, view: ExportedRunReader): Promise<Map<string, Digest>> {
   const { at, result } = view;
   // That the spec is damaged was found before.
   const quiet = new Look({ ...of, reader: view });
@@ -49,7 +49,7 @@ async function copiesOf({ of }: Look, view: RunView): Promise<Map<string, Digest
   return new Map(runCopies(at.run, result, spec).map(({ path, bytes }) => [path, sha256(bytes)]));
 }
 
-function outputsOf({ at, result }: RunView): Map<string, Digest> {
+function outputsOf({ at, result }: ExportedRunReader): Map<string, Digest> {
   const folder = exportPaths.outputs(at.run);
   return new Map(result?.outputs.files.map(({ path, sha256: digest }) => [`${folder}${path}`, digest]));
 }

@@ -1,7 +1,7 @@
 import { messageOf } from '@hotcell/contract/errors.ts';
 import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { type ExportedRun, type ExportIndex, exportPaths } from '../export/export-layout.ts';
-import { RunView } from './run-view.ts';
+import { ExportedRunReader } from './exported-run-reader.ts';
 import { Look, SeenObjects, type Verification } from './verification.ts';
 import { verifyCopies } from './verify-copies.ts';
 import { verifyInput } from './verify-input.ts';
@@ -13,9 +13,9 @@ export async function verifyExported(
   at: ExportedRun,
   has: ExportIndex['contents'],
 ): Promise<RunVerdict | undefined> {
-  let view: RunView;
+  let view: ExportedRunReader;
   try {
-    view = await RunView.of(of.reader, at, of.room);
+    view = await ExportedRunReader.of(of.reader, at, of.room);
   } catch (error) {
     return unreadable(at, error);
   }
@@ -63,7 +63,7 @@ function unreadable({ tenant, run }: ExportedRun, error: unknown): RunVerdict {
   return { run, tenant, verdict: 'MODIFIED', findings: [finding], read: { objects: 0, bytes: 0 } };
 }
 
-const placed = (finding: Finding, view: RunView): Finding => ({
+const placed = (finding: Finding, view: ExportedRunReader): Finding => ({
   ...finding,
   object: view.inPlaces(finding.object),
   expected: view.inPlaces(finding.expected),

@@ -5,7 +5,7 @@ import type { LargeRoom } from './large-room.ts';
 import { type FoundKey, type RecordReader, readWhole } from './record-reader.ts';
 
 /** One run of an export, under the keys that its objects have in the record. */
-export class RunView implements RecordReader {
+export class ExportedRunReader implements RecordReader {
   readonly at: ExportedRun;
   readonly result: Result | undefined;
   readonly #files: RecordReader;
@@ -19,9 +19,9 @@ export class RunView implements RecordReader {
     this.#own = ownPaths(at, result);
   }
 
-  static async of(files: RecordReader, at: ExportedRun, room?: LargeRoom): Promise<RunView> {
+  static async of(files: RecordReader, at: ExportedRun, room?: LargeRoom): Promise<ExportedRunReader> {
     const bytes = await readWhole(files, exportPaths.committed(at.run), room);
-    return new RunView(files, at, bytes && resultIn(bytes, at));
+    return new ExportedRunReader(files, at, bytes && resultIn(bytes, at));
   }
 
   get name(): string {
