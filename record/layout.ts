@@ -113,7 +113,7 @@ export const recordKeys = {
   deliveries: (tenant: string, webhook: string) => `webhooks/${tenant}/deliveries/${webhook}/`,
   delivery: (tenant: string, webhook: string, name: string) => `webhooks/${tenant}/deliveries/${webhook}/${name}.json`,
   /** Of batches, webhooks and workflows: which of them a tenant has, where their number is bounded. */
-  places: (of: 'batches' | 'webhooks' | 'workflows', tenant: string) => `${of}/${tenant}/places.json`,
+  slots: (of: 'batches' | 'webhooks' | 'workflows', tenant: string) => `${of}/${tenant}/places.json`,
   apiKeys: 'apikeys/',
   apiKey: (id: string) => `apikeys/${id}.json`,
 } as const;

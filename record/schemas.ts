@@ -136,13 +136,13 @@ export const OpenWorkflowMark = z.strictObject({
 /** A run that succeeded, whose outputs stand for those of any other run that computes the same. */
 export const ReusableRun = z.strictObject({ version: z.literal(1), run: RunId });
 
-/** What takes up one of the places that a tenant has for things of its kind. */
-const Place = z.strictObject({
+/** One of the bounded number of webhooks, open batches or open workflows that a tenant may have. */
+const Slot = z.strictObject({
   id: z.string(),
   at: z.iso.datetime(),
-  /** Its object or its open mark stands. From then on only its end frees the place. */
+  /** Its object or its open mark stands. From then on only its end frees the slot. */
   made: z.literal(true).optional(),
 });
-export type Place = z.infer<typeof Place>;
-export const Places = z.strictObject({ version: z.literal(1), places: z.array(Place) });
-export type Places = z.infer<typeof Places>;
+export type Slot = z.infer<typeof Slot>;
+/** The record calls slots places. */
+export const SlotList = z.strictObject({ version: z.literal(1), places: z.array(Slot) });

@@ -1,4 +1,5 @@
 import type { Delivery, Webhook, WebhookEvent } from '@hotcell/contract/webhook.ts';
+import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import type { Buckets } from './buckets.ts';
 import { deliveryName, recordKeys, workKeys } from './layout.ts';
 import { objects } from './objects.ts';
@@ -18,6 +19,25 @@ export async function putWebhook(
   before: Pick<StoredWebhook, 'etag'> | undefined,
 ): Promise<void> {
   await swap(store, objects.webhook, webhook, before, webhook.tenant, webhook.id);
+}
+
+/**
+ * Puts a removed webhook under the id of one that was never made. A producer that wakes later fails at its put-if-absent,
+ * and makes no webhook without a slot. False: it was made meanwhile.
+ */
+export async function putRemovedWebhook(
+  store: Buckets,
+  never: Pick<Webhook, 'tenant' | 'id' | 'createdAt'>,
+): Promise<boolean> {
+  const removed = { at: new Date().toISOString(), by: 'Hotcell' };
+  const empty = { url: 'https://removed.invalid/', on: ['run.finished' as const], privateKey: '', publicKey: '' };
+  try {
+    await putWebhook(store, { version: 1, ...never, ...empty, by: removed.by, removed }, undefined);
+    return true;
+  } catch (error) {
+    if (error instanceof PreconditionFailed) return false;
+    throw error;
+  }
 }
 
 /** Those that were not removed. One that can't be read is reported, and holds up no other. */

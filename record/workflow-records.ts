@@ -13,12 +13,12 @@ import { objects } from './objects.ts';
 import { put, putFirst, readValue } from './read-write.ts';
 
 /** Which workflow. */
-export interface WorkflowPlace {
+export interface WorkflowAt {
   tenant: string;
   id: RunId;
 }
 
-export async function readWorkflow(store: Buckets, { tenant, id }: WorkflowPlace): Promise<Workflow | undefined> {
+export async function readWorkflow(store: Buckets, { tenant, id }: WorkflowAt): Promise<Workflow | undefined> {
   return await readValue(store, objects.workflow, tenant, id);
 }
 
@@ -27,7 +27,7 @@ export async function putWorkflow(store: Buckets, workflow: Workflow): Promise<W
   return await putFirst(store, objects.workflow, workflow, workflow.tenant, workflow.id);
 }
 
-export async function markWorkflowOpen(store: Buckets, { tenant, id }: WorkflowPlace): Promise<void> {
+export async function markWorkflowOpen(store: Buckets, { tenant, id }: WorkflowAt): Promise<void> {
   const at = new Date().toISOString();
   await put(store, objects.openWorkflow, { version: 1, tenant, workflow: id, at }, tenant, id);
 }
@@ -36,17 +36,17 @@ export async function markWorkflowOpen(store: Buckets, { tenant, id }: WorkflowP
 const unmadeMs = 10 * 60_000;
 
 /** A mark whose definition is not there: its producer is about to put it, or died before. Then the mark goes. */
-export async function collectMark(store: Buckets, place: WorkflowPlace): Promise<void> {
+export async function collectMark(store: Buckets, place: WorkflowAt): Promise<void> {
   const mark = await readValue(store, objects.openWorkflow, place.tenant, place.id);
   if (mark && Date.now() - Date.parse(mark.at) > unmadeMs) await unmarkWorkflow(store, place);
 }
 
-export async function unmarkWorkflow(store: Buckets, { tenant, id }: WorkflowPlace): Promise<void> {
+export async function unmarkWorkflow(store: Buckets, { tenant, id }: WorkflowAt): Promise<void> {
   await store.delete(store.work, workKeys.openWorkflow(tenant, id));
 }
 
 /** Those that have not ended, of one tenant or of all. */
-export async function* openWorkflows(store: Buckets, tenant?: string): AsyncGenerator<WorkflowPlace> {
+export async function* openWorkflows(store: Buckets, tenant?: string): AsyncGenerator<WorkflowAt> {
   const prefix = tenant === undefined ? workKeys.openWorkflows : workKeys.openWorkflowsOf(tenant);
   for await (const { key } of store.list(store.work, prefix)) {
     const [, of = '', name] = key.split('/');
@@ -71,7 +71,7 @@ export async function* workflowsOf(store: Buckets, tenant: string, after?: RunId
 /** The first one who cancels stays. */
 export async function putWorkflowCancel(
   store: Buckets,
-  { tenant, id }: WorkflowPlace,
+  { tenant, id }: WorkflowAt,
   cancel: WorkflowCancel,
 ): Promise<WorkflowCancel> {
   return await putFirst(store, objects.workflowCancel, cancel, tenant, id);
@@ -79,7 +79,7 @@ export async function putWorkflowCancel(
 
 export async function readWorkflowCancel(
   store: Buckets,
-  { tenant, id }: WorkflowPlace,
+  { tenant, id }: WorkflowAt,
 ): Promise<WorkflowCancel | undefined> {
   return await readValue(store, objects.workflowCancel, tenant, id);
 }
@@ -91,7 +91,7 @@ export async function putTaskRecord(store: Buckets, task: TaskRecord): Promise<T
 
 export async function readTaskRecord(
   store: Buckets,
-  { tenant, id }: WorkflowPlace,
+  { tenant, id }: WorkflowAt,
   task: string,
 ): Promise<TaskRecord | undefined> {
   return await readValue(store, objects.workflowTask, tenant, id, task);
@@ -101,7 +101,7 @@ export async function putWorkflowEnd(store: Buckets, end: WorkflowEnd): Promise<
   return await putFirst(store, objects.workflowEnd, end, end.tenant, end.workflow);
 }
 
-export async function readWorkflowEnd(store: Buckets, { tenant, id }: WorkflowPlace): Promise<WorkflowEnd | undefined> {
+export async function readWorkflowEnd(store: Buckets, { tenant, id }: WorkflowAt): Promise<WorkflowEnd | undefined> {
   return await readValue(store, objects.workflowEnd, tenant, id);
 }
 
@@ -112,7 +112,7 @@ export async function putWorkflowProgress(store: Buckets, progress: WorkflowProg
 
 export async function readWorkflowProgress(
   store: Buckets,
-  { tenant, id }: WorkflowPlace,
+  { tenant, id }: WorkflowAt,
 ): Promise<WorkflowProgress | undefined> {
   return await readValue(store, objects.workflowProgress, tenant, id);
 }

@@ -6,7 +6,7 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import { PreconditionFailed } from '@hotcell/outside/store/store-errors.ts';
 import { markBatchOpen, putBatch, readBatch, type StoredBatch } from '@hotcell/record/batch-records.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
-import { takeBatchPlace } from './batch-places.ts';
+import { confirmBatchSlot, takeBatchSlot } from './batch-slots.ts';
 
 export interface BatchDeps {
   store: Buckets;
@@ -34,7 +34,7 @@ export async function changeBatch(
     const before = await requireBatch(deps.store, tenant, id);
     try {
       const changed = change(before.value);
-      if (changed.rounds.length > before.value.rounds.length) await takeBatchPlace(deps.store, changed, false);
+      if (changed.rounds.length > before.value.rounds.length) await takeBatchSlot(deps.store, changed);
       const { value } = changed === before.value ? before : await putBatch(deps.store, changed, before);
       await promiseRound(deps.store, value);
       await tellBatchLeader(deps, value);
@@ -45,11 +45,11 @@ export async function changeBatch(
   }
 }
 
-/** Also if nothing changed: its mark may be what is missing. One that is cancelled begins nothing, and needs no place. */
+/** Also if nothing changed: its mark may be what is missing. One that is cancelled begins nothing, and needs no slot. */
 export async function promiseRound(store: Buckets, head: BatchHead): Promise<void> {
   const { ended, cancelled } = lastRound(head);
   if (ended) return;
-  if (!cancelled) await takeBatchPlace(store, head, true);
+  if (!cancelled) await confirmBatchSlot(store, head);
   await markBatchOpen(store, { ...head, round: head.rounds.length - 1 });
 }
 

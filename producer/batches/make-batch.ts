@@ -20,11 +20,11 @@ import { resolveInput } from '../snapshots/resolve.ts';
 import { reasonOf } from '../snapshots/resolve-inputs.ts';
 import { sourceForm } from '../snapshots/source.ts';
 import { callbackKeysOf, judgeCallback } from '../webhooks/callbacks.ts';
-import { requireRoom, takeBatchPlace } from './batch-places.ts';
+import { requireFreeBatchSlot, takeBatchSlot } from './batch-slots.ts';
 import { promiseRound, tellBatchLeader } from './change-batch.ts';
 
 /**
- * Its place comes first, then the head, then the mark that promises that a leader goes on with it. With a key, what was
+ * Its slot comes first, then the head, then the mark that promises that a leader goes on with it. With a key, what was
  * made before stays made, whatever became of its policy and source since.
  */
 export async function makeBatch(
@@ -40,7 +40,7 @@ export async function makeBatch(
   const before = await madeBefore(store, keyed);
   const standing = before && (await readBatch(store, { tenant, batch: before.id }));
   if (standing) return await promised(producer, standing.value);
-  await requireRoom(store, tenant);
+  await requireFreeBatchSlot(store, tenant);
   const { policy, image } = await judge(producer, caller, asked, request);
   const { over, name, parallel = 10, onFailure = 'continue', publish, callback } = asked;
   const source = sourceOf(over);
@@ -55,7 +55,7 @@ export async function makeBatch(
     ...(callback !== undefined && { callback }),
     rounds: [{ at, by: key, key, carried: 0 }],
   };
-  await takeBatchPlace(store, head, false);
+  await takeBatchSlot(store, head);
   if (callback !== undefined) await callbackKeysOf(store, tenant);
   const stands = await putFirstHead(store, head);
   crashPoint('batch.made');

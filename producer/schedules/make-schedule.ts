@@ -25,7 +25,7 @@ export async function makeSchedule(producer: Producer, caller: Caller, asked: Sc
   const { name } = asked;
   const before = await readHead(store, tenant, name);
   if (before && before.value.stopped?.kind !== 'deleted') throw existsAlready(name);
-  if (!before) await requireRoom(producer, tenant);
+  if (!before) await requireFreeName(producer, tenant);
   const judged = await judgeVersion(producer, caller, asked, Date.now());
   const now = Date.now();
   const createdAt = new Date(now).toISOString();
@@ -128,7 +128,7 @@ function versionOf(
   return { version: 1, tenant, schedule: id, name, number, at: new Date().toISOString(), ...judged, changes };
 }
 
-async function requireRoom({ store }: Producer, tenant: string): Promise<void> {
+async function requireFreeName({ store }: Producer, tenant: string): Promise<void> {
   let names = 0;
   for await (const _ of listHeads(store, tenant)) names++;
   if (names < mostSchedules) return;

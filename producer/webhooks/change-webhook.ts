@@ -22,7 +22,7 @@ import {
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
-import { takeWebhookPlace } from './webhook-places.ts';
+import { takeWebhookSlot } from './webhook-slots.ts';
 
 export async function makeWebhook(
   { store, webhookNetworks }: Producer,
@@ -39,7 +39,7 @@ export async function makeWebhook(
     ...{ version: 1, tenant, id: randomUUID(), url: judged.url.href, on: [...new Set(on)], createdAt, by: key },
     ...newWebhookKeys(),
   };
-  await takeWebhookPlace(store, webhook);
+  await takeWebhookSlot(store, webhook);
   await putWebhook(store, webhook, undefined);
   return webhook;
 }

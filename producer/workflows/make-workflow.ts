@@ -15,7 +15,7 @@ import {
   putWorkflow,
   readWorkflow,
   readWorkflowEnd,
-  type WorkflowPlace,
+  type WorkflowAt,
 } from '@hotcell/record/workflow-records.ts';
 import { pinned, policyOf } from '../ask.ts';
 import type { Caller } from '../auth/caller.ts';
@@ -25,7 +25,7 @@ import { reasonOf } from '../snapshots/resolve-inputs.ts';
 import { resolveInput } from '../snapshots/resolve.ts';
 import { callbackKeysOf, judgeCallback } from '../webhooks/callbacks.ts';
 import { judgeTaskRequest } from './task-request.ts';
-import { requireRoom, takeWorkflowPlace } from './workflow-places.ts';
+import { confirmWorkflowSlot, requireFreeWorkflowSlot, takeWorkflowSlot } from './workflow-slots.ts';
 
 const usualParallel = 16;
 
@@ -46,7 +46,7 @@ export async function makeWorkflow(
   const before = await madeBefore(store, keyed);
   const standing = before && (await readWorkflow(store, { tenant, id: before.id }));
   if (standing) return await promiseAgain(producer, standing);
-  await requireRoom(store, tenant);
+  await requireFreeWorkflowSlot(store, tenant);
   const policies = await judgeSteps(producer, caller, steps);
   const pinnedSteps = await withPinnedInputs(producer, tenant, steps);
   const { name, parallel = usualParallel, callback } = asked;
@@ -68,7 +68,7 @@ export async function begin(producer: Producer, workflow: Workflow): Promise<Wor
       'too_large',
       `The workflow takes ${exactBytes(bytes)}, and ${exactBytes(workflowLimits.bytes)} are the most. Pass data and large code as inputs.`,
     );
-  await takeWorkflowPlace(store, workflow, false);
+  await takeWorkflowSlot(store, workflow);
   if (workflow.callback !== undefined) await callbackKeysOf(store, workflow.tenant);
   await promise(store, workflow);
   const stands = await putWorkflow(store, workflow);
@@ -77,10 +77,10 @@ export async function begin(producer: Producer, workflow: Workflow): Promise<Wor
   return stands;
 }
 
-async function promise(store: Buckets, place: WorkflowPlace): Promise<void> {
-  await markWorkflowOpen(store, place);
+async function promise(store: Buckets, workflow: WorkflowAt): Promise<void> {
+  await markWorkflowOpen(store, workflow);
   crashPoint('workflow.marked');
-  await takeWorkflowPlace(store, place, true);
+  await confirmWorkflowSlot(store, workflow);
 }
 
 /** It was made already. One that has ended is promised no more. */

@@ -7,7 +7,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { Producer } from '../producer.ts';
 import { begin } from './make-workflow.ts';
 import { requireWorkflow } from './show-workflow.ts';
-import { requireRoom } from './workflow-places.ts';
+import { requireFreeWorkflowSlot } from './workflow-slots.ts';
 
 /** The same steps again, as they were pinned; what is not run again is taken over from the workflow before. */
 export async function rerunWorkflow(
@@ -19,7 +19,7 @@ export async function rerunWorkflow(
   const end = await readWorkflowEnd(producer.store, { tenant, id });
   if (!end) throw new HotcellError('conflict', `Workflow ${id} goes on. Wait for its end, or cancel it.`);
   const again = stepsAgain(before, end, from);
-  await requireRoom(producer.store, tenant);
+  await requireFreeWorkflowSlot(producer.store, tenant);
   return await begin(producer, {
     ...before,
     ...{ id: newRunId(), at: new Date().toISOString(), author: { key, role }, from: id },

@@ -161,7 +161,7 @@ const samples = {
   workflowEnd: { version: 1, tenant, workflow: run, outcome: 'failed', reason: 'r', at, steps: [shownStep] },
   reusable: { version: 1, run },
   openWorkflow: { version: 1, tenant, workflow: run, at },
-  places: { version: 1, places: [{ id: run, at, made: true }] },
+  slots: { version: 1, places: [{ id: run, at, made: true }] },
   webhook: {
     ...{ version: 1, tenant, id: claim, url: 'https://example.org', on: ['run.finished'], createdAt: at, by: 'b' },
     ...{ privateKey: 'k', publicKey: 'k', disabled: { at, reason: 'r' } },

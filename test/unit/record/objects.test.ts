@@ -59,7 +59,7 @@ const samples: { [name in keyof typeof objects]: Parameters<(typeof objects)[nam
   workflowEnd: ['tenant', run],
   reusable: ['tenant', digest],
   openWorkflow: ['tenant', run],
-  places: ['workflows', 'tenant'],
+  slots: ['workflows', 'tenant'],
   open: ['tenant', run],
   claim: [run, 1],
   segment: [run, 1, 0],

@@ -7,7 +7,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { newRunId, RunId } from '@hotcell/contract/names.ts';
 import { mostWebhooks } from '@hotcell/contract/webhook.ts';
 import { workflowLimits } from '@hotcell/contract/workflow.ts';
-import { takeWorkflowPlace } from '@hotcell/producer/workflows/workflow-places.ts';
+import { confirmWorkflowSlot } from '@hotcell/producer/workflows/workflow-slots.ts';
 import { objects } from '@hotcell/record/objects.ts';
 import { change } from '@hotcell/record/read-write.ts';
 import { putWebhook, webhooksOf } from '@hotcell/record/webhook-records.ts';
@@ -34,8 +34,8 @@ after(async () => {
   await bed[Symbol.asyncDispose]();
 });
 
-interface Kept {
-  of: Parameters<typeof objects.places.key>[0];
+interface Filled {
+  kind: Parameters<typeof objects.slots.key>[0];
   tenant: string;
 }
 const run = { blocks: [{ language: 'bash', code: 'print x' }] };
@@ -44,21 +44,21 @@ const free = 3;
 const never = new Date(Date.now() + 3_600_000).toISOString();
 const longAgo = new Date(0).toISOString();
 
-/** What stands in the place of others that a tenant has. */
-async function fill({ of, tenant }: Kept, count: number, idOf: () => string, at = never): Promise<string[]> {
+/** Slots of others that a tenant has. */
+async function fill({ kind, tenant }: Filled, count: number, idOf: () => string, at = never): Promise<string[]> {
   const ids = Array.from({ length: count }, idOf);
   const more = ids.map((id) => ({ id, at }));
   await change(
     house.store,
-    objects.places,
+    objects.slots,
     (before) => ({ version: 1 as const, places: [...(before?.value.places ?? []), ...more] }),
-    of,
+    kind,
     tenant,
   );
   return ids;
 }
 
-/** Twenty requests at once. Answers what those made that were not refused for want of room. */
+/** Twenty requests at once. Answers what those made that were not refused for want of a slot. */
 async function madeAtOnce<T>(make: (hotcell: Hotcell) => Promise<T>): Promise<T[]> {
   const asked = Array.from({ length: atOnce / clients.length }, () => clients.map(make)).flat();
   const made: T[] = [];
@@ -68,9 +68,9 @@ async function madeAtOnce<T>(make: (hotcell: Hotcell) => Promise<T>): Promise<T[
   return made;
 }
 
-test('of twenty webhooks for three places three are made, and one that is removed makes room', async () => {
+test('of twenty webhooks for three slots three are made, and one that is removed makes room', async () => {
   const make = ({ webhooks }: Hotcell) => webhooks.create({ url: 'https://example.org/', on: ['run.finished'] });
-  await fill({ of: 'webhooks', tenant: house.tenant }, mostWebhooks - free, randomUUID);
+  await fill({ kind: 'webhooks', tenant: house.tenant }, mostWebhooks - free, randomUUID);
   const [first, ...others] = await madeAtOnce(make);
   assert.equal(others.length, free - 1);
   const [hotcell = assert.fail()] = clients;
@@ -79,21 +79,21 @@ test('of twenty webhooks for three places three are made, and one that is remove
   assert.equal((await madeAtOnce(make)).length, 1);
 });
 
-test('of twenty workflows for three places three begin, and one that ends makes room', async () => {
+test('of twenty workflows for three slots three begin, and one that ends makes room', async () => {
   const make = ({ workflows }: Hotcell) => workflows.begin({ name: 'many', steps: { one: { run } } });
-  await fill({ of: 'workflows', tenant: house.tenant }, workflowLimits.open - free, newRunId);
+  await fill({ kind: 'workflows', tenant: house.tenant }, workflowLimits.open - free, newRunId);
   const [first, ...others] = await madeAtOnce(make);
   assert.equal(others.length, free - 1);
   const [hotcell = assert.fail()] = clients;
   assert.equal((await hotcell.workflows.list()).workflows.length, free, 'those that are refused leave nothing');
   await hotcell.workflows.cancel(first?.workflow ?? '');
   assert.equal((await hotcell.workflows.end(first?.workflow ?? '')).outcome, 'cancelled');
-  await until('its place is free', async () => (await madeAtOnce(make)).length === 1);
+  await until('its slot is free', async () => (await madeAtOnce(make)).length === 1);
 });
 
-test('of twenty batches for three places three begin, and one that ends makes room for its own rerun', async () => {
+test('of twenty batches for three slots three begin, and one that ends makes room for its own rerun', async () => {
   const make = ({ batches }: Hotcell) => batches.create({ over: { items: [{ n: 1 }] }, run });
-  await fill({ of: 'batches', tenant: house.tenant }, mostOpenBatches - free, () => `${newRunId()}/0`);
+  await fill({ kind: 'batches', tenant: house.tenant }, mostOpenBatches - free, () => `${newRunId()}/0`);
   const [first, ...others] = await madeAtOnce(make);
   assert.equal(others.length, free - 1);
   const [hotcell = assert.fail()] = clients;
@@ -101,19 +101,19 @@ test('of twenty batches for three places three begin, and one that ends makes ro
   const batch = first?.batch ?? '';
   await hotcell.batches.cancel(batch);
   await until('it has ended', async (note) => note(await hotcell.batches.show(batch)).endedAt !== null);
-  await until('its place is free', () =>
+  await until('its slot is free', () =>
     hotcell.batches.rerun(batch).catch((error: unknown) => {
       assert.ok(error instanceof HotcellError && error.code === 'too_many');
       return undefined;
     }),
   );
-  assert.deepEqual(await madeAtOnce(make), [], 'its next round has the place');
+  assert.deepEqual(await madeAtOnce(make), [], 'its next round has the slot');
 });
 
-test('a place whose maker died is free again, and a maker that was only held up makes nothing any more', async () => {
+test('a slot whose producer died is free again, and a producer that was only held up makes nothing any more', async () => {
   const tenant = bed.tenant();
   const hotcell = (await producers[0]?.client('submitter', tenant)) ?? assert.fail();
-  const [webhook = ''] = await fill({ of: 'webhooks', tenant }, mostWebhooks, randomUUID, longAgo);
+  const [webhook = ''] = await fill({ kind: 'webhooks', tenant }, mostWebhooks, randomUUID, longAgo);
   const { id } = await hotcell.webhooks.create({ url: 'https://example.org/', on: ['run.finished'] });
   const [standing = assert.fail()] = await webhooksOf(house.store, tenant);
   await assert.rejects(putWebhook(house.store, { ...standing.value, id: webhook }, undefined), { code: 'conflict' });
@@ -121,9 +121,9 @@ test('a place whose maker died is free again, and a maker that was only held up 
     (await hotcell.webhooks.list()).map((one) => one.id),
     [id],
   );
-  const [workflow = ''] = await fill({ of: 'workflows', tenant }, workflowLimits.open, newRunId, longAgo);
+  const [workflow = ''] = await fill({ kind: 'workflows', tenant }, workflowLimits.open, newRunId, longAgo);
   await hotcell.workflows.begin({ name: 'next', steps: { one: { run } } });
-  await fill({ of: 'workflows', tenant }, workflowLimits.open - 1, newRunId);
-  const late = takeWorkflowPlace(house.store, { tenant, id: RunId.parse(workflow) }, true);
+  await fill({ kind: 'workflows', tenant }, workflowLimits.open - 1, newRunId);
+  const late = confirmWorkflowSlot(house.store, { tenant, id: RunId.parse(workflow) });
   await assert.rejects(late, { code: 'too_many' });
 });
