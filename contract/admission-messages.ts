@@ -50,11 +50,16 @@ export const messages = {
     `Policy ${name} allows ${min === max ? `only priority ${max}` : `priorities ${min} to ${max}`}, not ${asked}. Choose another one, or omit it.`,
   publish: ({ name, outputs }: Policy, asked: string) =>
     `Policy ${name} doesn't allow publishing as ${quote(asked)}. It allows: ${listOf(outputs.publish)}. Choose another name, ${addTo('outputs.publish')}.`,
+  noWorkspace: 'The run has no workspace that could be named. Name one under workspace, or remove workspacePublish.',
+  twoNamed: (name: string) =>
+    `The outputs and the workspace can't both be published as ${quote(name)}. Choose another name for one of them.`,
   retries: ({ name, retries }: Policy, asked: number) =>
     retries === 0
       ? `Policy ${name} allows no retries. Remove retry.`
       : `Policy ${name} allows at most ${counted(retries, 'retry', 'retries')}, not ${asked}. Ask for fewer.`,
   noInputs: ({ name }: Policy) => `Policy ${name} allows no inputs. Remove them, or use a policy that allows inputs.`,
+  noWorkspaces: ({ name }: Policy) =>
+    `Policy ${name} allows no inputs, and a workspace counts as one. Remove it, or use a policy that allows inputs.`,
   inputCount: ({ name, inputs }: Policy, asked: number) =>
     `Policy ${name} allows at most ${counted(inputs.count, 'input')}, not ${asked}. Combine the files into fewer snapshots.`,
   inputBytes: ({ name, inputs }: Policy, asked: number) =>

@@ -14,6 +14,9 @@ export type Candidate = Pick<Spec, 'blocks' | 'files' | 'limits' | 'env' | 'labe
   session?: AskedTerms | undefined;
   priority?: number | undefined;
   inputs: readonly string[];
+  /** Whether it has one: it counts as an input. */
+  hasWorkspace: boolean;
+  workspacePublish?: string | undefined;
 };
 
 export interface InputFacts {
@@ -107,13 +110,30 @@ export function judgeRest(candidate: Candidate, policy: Policy, refuse: Refuse):
   if (publish !== undefined && !policy.outputs.publish.some((pattern) => matches(pattern, publish)))
     refuse('publish', 'publish', messages.publish(policy, publish));
   if (retry && retry.max > policy.retries) refuse('retries', 'retry.max', messages.retries(policy, retry.max));
-  const count = candidate.inputs.length;
+  judgeNamed(candidate, policy, refuse);
+  const { inputs, hasWorkspace } = candidate;
+  const count = inputs.length + Number(hasWorkspace);
+  const onlyWorkspace = hasWorkspace && inputs.length === 0;
   if (count > policy.inputs.count)
     refuse(
       'inputs.count',
-      'inputs',
-      policy.inputs.count === 0 ? messages.noInputs(policy) : messages.inputCount(policy, count),
+      onlyWorkspace ? 'workspace' : 'inputs',
+      policy.inputs.count > 0
+        ? messages.inputCount(policy, count)
+        : onlyWorkspace
+          ? messages.noWorkspaces(policy)
+          : messages.noInputs(policy),
     );
+}
+
+/** A name that the workspace is to have at the end. */
+function judgeNamed(candidate: Candidate, policy: Policy, refuse: Refuse): void {
+  const { workspacePublish: name, hasWorkspace, publish } = candidate;
+  if (name === undefined) return;
+  if (!hasWorkspace) refuse('workspace.publish', 'workspacePublish', messages.noWorkspace);
+  else if (name === publish) refuse('workspace.publish', 'workspacePublish', messages.twoNamed(name));
+  else if (!policy.outputs.publish.some((pattern) => matches(pattern, name)))
+    refuse('publish', 'workspacePublish', messages.publish(policy, name));
 }
 
 /** The sizes of the inputs are known once their manifests are read. */

@@ -114,7 +114,8 @@ export function admit(
   const image = imageAsked(request.image, policy, refusals.refuse);
   judgeInputSizes(policy, inputs, refusals.refuse);
   const { files = [], limits = {}, env = {}, labels = {}, inputs: asked = {} } = request;
-  const candidate = { ...request, files, limits, env, labels, inputs: Object.keys(asked) };
+  const hasWorkspace = request.workspace !== undefined;
+  const candidate = { ...request, files, limits, env, labels, inputs: Object.keys(asked), hasWorkspace };
   const admission = decide(candidate, image, policy, refusals);
   if (!admission.admitted) return admission;
   // Not asked of a spec: it protects nothing, and runs that were accepted without it stay right.
@@ -141,7 +142,8 @@ export function judgeSpec(spec: Spec, policy: Policy): Admission {
     (spec.blocks.length === 0) !== (spec.mode === 'session')
   )
     refuse('spec.mode', 'mode', messages.specMode);
-  const candidate = { ...spec, inputs: spec.inputs.map((input) => input.name) };
+  const hasWorkspace = spec.workspace !== undefined;
+  const candidate = { ...spec, inputs: spec.inputs.map((input) => input.name), hasWorkspace };
   return decide(candidate, imageOfSpec(spec, policy, refuse), policy, refusals);
 }
 

@@ -15,7 +15,7 @@ function isObject(value: unknown): value is Named {
 
 /** What of a request no item could run. */
 export function judgeItemRequest(
-  { params, labels = {}, inputs = {}, notBefore, publish, callback }: RunRequest,
+  { params, labels = {}, inputs = {}, notBefore, publish, workspacePublish, callback }: RunRequest,
   over: BatchOver,
 ) {
   const issues: Issue[] = [];
@@ -27,6 +27,8 @@ export function judgeItemRequest(
   if (Object.hasOwn(labels, word)) refuse(`labels.${word}`, 'is set by each item to the id. Use another label.');
   if (notBefore !== undefined) refuse('notBefore', 'is for single runs. A batch begins at once.');
   if (publish !== undefined) refuse('publish', 'is for single runs. Give "publish" to the batch, not to its runs.');
+  if (workspacePublish !== undefined)
+    refuse('workspacePublish', 'is for single runs: the items of a batch would take the name from each other.');
   if (callback !== undefined) refuse('callback', 'is for single runs. Give "callback" to the batch, not to its runs.');
   const as = mountedAs(over);
   if (as !== undefined && Object.hasOwn(inputs, as))

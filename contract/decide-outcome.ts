@@ -50,8 +50,15 @@ export interface OutcomeFacts {
   outputsExceeded: 'outputBytes' | 'outputFiles' | null;
   /** Why the tenant's quota of stored bytes has no room for some of the outputs. */
   noRoom: string | null;
+  workspaceLost?: WorkspaceLoss | undefined;
   /** What is kept of the outputs. */
   kept: { bytes: number; files: number; refused: number };
+}
+
+/** Why a workspace was not kept although the cell came to its end, and how a run ends that came to its own. */
+export interface WorkspaceLoss {
+  outcome: 'output_exceeded' | 'out_of_memory';
+  message: string;
 }
 
 export type Decision =
@@ -140,6 +147,7 @@ function warningsOf(facts: OutcomeFacts): string[] {
     );
   }
   if (facts.workLeft) warnings.push(notKept(facts.workLeft));
+  if (facts.workspaceLost) warnings.push(facts.workspaceLost.message);
   if (facts.logTruncated)
     warnings.push(
       `The log is longer than its limit of ${formatBytes(facts.limits.logBytes)} (${formatBytes(facts.logBytes)} written). Only its beginning and end are kept.`,
@@ -222,6 +230,7 @@ export function decide(facts: OutcomeFacts): Decision {
   if (facts.noRoom !== null)
     return end('output_exceeded', `${facts.noRoom} Of the outputs, the run ${keptText(facts)}.`, 0);
   if (facts.outputsExceeded) return end('output_exceeded', outputsReason(facts, facts.outputsExceeded), 0);
+  if (facts.workspaceLost) return end(facts.workspaceLost.outcome, facts.workspaceLost.message, 0);
   return end(
     'succeeded',
     facts.blocks === 1 ? 'Your code ended with exit code 0.' : `All ${facts.blocks} blocks ended with exit code 0.`,

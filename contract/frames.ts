@@ -21,6 +21,7 @@ export const hostFrameTypes = {
   interrupt: 0x0d,
   finish: 0x0e,
   preload: 0x0f,
+  workspace: 0x10,
 } as const;
 
 /** Init to host. */
@@ -43,6 +44,8 @@ export const cellFrameTypes = {
   said: 0x90,
   stepOver: 0x91,
   preloaded: 0x92,
+  workspaceBegins: 0x98,
+  workspaceEnd: 0x99,
 } as const;
 
 /** In blockStarted, in the place of a program: the interpreter of the steps before runs this one. */
@@ -154,6 +157,8 @@ export const cellErrors = {
   system: 8,
   /** The preload did something else than to become ready and wait. */
   preload: 9,
+  /** The workspace could not be laid out in /work. */
+  workspace: 10,
 } as const;
 
 export interface Rlimit {
@@ -193,7 +198,7 @@ interface BlockFields {
 }
 
 /**
- * In this order: hello env* seal (preload blockData*)? seal* job (env|file fileData*|block blockData*)* start kill?. In a
+ * In this order: hello env* seal (preload blockData*)? seal* job (env|file fileData*|workspace|block blockData*)* start kill?. In a
  * session no block precedes the start, and then come (file fileData*|block blockData*|step)*, interrupt and finish. Stdin's end kills the cell.
  */
 export type HostFrame =
@@ -218,6 +223,8 @@ export type HostFrame =
   /** As a block, but it starts at once. Its file is taken away as soon as it says that it is ready. */
   | ({ type: 'preload' } & BlockFields)
   | { type: 'blockData'; bytes: Uint8Array }
+  /** Lays /inputs/.workspace out in /work at the start, and keeps what is there at the end, up to so much. */
+  | { type: 'workspace'; mostBytes: number; mostFiles: number }
   | { type: 'start' }
   /** The cell stays open for steps. `saidBytes`: how much its interpreter may tell the host in all. */
   | { type: 'session'; saidBytes: number }

@@ -33,7 +33,9 @@ const Below = z
 
 const Input = z.strictObject({
   from: Below,
-  target: z.string().regex(/^\/inputs(\/[a-z0-9][a-z0-9_-]{0,62})?$/, 'must be /inputs or a name below it'),
+  target: z
+    .string()
+    .regex(/^\/inputs(\/(?:\.workspace|[a-z0-9][a-z0-9_-]{0,62}))?$/, 'must be /inputs or a name below it'),
 });
 
 /** Every input of a run, and the folder of all. */

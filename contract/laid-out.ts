@@ -5,13 +5,13 @@ import type { Limits } from './limits.ts';
 import { roundedUp, smallestPageBytes } from './page.ts';
 import type { Policy } from './policy.ts';
 
-const inPages = (bytes: number) => roundedUp(bytes, smallestPageBytes);
+export const inPages = (bytes: number) => roundedUp(bytes, smallestPageBytes);
 
 /**
  * What the cell itself puts into /work: bundled files and the code of each block, which no block can remove, and the
  * folders on the way to them.
  */
-function laidOut({ blocks, files }: Pick<Candidate, 'blocks' | 'files'>, policy: Policy) {
+export function laidOut({ blocks, files }: Pick<Candidate, 'blocks' | 'files'>, policy: Policy) {
   const code = blocks.flatMap((block) => ('code' in block ? [Buffer.byteLength(block.code)] : []));
   const bytes = [...code, ...files.map(bytesOfFile)].reduce((sum, size) => sum + inPages(size), 0);
   const { resolved } = resolveBlocks(blocks, files, policy.languages);

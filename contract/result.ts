@@ -8,6 +8,7 @@ import { PreloadName } from './preload.ts';
 import { Receipt } from './evidence/receipt.ts';
 import { ChainedStep } from './session/step.ts';
 import { Labels, Requester } from './spec.ts';
+import { WorkspaceResult } from './workspace.ts';
 
 export const RunStatus = z.enum(['awaiting_approval', 'queued', 'staging', 'running', 'publishing', 'finished']);
 export type RunStatus = z.infer<typeof RunStatus>;
@@ -115,6 +116,8 @@ export const Result = z.strictObject({
   warnings: z.array(z.string()),
   /** Of a session: the chain of its steps. */
   steps: z.array(ChainedStep).optional(),
+  /** What lay writable in /work at the start, and what was kept of it at the end. */
+  workspace: WorkspaceResult.optional(),
   /** Every reason of a refusal. */
   errors: Issues.optional(),
   /** Where its signed statement stands in the record, and the sha256 of that object. */

@@ -8,6 +8,7 @@ import { Retention } from './retention.ts';
 import { AskedTerms, SessionTerms } from './session/session-terms.ts';
 import { exactBytes } from './sizes.ts';
 import { Callback } from './webhook.ts';
+import { AskedWorkspace, PinnedWorkspace } from './workspace.ts';
 
 /** The path of a block or bundled file inside /work: relative, plain, at most 16 folders deep. */
 export const WorkPath = z
@@ -95,6 +96,7 @@ export const RunRequest = z.strictObject({
   labels: Labels.optional(),
   priority: z.number().int().min(0).max(9).optional(),
   publish: SnapshotName.optional(),
+  ...AskedWorkspace,
   retry: Retry.optional(),
   notBefore: z.iso.datetime().optional(),
   callback: Callback.optional(),
@@ -139,6 +141,8 @@ export const Spec = z.strictObject({
   labels: Labels,
   priority: z.number().int().min(0).max(9),
   publish: SnapshotName.optional(),
+  workspace: PinnedWorkspace.optional(),
+  workspacePublish: SnapshotName.optional(),
   retry: Retry.optional(),
   notBefore: z.iso.datetime().optional(),
   /** Where its requester is told of its end. What it computes doesn't depend on it. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { LogRow } from '@hotcell/contract/log-rows.ts';
+import { keptAtMost } from '@hotcell/contract/workspace.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { Pulled, Served } from '@hotcell/outside/queue/queue.ts';
 import { cellPlanOf } from './cell/cell-plan.ts';
@@ -111,7 +112,10 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
   const { spec, effective, claim, cell } = sealed;
   const { tenant, run } = spec;
   control.goOn();
-  const job = prepareJob(spec, effective.languages);
+  const job = {
+    ...prepareJob(spec, effective.languages),
+    ...(spec.workspace && { workspace: keptAtMost(effective.limits) }),
+  };
   await control.tell('running');
   const context = {
     run,
@@ -123,6 +127,7 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
     policy: spec.policy.name,
     inputs: spec.inputs.map(({ name }) => name),
     limits: effective.limits,
+    workspace: spec.workspace,
     store: worker.store,
     room: worker.outputRoom,
     stored: worker.live.stored,
@@ -132,7 +137,7 @@ async function executeIn(worker: Worker, sealed: Sealed, control: RunControl): P
   };
   const session = sessionOf(worker, sealed, control);
   const execution = session
-    ? await executeSession(cell, { ...context, ...session, files: job.files })
+    ? await executeSession(cell, { ...context, ...session, files: job.files, kept: job.workspace })
     : await execute(cell, job, context);
   return { ...sealed, at: 'executed', execution };
 }

@@ -20,6 +20,7 @@ import { rowAccepted, rowFinished } from './readmodel/run-changes.ts';
 import { revokedError } from './policies/pin.ts';
 import { callbackKeysOf, judgeCallback } from './webhooks/callbacks.ts';
 import { reasonOf, type ResolvedInput, resolveInputs } from './snapshots/resolve-inputs.ts';
+import { type ResolvedWorkspace, resolveWorkspace } from './snapshots/resolve-workspace.ts';
 
 export interface Asked {
   /** As it came: nothing of it is believed yet. */
@@ -72,7 +73,9 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   // All that can be judged without the inputs comes before any work for them.
   const verdict = admit(request, policy.policy, caller, []);
   const { inputs, issues: noInputs } = await resolveInputs(producer, caller.tenant, request, policy.policy, verdict);
-  const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...tooLate(request), ...noInputs];
+  const staged = { policy: policy.policy, verdict, inputs };
+  const { workspace, issues: noWorkspace } = await resolveWorkspace(producer, caller.tenant, request, staged);
+  const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...tooLate(request), ...noInputs, ...noWorkspace];
   reasons.push(...tooWide(producer, caller, verdict), ...judgeCallback(producer, request.callback));
   if (reasons.length === 0 && !given) reasons.push(...(await pinned(producer, policy)));
   if (!verdict.admitted || reasons.length > 0) {
@@ -80,7 +83,7 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
     throw await refuse(policy, reasons);
   }
   const { queue, limits } = verdict.effective;
-  const spec = specOf(request, caller, policy, verdict, inputs);
+  const spec = specOf(request, caller, policy, verdict, { inputs, workspace });
   const earlierRun = await asked.reusable?.(spec);
   if (earlierRun !== undefined) return { run: earlierRun, warnings: [], receipt: undefined };
   if (spec.callback !== undefined) await callbackKeysOf(producer.store, caller.tenant);
@@ -172,15 +175,28 @@ async function refusal(
 
 const termsOf = ({ steps, idleSeconds }: SessionTerms): SessionTerms => ({ steps, idleSeconds });
 
+const pinnedOf = ({ snapshot, locations, source }: ResolvedWorkspace) => ({ snapshot, locations, source });
+
 /** What the record will say was asked: everything that could be pinned is a digest now. */
 function specOf(
   request: AskedRun,
   { tenant, key, role }: Caller,
   { policy, digest }: JudgedBy,
   { effective, warnings }: Admission & { admitted: true },
-  inputs: readonly ResolvedInput[],
+  { inputs, workspace }: { inputs: readonly ResolvedInput[]; workspace: ResolvedWorkspace | undefined },
 ): Acceptable['spec'] {
-  const { blocks, files = [], params = {}, limits = {}, labels = {}, publish, retry, notBefore, callback } = request;
+  const {
+    blocks,
+    files = [],
+    params = {},
+    limits = {},
+    labels = {},
+    publish,
+    workspacePublish,
+    retry,
+    notBefore,
+    callback,
+  } = request;
   const { image, runtime, env, priority } = effective;
   return {
     version: 1,
@@ -198,6 +214,8 @@ function specOf(
     labels,
     priority,
     publish,
+    ...(workspace && { workspace: pinnedOf(workspace) }),
+    ...(workspacePublish !== undefined && { workspacePublish }),
     retry,
     notBefore,
     callback,

@@ -1,6 +1,6 @@
 import type { RerunRequest } from '@hotcell/contract/api/runs.ts';
 import { HotcellError, type Issue } from '@hotcell/contract/errors.ts';
-import type { RunId } from '@hotcell/contract/names.ts';
+import { type RunId, SnapshotName } from '@hotcell/contract/names.ts';
 import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
 import { type Answered, ask } from './ask.ts';
 import type { Caller } from './auth/caller.ts';
@@ -23,8 +23,9 @@ export async function rerun(
   if (asked.exactly) return await reproduce(producer, { caller, spec, request: { ...request, retry, blocks }, asked });
   const inputs = { ...(asked.latestInputs ? latestOf(spec, asked.inputs) : request.inputs), ...asked.inputs };
   const params = asked.params ? replaced(spec.params, asked.params) : request.params;
+  const workspace = asked.latestInputs ? latestWorkspace(spec) : request.workspace;
   return await ask(producer, {
-    body: { ...request, ...runs, inputs, params, labels: { ...spec.labels, 'rerun-of': run } },
+    body: { ...request, ...runs, inputs, workspace, params, labels: { ...spec.labels, 'rerun-of': run } },
     caller,
     session: spec.session !== undefined,
   });
@@ -53,7 +54,7 @@ async function reproduce(
       `The policy ${name} was changed since: run ${spec.run} was judged by ${digest}, and today it is ${now}. POST /v1/runs/${spec.run}/rerun judges it by the policy of today.`,
     );
   // A repetition moves no name.
-  const { publish: _, ...same } = request;
+  const { publish: _, workspacePublish: __, ...same } = request;
   return await ask(producer, { body: { ...same, labels: { ...spec.labels, 'reproduction-of': spec.run } }, caller });
 }
 
@@ -78,6 +79,12 @@ function latestOf(spec: Spec, replacing: RunRequest['inputs'] = {}): Record<stri
       { issues },
     );
   return Object.fromEntries(kept.map(({ name, source, snapshot }) => [name, source ?? snapshot]));
+}
+
+/** Where its name points now, which may be what this very run left. One that was given by its id has no newer version. */
+function latestWorkspace({ workspace }: Spec): string | undefined {
+  const { source, snapshot } = workspace ?? {};
+  return source !== undefined && SnapshotName.safeParse(source).success ? source : snapshot;
 }
 
 function replaced(params: Spec['params'], by: NonNullable<RerunRequest['params']>): Spec['params'] {

@@ -97,7 +97,7 @@ export function isCommitted(store: Buckets, tenant: string, run: RunId): Promise
 type Standing = Pick<Stored<Result>, 'value' | 'digest'>;
 
 /**
- * In this order: the outputs' name, the done marker, the news. The marker lets the notary remove all that could bring
+ * In this order: the names of outputs and workspace, the done marker, the news. The marker lets the notary remove all that could bring
  * another worker here, so nothing that has to happen comes after it. Doing it twice is doing it once.
  */
 async function follow(deps: FollowDeps, { value: result, digest }: Standing, spec?: Spec): Promise<void> {
@@ -142,9 +142,16 @@ async function publish(deps: FollowDeps, result: Result, known: Spec | undefined
   const { store } = deps;
   const { tenant, run, timings, spec: digest } = result;
   const { snapshot } = result.outputs;
-  if (result.outcome !== 'succeeded' || snapshot === null || digest === null) return;
-  const name = (known ?? (await specUnlessErased(store, tenant, run, digest)))?.publish;
-  if (name === undefined) return;
-  await publishName(store, tenant, name, snapshot, `run ${run}`, new Date(timings.finishedAt));
-  await tellPublished(deps, tenant, name);
+  const after = result.workspace?.after ?? null;
+  if (result.outcome !== 'succeeded' || (snapshot ?? after) === null || digest === null) return;
+  const spec = known ?? (await specUnlessErased(store, tenant, run, digest));
+  const named = [
+    [spec?.publish, snapshot],
+    [spec?.workspacePublish, after],
+  ] as const;
+  for (const [name, id] of named)
+    if (name !== undefined && id !== null) {
+      await publishName(store, tenant, name, id, `run ${run}`, new Date(timings.finishedAt));
+      await tellPublished(deps, tenant, name);
+    }
 }

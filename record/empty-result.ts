@@ -4,6 +4,7 @@ import { type RunId, timeOf } from '@hotcell/contract/names.ts';
 import type { Outcome } from '@hotcell/contract/outcomes.ts';
 import { nothingUsed, type Result } from '@hotcell/contract/result.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
+import { keptNothing } from '@hotcell/contract/workspace.ts';
 
 export interface Ending {
   outcome: Outcome;
@@ -36,6 +37,7 @@ export function emptyResult(
     image: spec?.image ?? null,
     runtime: spec?.runtime ?? null,
     inputs: (spec?.inputs ?? []).map(({ name, snapshot, locations }) => ({ name, snapshot, locations })),
+    ...(spec?.workspace ? { workspace: keptNothing(spec.workspace) } : {}),
     labels: spec?.labels ?? {},
     // A spec that is missing names no requester.
     requester: spec?.requester ?? { key: 'unknown', role: 'reader' },

@@ -6,6 +6,12 @@ import { parseKept } from '@hotcell/contract/parse.ts';
 import type { z } from 'zod';
 import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import { diffOf } from '@hotcell/contract/snapshot-diff.ts';
+import { judgeWorkspace, type OwnFiles } from '@hotcell/contract/judge-workspace.ts';
+import type { Issue } from '@hotcell/contract/errors.ts';
+import type { Limits } from '@hotcell/contract/limits.ts';
+import type { WorkspaceChanges } from '@hotcell/contract/workspace.ts';
+import type { Policy } from '@hotcell/contract/policy.ts';
+import { workspaceChanges } from '@hotcell/contract/workspace-changes.ts';
 import { type NameProblem, nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import { objects } from './objects.ts';
 import { type LocatedEntry, locationsOf, readLocations } from './snapshot-locations.ts';
@@ -20,6 +26,13 @@ const textOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset
 const jsonOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 /** As bytes, which change hands when a thread answers: text would be copied. */
 const hashed = (text: string, digest = sha256(text)): Hashed => ({ bytes: Buffer.from(text), digest });
+
+/** The run that is to have a workspace. */
+export interface WorkspaceOf {
+  own: OwnFiles;
+  limits: Limits;
+  policy: Pick<Policy, 'name' | 'limits'>;
+}
 
 /** What takes so long for large values that it is done in a thread: see `long-work.ts`. All are pure. */
 export const longCalls = {
@@ -68,6 +81,13 @@ export const longCalls = {
   diffJson(before: Uint8Array, beforeId: Digest, after: Uint8Array, afterId: Digest): Uint8Array {
     return jsonOf(diffOf(readManifest(textOf(before), beforeId), readManifest(textOf(after), afterId)));
   },
+
+  workspaceChanges(before: Uint8Array, beforeId: Digest, after: Uint8Array, afterId: Digest): WorkspaceChanges {
+    return workspaceChanges(readManifest(textOf(before), beforeId), readManifest(textOf(after), afterId));
+  },
+
+  unfitWorkspace: (manifest: Uint8Array, id: Digest, { own, limits, policy }: WorkspaceOf): Issue[] =>
+    judgeWorkspace(readManifest(textOf(manifest), id), own, limits, policy),
 };
 
 export type LongCalls = typeof longCalls;

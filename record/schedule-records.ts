@@ -58,7 +58,7 @@ export async function* snapshotsOfSchedules(store: Buckets, tenant: string): Asy
     const head = (await readHead(store, tenant, name))?.value;
     if (!head || head.stopped?.kind === 'deleted') continue;
     const version = await readVersion(store, { tenant, schedule: head.id, number: currentPeriod(head).number });
-    for (const source of Object.values(version?.request.inputs ?? {}))
-      if (Digest.safeParse(source).success) yield source;
+    const { inputs = {}, workspace = '' } = version?.request ?? {};
+    for (const source of [...Object.values(inputs), workspace]) if (Digest.safeParse(source).success) yield source;
   }
 }

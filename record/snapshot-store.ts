@@ -153,30 +153,42 @@ function there(bytes: Buffer | undefined, what: string): Buffer {
 
 /** The manifest of a snapshot, checked against its id. */
 export async function manifestAt(store: Buckets, tenant: string, id: Digest): Promise<SnapshotEntry[]> {
+  return await withManifest(store, tenant, id, (text, bytes) => longWork(bytes, 'readManifest', text, id));
+}
+
+/** Works on the text of a manifest, which is to be checked against its id. */
+export async function withManifest<T>(
+  store: Buckets,
+  tenant: string,
+  id: Digest,
+  work: (manifest: Buffer, bytes: number) => Promise<T>,
+): Promise<T> {
   return await withObjects(store, [recordKeys.manifest(tenant, id)], ([text], bytes) =>
-    longWork(bytes, 'readManifest', there(text, `The snapshot ${id}`), id),
+    work(there(text, `The snapshot ${id}`), bytes),
+  );
+}
+
+export async function withManifests<T>(
+  store: Buckets,
+  tenant: string,
+  [one, other]: readonly [Digest, Digest],
+  work: (manifests: readonly [Buffer, Buffer], bytes: number) => Promise<T>,
+): Promise<T> {
+  const keys = [one, other].map((id) => recordKeys.manifest(tenant, id));
+  return await withObjects(store, keys, ([first, second], bytes) =>
+    work([there(first, `The snapshot ${one}`), there(second, `The snapshot ${other}`)], bytes),
   );
 }
 
 /** The same as JSON, for an answer. */
 export async function entriesJson(store: Buckets, tenant: string, id: Digest): Promise<Uint8Array> {
-  return await withObjects(store, [recordKeys.manifest(tenant, id)], ([text], bytes) =>
-    longWork(bytes, 'entriesJson', there(text, `The snapshot ${id}`), id),
-  );
+  return await withManifest(store, tenant, id, (text, bytes) => longWork(bytes, 'entriesJson', text, id));
 }
 
 /** How one snapshot differs from another, as JSON. */
 export async function diffJson(store: Buckets, tenant: string, before: Digest, after: Digest): Promise<Uint8Array> {
-  const keys = [before, after].map((id) => recordKeys.manifest(tenant, id));
-  return await withObjects(store, keys, ([old, now], bytes) =>
-    longWork(
-      bytes,
-      'diffJson',
-      there(old, `The snapshot ${before}`),
-      before,
-      there(now, `The snapshot ${after}`),
-      after,
-    ),
+  return await withManifests(store, tenant, [before, after], ([old, now], bytes) =>
+    longWork(bytes, 'diffJson', old, before, now, after),
   );
 }
 

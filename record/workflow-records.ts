@@ -130,8 +130,10 @@ export async function readReusable(store: Buckets, tenant: string, print: Digest
 export async function* snapshotsOfWorkflows(store: Buckets, tenant: string): AsyncGenerator<Digest> {
   for await (const place of openWorkflows(store, tenant)) {
     const workflow = await readWorkflow(store, place);
-    for (const { run, over } of Object.values(workflow?.steps ?? {}))
-      for (const source of [...Object.values(run.inputs ?? {}), ...(over && 'files' in over ? [over.files] : [])])
+    for (const { run, over } of Object.values(workflow?.steps ?? {})) {
+      const { inputs = {}, workspace = '' } = run;
+      for (const source of [...Object.values(inputs), workspace, ...(over && 'files' in over ? [over.files] : [])])
         if (Digest.safeParse(source).success) yield source;
+    }
   }
 }

@@ -7,6 +7,7 @@ import { languageOfFile, languages } from '@hotcell/contract/languages.ts';
 import { chunkOf } from '@hotcell/contract/log-rows.ts';
 import { InputName } from '@hotcell/contract/names.ts';
 import { type AskedLimits, limitNames, limitTable } from '@hotcell/contract/limits.ts';
+import { emptyWorkspace } from '@hotcell/contract/workspace.ts';
 import { type Block, type BundledFile, type RunRequest, WorkPath } from '@hotcell/contract/spec.ts';
 import { isLocal, unreadable } from './local-files.ts';
 import { readNotebook } from './notebook.ts';
@@ -47,6 +48,7 @@ export async function buildTerms(options: RunOptions, freeze: FreezePath): Promi
     ...(options.priority !== undefined && { priority: options.priority }),
     ...(options.publish !== undefined && { publish: options.publish }),
     ...(options.callback !== undefined && { callback: options.callback }),
+    ...(await workspaceOf(options, freeze)),
   };
 }
 
@@ -125,6 +127,12 @@ function typed([name, value]: Pair): [string, NonNullable<RunRequest['params']>]
 }
 
 export const paramsOf = (params: readonly Pair[]) => Object.fromEntries(params.map(typed));
+
+async function workspaceOf({ workspace, workspacePublish }: RunOptions, freeze: FreezePath) {
+  if (workspace === undefined) return workspacePublish === undefined ? {} : { workspacePublish };
+  const source = workspace !== emptyWorkspace && isLocal(workspace) ? await freeze(workspace) : workspace;
+  return { workspace: source, ...(workspacePublish !== undefined && { workspacePublish }) };
+}
 
 /** Parses each name before it uploads a folder for nothing. */
 export async function inputsOf(inputs: readonly Pair[], freeze: FreezePath): Promise<Record<string, string>> {

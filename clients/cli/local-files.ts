@@ -25,7 +25,7 @@ export function unwritable(path: string, cause: unknown): HotcellError {
   return new HotcellError('invalid', known[String(code)] ?? `Failed to write ${path}: ${messageOf(cause)}`, { cause });
 }
 
-const remote = /^(?:sha256:|s3:\/\/|step:)|:outputs$/;
+const remote = /^(?:sha256:|s3:\/\/|step:)|:(?:outputs|workspace)$/;
 
 /**
  * Whether a source is a path of this machine, seen from a folder. A word that is neither an address nor an existing path

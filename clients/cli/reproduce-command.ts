@@ -66,12 +66,18 @@ async function rowsThatDiffer({ client, note }: AtHand, found: Reproduction): Pr
   }
 }
 
-function textOf({ origin, reproduction, identical, ends, outputs }: Reproduction, rows: DifferingRows | undefined) {
+function textOf(
+  { origin, reproduction, identical, ends, outputs, workspace }: Reproduction,
+  rows: DifferingRows | undefined,
+) {
   if (identical)
     return `Identical: run ${reproduction} ended like ${origin}, with the same bytes in ${counted(outputs.same, 'output file')}.\n`;
   const parts = [
     `Different: run ${reproduction} did not come out like ${origin}.\n`,
     ends ? `It ended as ${ends.after}, and not as ${ends.before}.\n` : '',
+    workspace
+      ? `It left another workspace: ${workspace.after ?? 'none'}, and not ${workspace.before ?? 'none'}.\n`
+      : '',
     `Outputs:\n${filesOf(outputs)}`,
     rows && rows.length > 0 ? `\n${rowsText(rows)}` : '',
   ];

@@ -28,6 +28,7 @@ export function define(command: Command): void {
     'run job.py --param day=2026-11-01 --label team=finance --timeout 120 --memory 512m --json',
     'run analysis.ipynb --policy analytics',
     'run --lang bash - < report.sh',
+    'run step.py --workspace @empty --workspace-publish project',
   ]);
   command.action((files: string[], options: Options) => run(files, options, command));
 }

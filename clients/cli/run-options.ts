@@ -1,4 +1,5 @@
 import { type LimitRow, limitTable } from '@hotcell/contract/limits.ts';
+import { emptyWorkspace } from '@hotcell/contract/workspace.ts';
 import { parseBytes } from '@hotcell/contract/sizes.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
@@ -19,6 +20,8 @@ export interface RunOptions extends Partial<Record<LimitOption, number>> {
   priority?: number;
   publish?: string;
   callback?: string;
+  workspace?: string;
+  workspacePublish?: string;
   idempotencyKey?: string;
 }
 
@@ -98,6 +101,11 @@ export function takeTerms(command: Command, said: OtherHelp = {}): Command {
         unit === 'bytes' ? aSize : unit === 'seconds' ? seconds : aNumber,
       );
   return command
+    .option(
+      '--workspace <src>',
+      `lay this out writable in /work and keep what is there at the end: as --input, or ${emptyWorkspace}`,
+    )
+    .option('--workspace-publish <name>', 'name what is in /work at the end when the run succeeds')
     .addOption(new Option('--file <path>', 'add a file to /work without running it').argParser(collect))
     .addOption(paramOption())
     .addOption(pairOption('--env <key=value>', 'an environment variable that the policy allows'))

@@ -13,6 +13,7 @@ import { inCommands } from './in-commands.ts';
 import { askedOf, codeOf } from './show-spec.ts';
 import { aRun, runNamed } from './run-ref.ts';
 import { visibleLine } from './visible.ts';
+import { workspaceText } from './workspace-text.ts';
 
 export function define(command: Command): void {
   command
@@ -115,6 +116,7 @@ function finished(result: Result, asked: Asked): string {
       : '',
     result.attempts.length > 1 ? attempts(result) : '',
     result.outputs.files.length > 0 ? outputs(result) : '',
+    result.workspace ? workspaceText(result.workspace) : '',
     result.outputs.refused
       .map((file) => `refused output: ${visibleLine(file.path)}: ${visibleLine(file.reason)}\n`)
       .join(''),

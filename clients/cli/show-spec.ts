@@ -9,15 +9,19 @@ export function askedOf(spec: Spec): [string, string | undefined][] {
     ['files', spec.files.map(({ path }) => path).join(', ')],
     ['params', params === '{}' ? undefined : shortened(params)],
     ['inputs', spec.inputs.map(inputText).join(', ')],
+    ['workspace', spec.workspace && inputText({ name: '/work', ...spec.workspace })],
     ['environment', Object.keys(spec.env).join(', ')],
     ['publish', spec.publish],
+    ['publish workspace', spec.workspacePublish],
   ];
 }
 
 const longestShown = 200;
 const shortened = (text: string) => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
 
-function inputText({ name, snapshot, source }: Spec['inputs'][number]): string {
+type Named = { name: string } & Pick<Spec['inputs'][number], 'snapshot' | 'source'>;
+
+function inputText({ name, snapshot, source }: Named): string {
   return source === undefined || source === snapshot ? `${name} ${snapshot}` : `${name} ${snapshot} (${source})`;
 }
 

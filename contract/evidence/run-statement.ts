@@ -106,9 +106,11 @@ function asked({ result, spec, code }: Attesting): Parameters {
   const { run, tenant, requester, labels, inputs } = result;
   const base = { run, tenant, requester, labels };
   const snapshots = Object.fromEntries(inputs.map(({ name, snapshot }) => [name, snapshot]));
-  if (!spec) return { ...base, spec: result.spec, inputs: snapshots };
+  const workspace = result.workspace ? { workspace: result.workspace.before } : {};
+  if (!spec) return { ...base, spec: result.spec, inputs: snapshots, ...workspace };
   return {
     ...base,
+    ...workspace,
     spec: result.spec,
     acceptedAt: spec.acceptedAt,
     blocks: spec.blocks.map((block, i) => blockOf(block, i, code[i])),
@@ -127,6 +129,7 @@ function asked({ result, spec, code }: Attesting): Parameters {
     priority: spec.priority,
     screening: spec.warnings,
     ...(spec.publish === undefined ? {} : { publish: spec.publish }),
+    ...(spec.workspacePublish === undefined ? {} : { workspacePublish: spec.workspacePublish }),
     ...(spec.retry === undefined ? {} : { retry: spec.retry }),
     ...(spec.notBefore === undefined ? {} : { notBefore: spec.notBefore }),
     ...(spec.retention === undefined ? {} : { retention: spec.retention }),
@@ -172,7 +175,7 @@ function bound({ result: { posture }, receipt }: AttestedRun): Parameters {
 
 /** Everything that went in, by digest. */
 function dependencies({ result, spec, effective, code }: Attesting): Resource[] {
-  const { policy, image, inputs, posture } = result;
+  const { policy, image, inputs, posture, workspace } = result;
   const init = lineOf(posture?.inside['init'], 'sha256');
   const resource = (name: string, digest: Digest, uri?: string): Resource => ({
     name,
@@ -194,11 +197,17 @@ function dependencies({ result, spec, effective, code }: Attesting): Resource[] 
       resource(`inputs/${name}.jsonl`, snapshot),
       ...(locations ? [resource(`inputs/${name}.locations.jsonl`, locations)] : []),
     ]),
+    ...(workspace
+      ? [
+          resource('workspace.before.jsonl', workspace.before),
+          resource('workspace.before.locations.jsonl', workspace.locations),
+        ]
+      : []),
   ];
 }
 
 function byproducts(result: AttestedResult): Resource[] {
-  const { logs, outputs, usage } = result;
+  const { logs, outputs, usage, workspace } = result;
   const attempt = committedAttempt(result);
   return [
     ...(logs.sha256 && attempt
@@ -216,6 +225,15 @@ function byproducts(result: AttestedResult): Resource[] {
             name: 'outputs.manifest.json',
             digest: { sha256: hexOf(outputs.snapshot) },
             annotations: { files: usage.outputFiles, bytes: usage.outputBytes, refused: outputs.refused.length },
+          },
+        ]
+      : []),
+    ...(workspace?.after
+      ? [
+          {
+            name: 'workspace.after.jsonl',
+            digest: { sha256: hexOf(workspace.after) },
+            annotations: { files: workspace.files, bytes: workspace.bytes, refused: workspace.refused.length },
           },
         ]
       : []),

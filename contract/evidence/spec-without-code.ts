@@ -21,6 +21,7 @@ const AskedWords = z.looseObject({
   priority: z.number().int(),
   screening: z.array(z.string()),
   publish: z.string().optional(),
+  workspacePublish: z.string().optional(),
   retry: Retry.optional(),
   notBefore: z.iso.datetime().optional(),
   retention: Retention.optional(),
@@ -31,15 +32,17 @@ const AskedWords = z.looseObject({
  * judges it as it judged the whole, because it looks at names, sizes and limits.
  */
 export function specWithoutCode({ predicate }: Statement, result: Result): Spec | undefined {
-  const { run, tenant, requester, labels, policy, image, runtime, inputs } = result;
+  const { run, tenant, requester, labels, policy, image, runtime, inputs, workspace } = result;
   const words = AskedWords.safeParse(predicate.buildDefinition.externalParameters);
   if (!words.success || !policy || !image || !runtime) return undefined;
   const { blocks, files, env, screening, ...asked } = words.data;
-  const { acceptedAt, limits, priority, publish, retry, notBefore, retention } = asked;
+  const { acceptedAt, limits, priority, publish, workspacePublish, retry, notBefore, retention } = asked;
   return {
     ...({ version: 1, params: null } as const),
     ...{ run, tenant, requester, labels, policy, image, runtime, acceptedAt, limits, priority },
     ...(publish === undefined ? {} : { publish }),
+    ...(workspace ? { workspace: { snapshot: workspace.before, locations: workspace.locations } } : {}),
+    ...(workspacePublish === undefined ? {} : { workspacePublish }),
     ...(retry === undefined ? {} : { retry }),
     ...(notBefore === undefined ? {} : { notBefore }),
     ...(retention === undefined ? {} : { retention }),

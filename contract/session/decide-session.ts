@@ -1,7 +1,7 @@
 import { counted, formatBytes } from '../format.ts';
 import type { Limits } from '../limits.ts';
 import type { Outcome } from '../outcomes.ts';
-import { cancelledBy, type Stop } from '../decide-outcome.ts';
+import { cancelledBy, type Stop, type WorkspaceLoss } from '../decide-outcome.ts';
 import type { SessionTerms } from './session-terms.ts';
 
 /** Why a session ended. `finish`: its submitter asked for it. */
@@ -21,6 +21,7 @@ export interface SessionFacts {
   logTruncated: boolean;
   outputsExceeded: 'outputBytes' | 'outputFiles' | null;
   noRoom: string | null;
+  workspaceLost?: WorkspaceLoss | undefined;
 }
 
 export interface SessionVerdict {
@@ -42,8 +43,10 @@ const endings: Readonly<Record<SessionEnd, (facts: SessionFacts) => string>> = {
 };
 
 function warningsOf(facts: SessionFacts): string[] {
-  if (!facts.logTruncated) return [];
+  const lost = facts.workspaceLost ? [facts.workspaceLost.message] : [];
+  if (!facts.logTruncated) return lost;
   return [
+    ...lost,
     `The log is longer than its limit of ${formatBytes(facts.limits.logBytes)} for the whole session. Only its beginning and end are kept.`,
   ];
 }
@@ -83,6 +86,7 @@ export function decideSession(facts: SessionFacts): SessionVerdict {
   if (facts.noRoom !== null) return end('output_exceeded', facts.noRoom, 0);
   if (facts.outputsExceeded)
     return end('output_exceeded', `/outputs holds more than limits.${facts.outputsExceeded} allows.`, 0);
+  if (facts.workspaceLost) return end(facts.workspaceLost.outcome, facts.workspaceLost.message, 0);
   if (facts.end) return end('succeeded', endings[facts.end](facts), 0);
   return end('lost', 'The platform failed, not your steps: the session ended for an unknown reason. Start a new one.');
 }

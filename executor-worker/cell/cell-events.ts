@@ -99,7 +99,21 @@ export function refusedOf(frame: Extract<CellFrame, { type: 'outputRefused' }>):
 const doesNotFit =
   "The bundled files and the folders of the blocks don't fit into /work. Ask for more limits.scratchBytes or limits.scratchInodes, or freeze the files as a snapshot and use it as an input.";
 
+const workspaceDoesNotFit = (errno: number) =>
+  errno === constants.errno.EFBIG
+    ? 'A file of the workspace is larger than limits.fileBytes. Ask for more, or use a smaller one.'
+    : errno === constants.errno.ENOMEM
+      ? "The workspace doesn't fit into the memory of the cell, in which /work lies. Ask for more limits.memoryBytes, or use a smaller one."
+      : "The workspace doesn't fit into /work. Ask for more limits.scratchBytes or limits.scratchInodes, or use a smaller one.";
+
+/** Another cell would say the same. */
+const lacksRoom: readonly number[] = [constants.errno.ENOSPC, constants.errno.EFBIG, constants.errno.ENOMEM];
+
 export function initError(frame: Extract<CellFrame, { type: 'error' }>): HotcellError {
+  if (frame.code === 'workspace' && lacksRoom.includes(frame.errno)) {
+    const message = workspaceDoesNotFit(frame.errno);
+    return new HotcellError('policy_refused', message, { issues: [{ path: 'workspace', message }] });
+  }
   if (frame.code === 'file' && frame.errno === constants.errno.ENOSPC)
     return new HotcellError('policy_refused', doesNotFit, { issues: [{ path: 'files', message: doesNotFit }] });
   if (frame.code === 'preload') return preloadFailed(frame.text);

@@ -6,6 +6,7 @@ import type { WhyCold } from '@hotcell/contract/why-cold.ts';
 import type { CellEvent, MemoryKill, SealedCell } from './sealed-cell.ts';
 import { type Job, jobFrames } from '../execute/job.ts';
 import type { CellPlan } from './cell-plan.ts';
+import { layOutMs } from './cell-times.ts';
 import type { CellDeps } from './deps.ts';
 import { destroyCell, type Left } from './destroy.ts';
 import { cellEvents } from './event-stream.ts';
@@ -152,15 +153,16 @@ export class Cell implements SealedCell {
   }
 
   async #handOver(job: Job): Promise<void> {
-    await this.tell(this.#withStart(jobFrames(this.#plan, job, this.#env)));
+    const layOutSeconds = layOutMs(job.workspace) / 1000;
+    await this.tell(this.#withStart(jobFrames(this.#plan, job, this.#env), layOutSeconds));
   }
 
   /** Nothing is awaited between making START and writing it: a kill from then on comes behind it. */
-  *#withStart(frames: Iterable<HostFrame>): Generator<HostFrame> {
+  *#withStart(frames: Iterable<HostFrame>, layOutSeconds: number): Generator<HostFrame> {
     for (const frame of frames) {
       if (frame.type === 'start') {
         this.#startedAt = new Date();
-        this.#mustEndWithin(this.#plan.limits.timeoutSeconds);
+        this.#mustEndWithin(this.#plan.limits.timeoutSeconds + layOutSeconds);
       }
       const before = this.#killed;
       yield frame;

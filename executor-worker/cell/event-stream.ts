@@ -1,6 +1,6 @@
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { inPreload, livesOn } from '@hotcell/contract/frames.ts';
-import type { RunEnd } from './frames/decode.ts';
+import type { Collected, RunEnd } from './frames/decode.ts';
 import { type EndedBlock, type CellEvent, type MemoryKill, OutputLost } from './sealed-cell.ts';
 import { encodeName } from '../outputs/output-names.ts';
 import type { PreparedBlock } from '../execute/job.ts';
@@ -24,6 +24,7 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
   const last = blocks.length - 1;
   const at = (us: number) => new Date(startedAt().getTime() + us / 1000);
   let listed = 0;
+  let ofOutputs = 0;
   let unexplained: number | undefined;
   let succeeded: number | undefined;
   let killed: MemoryKill = false;
@@ -86,6 +87,15 @@ export async function* cellEvents(heard: Hearing): AsyncGenerator<CellEvent, boo
         listed++;
         yield refusedOf(frame);
         break;
+      case 'workspaceBegins':
+        [ofOutputs, listed] = [listed, 0];
+        yield { type: 'workspace_begins' };
+        break;
+      case 'workspaceEnd':
+        yield* unlisted(frame.end, listed);
+        listed = ofOutputs;
+        yield { type: 'workspace_end', whole: !frame.end.outputsIncomplete };
+        break;
       case 'end':
         yield* unlisted(frame.end, listed);
         if (unexplained !== undefined) yield* toldOf(unexplained, await heard.killedForMemory());
@@ -115,7 +125,7 @@ function isUnexplained(end: EndedBlock): boolean {
 }
 
 /** The refused outputs that no frame named and only END counts. */
-function* unlisted(end: RunEnd, listed: number): Generator<CellEvent> {
+function* unlisted(end: Collected, listed: number): Generator<CellEvent> {
   const refused = (reason: string, limit: 'outputBytes' | 'outputFiles' | null): CellEvent => ({
     type: 'output_refused',
     path: Buffer.from('…'),

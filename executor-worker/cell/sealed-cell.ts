@@ -51,6 +51,9 @@ export type CellEvent =
   | { type: 'output'; path: Buffer; size: number; data: AsyncIterable<Buffer> }
   /** `limit`: the limit that kept it back, if one did. */
   | { type: 'output_refused'; path: Buffer; reason: string; limit: 'outputBytes' | 'outputFiles' | null }
+  /** From here on to its end the outputs are files of /work. `whole`: all of it could be read. */
+  | { type: 'workspace_begins' }
+  | { type: 'workspace_end'; whole: boolean }
   /** What the job left at the top of /work: it is not kept. */
   | { type: 'work_left'; names: readonly string[]; more: boolean }
   /** What a session's interpreter says of its step: the job's word. */

@@ -6,6 +6,7 @@ import { decide, type Decision, type OutcomeFacts, type Stop } from '@hotcell/co
 import { type Lacking, readLastWords } from '@hotcell/contract/lacking.ts';
 import { searchedBytes } from '@hotcell/contract/missing-package.ts';
 import type { BlockResult, Result, Usage } from '@hotcell/contract/result.ts';
+import type { Spec } from '@hotcell/contract/spec.ts';
 import type { ChainedStep } from '@hotcell/contract/session/step.ts';
 import type { StoredBytes } from '@hotcell/outside/live/stored-bytes.ts';
 import type { FairShare } from '@hotcell/outside/process/fair-share.ts';
@@ -13,7 +14,7 @@ import type { Logger } from '@hotcell/outside/process/log.ts';
 import type { Buckets } from '@hotcell/record/buckets.ts';
 import { LogFeed, type LogFeedSettings } from '../logs/log-feed.ts';
 import { LogRecorder } from '../logs/recorder.ts';
-import { OutputCollector } from '../outputs/output-collector.ts';
+import { FilesAtEnd } from '../outputs/files-at-end.ts';
 import type { CellEvent, SealedCell } from '../cell/sealed-cell.ts';
 import type { Job } from './job.ts';
 import { BlockBook } from './block-book.ts';
@@ -32,6 +33,7 @@ export interface ExecuteContext {
   /** The names of its inputs. */
   inputs: readonly string[];
   limits: Limits;
+  workspace?: Spec['workspace'];
   store: Buckets;
   /** For outputs on their way. */
   room: FairShare;
@@ -52,6 +54,7 @@ export interface Execution {
   steps?: readonly ChainedStep[];
   usage: Usage;
   outputs: Result['outputs'];
+  workspace?: Result['workspace'];
   logs: Result['logs'];
   ranMs: number;
   /** Its first block ran in the cell's preload. */
@@ -60,7 +63,7 @@ export interface Execution {
 
 /** Hands the code over and follows what comes out, until all of it is stored. */
 export async function execute(cell: SealedCell, job: Job, context: ExecuteContext): Promise<Execution> {
-  const { store, tenant, run, attempt, claim, retention, limits, room, stored } = context;
+  const { store, tenant, run, attempt, claim, retention, limits } = context;
   const live = new LogFeed({
     putSegment: (index, body) => putSegment(store, run, attempt, index, body),
     publish: context.publishLog,
@@ -71,8 +74,8 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     limitBytes: limits.logBytes,
     live,
   });
-  const collector = new OutputCollector({ store, tenant, run, attempt, retention, room, stored }, limits);
-  const following = new Following(job, recorder, collector);
+  const files = new FilesAtEnd(context, context);
+  const following = new Following(job, recorder, files);
   const onStop = () => following.stopFor(context.stop.reason as Stop, cell);
   context.stop.addEventListener('abort', onStop);
   if (context.stop.aborted) onStop();
@@ -81,10 +84,10 @@ export async function execute(cell: SealedCell, job: Job, context: ExecuteContex
     const decision = following.decide(context);
     if (decision.kind === 'platform')
       throw new HotcellError(following.stop?.kind === 'lost_claim' ? 'lost_claim' : 'cell_failed', decision.message);
-    const [logs, outputs] = await Promise.all([recorder.finish(), collector.finish()]);
-    return following.execution(decision, { logs, outputs });
+    const [logs, kept] = await Promise.all([recorder.finish(), files.finish()]);
+    return following.execution(decision, { logs, ...kept });
   } catch (error) {
-    await Promise.all([recorder.abandon(), collector.abandon()]);
+    await Promise.all([recorder.abandon(), files.abandon()]);
     throw error;
   } finally {
     context.stop.removeEventListener('abort', onStop);
@@ -97,7 +100,7 @@ const reportedByItsHolder = () => undefined;
 class Following {
   readonly #job: Job;
   readonly #recorder: LogRecorder;
-  readonly #collector: OutputCollector;
+  readonly #files: FilesAtEnd;
   readonly #blocks: BlockBook;
   #usage = { wallMs: 0, cpuMs: 0, peakMemoryBytes: 0 };
   #died: OutcomeFacts['died'] = null;
@@ -108,10 +111,10 @@ class Following {
   #preloaded = false;
   stop: Stop | null = null;
 
-  constructor(job: Job, recorder: LogRecorder, collector: OutputCollector) {
+  constructor(job: Job, recorder: LogRecorder, files: FilesAtEnd) {
     this.#job = job;
     this.#recorder = recorder;
-    this.#collector = collector;
+    this.#files = files;
     this.#blocks = new BlockBook(job.blocks);
   }
 
@@ -144,9 +147,10 @@ class Following {
       case 'killed_for_memory':
         return this.#blocks.killedForMemory(event.index, event.for === 'host');
       case 'output':
-        return this.#collector.take(event.path, event.size, event.data);
       case 'output_refused':
-        return this.#collector.refuse(event.path, event.reason, event.limit);
+      case 'workspace_begins':
+      case 'workspace_end':
+        return this.#files.on(event);
       case 'said':
       case 'step_over':
         // Of sessions alone.
@@ -189,13 +193,14 @@ class Following {
       ranMs: this.#usage.wallMs,
       logBytes: this.#recorder.written,
       logTruncated: this.#recorder.truncated,
-      outputsExceeded: this.#collector.exceeded,
-      noRoom: this.#collector.noRoom,
-      kept: this.#collector.kept,
+      ...this.#files.facts,
     });
   }
 
-  execution(decision: Extract<Decision, { kind: 'ended' }>, kept: Pick<Execution, 'logs' | 'outputs'>): Execution {
+  execution(
+    decision: Extract<Decision, { kind: 'ended' }>,
+    kept: Pick<Execution, 'logs' | 'outputs' | 'workspace'>,
+  ): Execution {
     const { outcome, reason, exitCode, warnings } = decision;
     const { files } = kept.outputs;
     const outputBytes = files.reduce((sum, file) => sum + file.size, 0);

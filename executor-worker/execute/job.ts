@@ -23,6 +23,8 @@ export interface Job {
   files: readonly { path: string; bytes: Buffer }[];
   /** Its blocks are steps that come later. */
   session?: { saidBytes: number };
+  /** What its cell keeps of /work, at most. */
+  workspace?: { bytes: number; files: number } | undefined;
 }
 
 /** A spec's code, ready to be handed over. Admission judges by the same rules: a spec that is refused here bypassed it. */
@@ -50,9 +52,11 @@ export function* jobFrames(
   job: Job,
   env: Readonly<Record<string, string>> = {},
 ): Generator<HostFrame> {
-  yield { type: 'job', limits: jobLimitsOf(plan) };
+  yield { type: 'job', limits: jobLimitsOf(plan, job.workspace) };
   for (const [name, value] of Object.entries(env)) yield { type: 'env', name, value };
   yield* fileFrames(job.files);
+  const { workspace } = job;
+  if (workspace) yield { type: 'workspace', mostBytes: workspace.bytes, mostFiles: workspace.files };
   if (job.session) yield { type: 'session', ...job.session };
   const { blockTimeoutSeconds, timeoutSeconds } = plan.limits;
   const timeMs = blockTimeoutSeconds < timeoutSeconds ? blockTimeoutSeconds * 1000 : 0;

@@ -6,6 +6,7 @@ import { canonical } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { showIssues } from '@hotcell/contract/parse.ts';
+import { stagedOf } from '@hotcell/contract/workspace.ts';
 import { crashPoint } from '@hotcell/outside/process/crash.ts';
 import type { PinnedPolicies } from '@hotcell/record/pinned-policies.ts';
 import { locatedAt } from '@hotcell/record/snapshot-store.ts';
@@ -33,6 +34,8 @@ export interface InputParts {
   trees: readonly { name: string; tree: Pick<HeldTree, 'files' | 'copyTo'> }[];
 }
 
+type StagedSpec = Pick<Spec, 'tenant' | 'inputs' | 'workspace'>;
+
 export interface StageDeps {
   store: Buckets;
   inputs: InputCache;
@@ -44,7 +47,7 @@ export interface StageDeps {
  */
 export async function stageInputs(
   deps: StageDeps,
-  spec: Pick<Spec, 'tenant' | 'inputs' | 'params'>,
+  spec: StagedSpec & Pick<Spec, 'params'>,
   options: { signal?: AbortSignal; verifyEachUse?: boolean; waits?: () => void } = {},
 ): Promise<StagedInputs> {
   const { held, user } = await holdInTurn(deps, spec, options);
@@ -53,7 +56,7 @@ export async function stageInputs(
   stack.use(user);
   for (const { tree } of held) stack.use(tree);
   const params = canonical(spec.params);
-  const folder = layOut(deps.inputs.places, spec.inputs, params);
+  const folder = layOut(deps.inputs.places, stagedOf(spec), params);
   stack.defer(() => removeFlatFolder(folder));
   crashPoint('inputs-laid-out');
   const kept = stack.move();
@@ -86,21 +89,22 @@ export async function stageJudged(
 /** A run without inputs is in no other run's way. */
 async function holdInTurn(
   deps: StageDeps,
-  spec: Pick<Spec, 'tenant' | 'inputs'>,
+  spec: StagedSpec,
   options: Parameters<typeof holdAll>[2] & { waits?: () => void },
 ) {
-  if (spec.inputs.length === 0) return { held: [], user: undefined };
+  if (stagedOf(spec).length === 0) return { held: [], user: undefined };
   return await deps.inputs.turns.hold(() => holdAll(deps, spec, options), options);
 }
 
 /** Holds all inputs, or none. */
 async function holdAll(
   { store, inputs }: StageDeps,
-  { tenant, inputs: asked }: Pick<Spec, 'tenant' | 'inputs'>,
+  spec: StagedSpec,
   { signal, verifyEachUse }: { signal?: AbortSignal; verifyEachUse?: boolean },
 ): Promise<{ name: string; tree: HeldTree }[]> {
+  const { tenant } = spec;
   const settled = await Promise.allSettled(
-    asked.map(async ({ name, snapshot, locations }) => {
+    stagedOf(spec).map(async ({ name, snapshot, locations }) => {
       const load = () => locatedAt(store, tenant, snapshot, locations);
       return { name, tree: await inputs.hold(tenant, snapshot, load, { signal, verifyFirst: verifyEachUse ?? false }) };
     }),
@@ -112,7 +116,7 @@ async function holdAll(
   throw failed.reason;
 }
 
-function layOut(places: Places, inputs: Spec['inputs'], params: string): string {
+function layOut(places: Places, inputs: readonly { name: string }[], params: string): string {
   const folder = join(places.runs, randomUUID());
   try {
     mkdirSync(folder, { mode: 0o755 });

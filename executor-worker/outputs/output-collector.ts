@@ -66,19 +66,21 @@ export class OutputCollector {
     else this.#unlisted++;
   }
 
-  async finish(): Promise<Result['outputs']> {
+  /** When all are stored. */
+  async settle(): Promise<Pick<Result['outputs'], 'files' | 'refused'>> {
     await this.#sink.settled();
     await this.#refuseCollisions();
     if (this.#unlisted > 0) this.#refused.push({ path: '…', reason: `${this.#unlisted} more were refused` });
+    return { files: this.#files.toSorted((a, b) => compareUtf8(a.path, b.path)), refused: this.#refused };
+  }
+
+  async finish(): Promise<Result['outputs']> {
+    const { files, refused } = await this.settle();
     // A run without outputs has no snapshot, and costs no requests for one.
     const { store, tenant, run, retention } = this.#of;
     const about = { source: `${run}:outputs`, by: `run ${run}`, retention };
-    const snapshot = this.#files.length > 0 ? (await putSnapshot(store, tenant, this.#files, about)).snapshot : null;
-    return {
-      files: this.#files.toSorted((a, b) => compareUtf8(a.path, b.path)),
-      refused: this.#refused,
-      snapshot,
-    };
+    const snapshot = files.length > 0 ? (await putSnapshot(store, tenant, files, about)).snapshot : null;
+    return { files, refused, snapshot };
   }
 
   /** Content that was put stays: nothing names it, so the collector removes it. */

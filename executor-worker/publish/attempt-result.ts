@@ -8,7 +8,7 @@ export type AttemptEnding = Ending & { error?: Attempt['error'] };
 
 export function resultOf(executed: Executed, at: Date): Result {
   const { spec, stagedMs, sealedMs, sealedAt } = executed;
-  const { verdict, blocks, steps, usage, outputs, logs, ranMs } = executed.execution;
+  const { verdict, blocks, steps, usage, outputs, workspace, logs, ranMs } = executed.execution;
   const base = resultWithout(executed, verdict, at);
   // The commit is what is not the program since the cell was sealed: logs and outputs on their way.
   const committedMs = Math.max(0, Math.round(performance.now() - sealedAt) - ranMs);
@@ -22,6 +22,7 @@ export function resultOf(executed: Executed, at: Date): Result {
     ...(steps ? { steps: [...steps] } : {}),
     usage,
     outputs,
+    ...(workspace ? { workspace } : {}),
     logs,
     timings: { ...base.timings, stagedMs, sealedMs, ranMs, committedMs, ...interpreterOf(executed) },
     warnings,

@@ -16,7 +16,7 @@ import type { ExecuteContext, Execution } from '../execute/execute.ts';
 import { blockFrames, bundled, fileFrames, type Job } from '../execute/job.ts';
 import { LogFeed } from '../logs/log-feed.ts';
 import { LogRecorder } from '../logs/recorder.ts';
-import { OutputCollector } from '../outputs/output-collector.ts';
+import { FilesAtEnd } from '../outputs/files-at-end.ts';
 import { interpreterArgv, interpreterDigest } from './interpreter-program.ts';
 import { keepStep } from './keep-step.ts';
 import { RunningStep } from './running-step.ts';
@@ -31,6 +31,8 @@ export interface SessionContext extends ExecuteContext {
   terms: SessionTerms;
   rules: StepRules;
   files: Job['files'];
+  /** What is kept of /work, if it has a workspace. */
+  kept?: Job['workspace'];
   nudges: StepNudges;
   /** Tells those who wait that a step is over. */
   tellOver: (step: number) => Promise<void>;
@@ -38,7 +40,7 @@ export interface SessionContext extends ExecuteContext {
 
 /** Keeps the cell open and runs one step after the other in it, until the session ends; all of it is stored by then. */
 export async function executeSession(cell: SealedCell, context: SessionContext): Promise<Execution> {
-  const { store, tenant, run, attempt, claim, retention, limits, room, stored } = context;
+  const { store, tenant, run, attempt, claim, retention, limits } = context;
   const live = new LogFeed({
     putSegment: (index, body) => putSegment(store, run, attempt, index, body),
     publish: context.publishLog,
@@ -50,8 +52,8 @@ export async function executeSession(cell: SealedCell, context: SessionContext):
     live,
     heard: (rows) => events.step?.log.add(rows),
   });
-  const collector = new OutputCollector({ store, tenant, run, attempt, retention, room, stored }, limits);
-  const events = new SessionEvents(cell, recorder, collector);
+  const files = new FilesAtEnd(context, context);
+  const events = new SessionEvents(cell, recorder, files);
   const onStop = () => events.stopFor(context.stop);
   context.stop.addEventListener('abort', onStop);
   if (context.stop.aborted) onStop();
@@ -61,7 +63,8 @@ export async function executeSession(cell: SealedCell, context: SessionContext):
     return [];
   });
   try {
-    const job: Job = { blocks: events.blocks, files: context.files, session: { saidBytes: displayedBytes(context) } };
+    const session = { saidBytes: displayedBytes(context) };
+    const job: Job = { blocks: events.blocks, files: context.files, session, workspace: context.kept };
     for await (const event of cell.run(job)) await events.on(event);
     over.abort();
     const steps = await feeding;
@@ -69,16 +72,16 @@ export async function executeSession(cell: SealedCell, context: SessionContext):
       throw new HotcellError('lost_claim', 'Another attempt took over the session.');
     // It can come when the cell has ended as it should: then the chain is read from the record.
     if (events.failure !== undefined) throw events.failure;
-    const [logs, outputs] = await Promise.all([recorder.finish(), collector.finish()]);
+    const [logs, kept] = await Promise.all([recorder.finish(), files.finish()]);
     const unrun = await patiently(context.log, `read the steps of ${run} that did not run`, () =>
       readUnrun(store, context, steps),
     );
-    return executionOf(events, context, { ran: steps, unrun }, { logs, outputs, collector });
+    return executionOf(events, context, { ran: steps, unrun }, { logs, ...kept, facts: files.facts });
   } catch (error) {
     // Before the step that runs is told: what it left is not known, and it is not kept as if it had ended.
     events.failure ??= error;
     over.abort();
-    await Promise.all([recorder.abandon(), collector.abandon(), feeding]);
+    await Promise.all([recorder.abandon(), files.abandon(), feeding]);
     throw events.failure;
   } finally {
     context.stop.removeEventListener('abort', onStop);
@@ -180,9 +183,9 @@ function executionOf(
   events: SessionEvents,
   { limits, terms }: SessionContext,
   { ran, unrun }: { ran: readonly ChainedStep[]; unrun: readonly ChainedStep[] },
-  kept: Pick<Execution, 'logs' | 'outputs'> & { collector: OutputCollector },
+  { facts, ...kept }: Pick<Execution, 'logs' | 'outputs' | 'workspace'> & { facts: FilesAtEnd['facts'] },
 ): Execution {
-  const { logs, outputs, collector } = kept;
+  const { logs, outputs } = kept;
   const failed = ran.filter(({ outcome }) => outcome !== 'succeeded').length;
   const verdict = decideSession({
     limits,
@@ -193,8 +196,7 @@ function executionOf(
     died: events.died,
     timedOut: events.timedOut,
     logTruncated: logs.truncated,
-    outputsExceeded: collector.exceeded,
-    noRoom: collector.noRoom,
+    ...facts,
   });
   const outputBytes = outputs.files.reduce((sum, file) => sum + file.size, 0);
   return {
@@ -202,8 +204,7 @@ function executionOf(
     blocks: [],
     steps: [...ran, ...unrun],
     usage: { ...events.usage, logBytes: logs.bytes, outputBytes, outputFiles: outputs.files.length },
-    logs,
-    outputs,
+    ...kept,
     ranMs: events.usage.wallMs,
   };
 }

@@ -3,7 +3,7 @@ import type { SessionEnd } from '@hotcell/contract/session/decide-session.ts';
 import type { CellEvent, SealedCell } from '../cell/sealed-cell.ts';
 import type { PreparedBlock } from '../execute/job.ts';
 import type { LogRecorder } from '../logs/recorder.ts';
-import type { OutputCollector } from '../outputs/output-collector.ts';
+import type { FilesAtEnd } from '../outputs/files-at-end.ts';
 import type { RunningStep } from './running-step.ts';
 
 const reportedByItsHolder = () => undefined;
@@ -25,12 +25,12 @@ export class SessionEvents {
   #interpreters = 0;
   readonly #cell: SealedCell;
   readonly #recorder: LogRecorder;
-  readonly #collector: OutputCollector;
+  readonly #files: FilesAtEnd;
 
-  constructor(cell: SealedCell, recorder: LogRecorder, collector: OutputCollector) {
+  constructor(cell: SealedCell, recorder: LogRecorder, files: FilesAtEnd) {
     this.#cell = cell;
     this.#recorder = recorder;
-    this.#collector = collector;
+    this.#files = files;
   }
 
   /** The first cause wins. */
@@ -85,9 +85,10 @@ export class SessionEvents {
         return;
       }
       case 'output':
-        return this.#collector.take(event.path, event.size, event.data);
       case 'output_refused':
-        return this.#collector.refuse(event.path, event.reason, event.limit);
+      case 'workspace_begins':
+      case 'workspace_end':
+        return this.#files.on(event);
       case 'end':
         this.isOver = true;
         this.usage = event.usage;

@@ -10,11 +10,12 @@ import { specOf, viewOf } from '../view-run.ts';
 /** What was asked, from the spec that was kept: the image by the name that its policy had for it. */
 export function requestOf(spec: Spec, judgedBy: Policy): AskedRun {
   const image = judgedBy.images.find(({ digest }) => digest === spec.image.digest)?.name ?? spec.image.ref;
-  const { blocks, files, params, limits, env, labels, priority, publish, retry, notBefore } = spec;
+  const { blocks, files, params, limits, env, labels, priority, publish, workspacePublish, retry, notBefore } = spec;
   const inputs = Object.fromEntries(spec.inputs.map((input) => [input.name, input.snapshot]));
   const session = spec.session && { session: spec.session };
+  const workspace = spec.workspace && { workspace: spec.workspace.snapshot, workspacePublish };
   const asked = { ...session, blocks, files, params, limits, env, labels, priority, publish, retry, notBefore };
-  return { ...asked, policy: spec.policy.name, image, inputs };
+  return { ...asked, ...workspace, policy: spec.policy.name, image, inputs };
 }
 
 const page = 200;

@@ -22,7 +22,7 @@ interface Resolved {
 type Entries = readonly (readonly [name: string, source: string])[];
 
 /** Which of these a caller may not even have looked up: the others only add to the reasons. */
-const unheard = new Set(['caller', 'inputs.count']);
+export const unheard = new Set(['caller', 'inputs.count']);
 
 /**
  * The inputs of a request that was judged as far as it can be without them. For a caller without the right to submit,

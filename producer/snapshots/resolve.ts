@@ -1,6 +1,7 @@
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
-import type { NameVersion } from '@hotcell/contract/names.ts';
+import type { NameVersion, RunId } from '@hotcell/contract/names.ts';
+import { readResult } from '@hotcell/record/commit.ts';
 import type { SnapshotNameRecord } from '@hotcell/record/schemas.ts';
 import { pointsTo, readName, versionOf } from '@hotcell/record/snapshot-name.ts';
 import { type KeptSnapshot, useSnapshot } from '@hotcell/record/snapshot-store.ts';
@@ -37,6 +38,8 @@ export async function resolveInput(
     }
     case 'outputs':
       return freezeOutputs(deps.store, tenant, form.run);
+    case 'workspace':
+      return workspaceOf(deps.store, tenant, form.run);
     case 's3':
       return freezePrefix(deps, tenant, form, { mode: 'copy', by: 'run', ...(limits && { limits }) });
   }
@@ -57,6 +60,16 @@ async function nameInUse(store: Buckets, tenant: string, name: string): Promise<
     ? `The name ${name} was removed by ${found.removed.by} at ${found.removed.at}.`
     : `No snapshot is named ${name}.`;
   throw new HotcellError('not_found', `${what} GET /v1/snapshot-names lists the names.`);
+}
+
+/** What a run left in its /work. */
+async function workspaceOf(store: Buckets, tenant: string, run: RunId): Promise<KeptSnapshot> {
+  const result = await readResult(store, tenant, run);
+  if (!result) throw new HotcellError('not_found', `Run ${run} has not finished, or does not exist.`);
+  const after = result.workspace?.after;
+  if (after) return inUse(store, tenant, after, `The workspace that run ${run} left, ${after}, was removed`);
+  const why = result.workspace ? (result.workspace.lost ?? 'Its program did not come to its end.') : 'It had none.';
+  throw new HotcellError('not_found', `Run ${run} (${result.outcome}) left no workspace. ${why}`);
 }
 
 async function inUse(store: Buckets, tenant: string, id: Digest, otherwise: string): Promise<KeptSnapshot> {

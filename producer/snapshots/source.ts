@@ -7,7 +7,7 @@ export type SourceForm =
   | { kind: 'id'; id: Digest }
   | { kind: 'name'; name: string }
   | ({ kind: 'version' } & NameVersion)
-  | { kind: 'outputs'; run: RunId }
+  | { kind: 'outputs' | 'workspace'; run: RunId }
   | { kind: 's3'; bucket: string; prefix: string };
 
 export function sourceForm(source: string): SourceForm {
@@ -21,10 +21,11 @@ export function sourceForm(source: string): SourceForm {
   }
   const s3 = /^s3:\/\/([^/]+)\/?(.*)$/s.exec(source);
   if (s3) return { kind: 's3', bucket: s3[1] ?? '', prefix: s3[2] ?? '' };
-  if (source.endsWith(':outputs')) {
-    const run = RunId.safeParse(source.slice(0, -':outputs'.length));
-    if (run.success) return { kind: 'outputs', run: run.data };
-    throw new HotcellError('invalid', `${source} does not name a run. Write RUN:outputs with the run's id.`);
+  const kind = source.endsWith(':outputs') ? 'outputs' : source.endsWith(':workspace') ? 'workspace' : undefined;
+  if (kind) {
+    const run = RunId.safeParse(source.slice(0, -kind.length - 1));
+    if (run.success) return { kind, run: run.data };
+    throw new HotcellError('invalid', `${source} does not name a run. Write RUN:${kind} with the run's id.`);
   }
   if (SnapshotName.safeParse(source).success) return { kind: 'name', name: source };
   const version = readNameVersion(source);

@@ -13,7 +13,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** What of a step's request no task could run. */
 export function judgeTaskRequest(
-  { params, labels = {}, inputs = {}, notBefore, publish, callback }: RunRequest,
+  { params, labels = {}, inputs = {}, notBefore, publish, workspacePublish, callback }: RunRequest,
   { over, reuse }: Pick<WorkflowStep, 'over' | 'reuse'>,
 ): Issue[] {
   const fansOut = over !== undefined;
@@ -31,6 +31,11 @@ export function judgeTaskRequest(
     refuse(
       'publish',
       'can not be with reuse: an earlier run that stands for this one publishes nothing. Leave out one.',
+    );
+  if (workspacePublish !== undefined && (reuse || fansOut))
+    refuse(
+      'workspacePublish',
+      'can not be with reuse or over: name the workspace of a step that has one run of its own.',
     );
   if (notBefore !== undefined) refuse('notBefore', 'is for single runs. A step begins when its needs have ended.');
   if (callback !== undefined)

@@ -56,11 +56,14 @@ export async function recordedRun(
   if (effective?.packages) keys.add(recordKeys.image(effective.packages));
   for (const digest of Object.values(effective?.seccomp ?? {})) keys.add(recordKeys.seccomp(digest));
   if (effective?.preload) keys.add(recordKeys.preload(effective.preload.digest));
-  for (const { snapshot, locations } of result.inputs) {
+  for (const { snapshot, locations } of [...result.inputs, ...startOf(result)]) {
     keys.add(recordKeys.manifest(tenant, snapshot));
     if (locations) keys.add(recordKeys.locations(tenant, locations));
     if (contents.inputs) for (const key of await inputContents(reader, tenant, snapshot)) keys.add(key);
   }
+  if (result.workspace?.after) keys.add(recordKeys.manifest(tenant, result.workspace.after));
+  if (result.workspace?.after && contents.inputs && !erasure)
+    for (const key of await inputContents(reader, tenant, result.workspace.after)) keys.add(key);
   return {
     at,
     result,
@@ -82,6 +85,10 @@ async function statementOfRun(reader: RecordReader, { evidence }: Result): Promi
     return undefined;
   }
 }
+
+/** What its workspace began with: an input like the others. */
+const startOf = ({ workspace }: Result) =>
+  workspace ? [{ snapshot: workspace.before, locations: workspace.locations }] : [];
 
 const seen = new SeenObjects();
 

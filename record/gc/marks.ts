@@ -3,6 +3,7 @@ import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { Eraser } from '@hotcell/contract/evidence/root-succession.ts';
 import type { RunId } from '@hotcell/contract/names.ts';
 import type { Result } from '@hotcell/contract/result.ts';
+import { stagedOf } from '@hotcell/contract/workspace.ts';
 import type { Buckets } from '../buckets.ts';
 import { snapshotsOfBatches } from '../batch-records.ts';
 import { readResult } from '../commit.ts';
@@ -64,10 +65,10 @@ export async function markUsed({ store, erasers, keep }: MarkDeps, tenant: strin
     if (result && isRefusal(result)) refused.push(run);
     if (result) {
       const isErased = erased && (await erasureBy(store, erasers, result));
-      return isErased ? markInputs(result.inputs, marks) : markResult(result, marks);
+      return isErased ? markInputs(readBy(result), marks) : markResult(result, marks);
     }
     const found = await findSpec(store, tenant, run);
-    if (found) markInputs(found.spec.inputs, marks);
+    if (found) markInputs(stagedOf(found.spec), marks);
   });
   return refused;
 }
@@ -79,8 +80,14 @@ function markInputs(inputs: readonly { snapshot: Digest; locations?: Digest | un
   }
 }
 
-function markResult({ inputs, outputs }: Result, marks: Marks): void {
-  markInputs(inputs, marks);
+/** Also the snapshot that its workspace began with. */
+const readBy = ({ inputs, workspace }: Result) =>
+  workspace ? [...inputs, { snapshot: workspace.before, locations: workspace.locations }] : inputs;
+
+function markResult(result: Result, marks: Marks): void {
+  const { outputs, workspace } = result;
+  markInputs(readBy(result), marks);
+  if (workspace?.after) marks.snapshots.add(workspace.after);
   if (outputs.snapshot) marks.snapshots.add(outputs.snapshot);
   // A small manifest may stand in the result alone.
   for (const file of outputs.files) marks.contents.add(file.sha256);

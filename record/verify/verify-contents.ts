@@ -4,6 +4,7 @@ import { recordKeys } from '../layout.ts';
 import { type Asked, effectiveOf } from './read-asked.ts';
 import type { Look } from './verification.ts';
 import { verifyInput } from './verify-input.ts';
+import { verifyWorkspace } from './verify-workspace.ts';
 
 /** Everything that the record holds under a digest that was signed. */
 export async function verifyContents(look: Look, result: Result, asked: Asked): Promise<void> {
@@ -19,6 +20,7 @@ export async function verifyContents(look: Look, result: Result, asked: Asked): 
     look.findings.add('INCONSISTENT', `${recordKeys.result(tenant, run)}: logs`, 'an attempt that left a log', 'none');
   if (result.logs.sha256 && attempt) await look.matches(recordKeys.log(tenant, run, attempt), result.logs.sha256, true);
   await verifyOutputs(look, result);
+  await verifyWorkspace(look, result);
 }
 
 async function verifyOutputs(look: Look, { tenant, run, outputs }: Result): Promise<void> {

@@ -14,8 +14,9 @@ export function verifyDecision(look: Look, result: Result, { spec, judged }: Ask
   if (!spec || !saysWhatWasAsked(result)) return;
   const { policy, image, runtime, labels, requester } = spec;
   const inputs = spec.inputs.map(({ name, snapshot, locations }) => ({ name, snapshot, locations }));
-  const said = { ...pick(result), inputs: result.inputs };
-  for (const { path, expected, found } of differencesOf({ policy, image, runtime, labels, requester, inputs }, said))
+  const asked = { policy, image, runtime, labels, requester, inputs, workspace: began(spec.workspace) };
+  const said = { ...pick(result), inputs: result.inputs, workspace: began(beganWith(result)) };
+  for (const { path, expected, found } of differencesOf(asked, said))
     findings.add('INCONSISTENT', `${key}: ${path}`, `${expected}, as asked`, found);
   if (!judged || !(result.limits || wasExecuted(result))) return;
   if (!judged.admitted) {
@@ -31,6 +32,13 @@ export function verifyDecision(look: Look, result: Result, { spec, judged }: Ask
   for (const { path, expected, found } of differencesOf(judged.effective.limits, result.limits))
     findings.add('INCONSISTENT', `${key}: limits.${path}`, `${expected}, as the policy has it`, found);
 }
+
+/** What its workspace began with, as the result tells it. */
+const beganWith = ({ workspace }: Result) =>
+  workspace && { snapshot: workspace.before, locations: workspace.locations };
+
+const began = (workspace: { snapshot: string; locations: string } | undefined) =>
+  workspace ? { before: workspace.snapshot, locations: workspace.locations } : null;
 
 /** A result that leaves out what its run is judged by would escape the judgement. */
 function verifyBasis({ findings }: Look, result: Result): void {

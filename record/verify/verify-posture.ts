@@ -5,6 +5,7 @@ import { briefFacts, fillForm } from '@hotcell/contract/posture-form.ts';
 import { type Posture, PostureForm, type TakenPosture } from '@hotcell/contract/posture.ts';
 import type { Result } from '@hotcell/contract/result.ts';
 import { claimedDifferences } from '@hotcell/contract/posture/posture-claimed.ts';
+import { workspaceInput } from '@hotcell/contract/workspace.ts';
 import { recordKeys } from '../layout.ts';
 import { type Asked, effectiveOf, readNamed } from './read-asked.ts';
 import { readWhole } from './record-reader.ts';
@@ -47,10 +48,16 @@ export async function verifyPosture(look: Look, result: Result, asked: Asked): P
   const { preload } = result.timings;
   if (preload !== undefined && (preload !== effective.preload?.name || !result.timings.warm))
     findings.add('INCONSISTENT', key, "the policy's preload, in a cell that had waited", preload);
-  const claimed = { posture, given, inputs: result.inputs.map(({ name }) => name), effective, seccomp };
+  const claimed = { posture, given, inputs: mountsOf(result), effective, seccomp };
   for (const difference of [...claimedDifferences(claimed)].slice(0, mostShown))
     findings.add('INCONSISTENT', key, 'what the pinned policy requires', difference);
 }
+
+/** The names of what is mounted in a cell that was made for its run. */
+const mountsOf = ({ inputs, workspace }: Result) => [
+  ...inputs.map(({ name }) => name),
+  ...(workspace ? [workspaceInput] : []),
+];
 
 /** From the form that many cells share and this cell's own words. */
 async function wholeOf(look: Look, tenant: string, named: Posture): Promise<TakenPosture | undefined> {

@@ -16,7 +16,7 @@ interface JsonSchema {
 
 /** The answers that the Python client reads, by the file that has their models. */
 export const pythonAnswers: Readonly<Record<string, readonly string[]>> = {
-  run_answers: ['AcceptedRun', 'RunPage', 'LogRow', 'Result', 'RunEvent', 'UnfinishedRun'],
+  run_answers: ['AcceptedRun', 'RunPage', 'LogRow', 'Result', 'RunEvent'],
   schedule_answers: ['Schedule', 'SchedulePage', 'TickPage', 'AskedTick', 'Backfilling', 'AppliedSchedule'],
   batch_answers: ['Batch', 'BatchPage', 'BatchItemPage'],
   workflow_answers: ['Workflow', 'WorkflowPage'],

@@ -8,7 +8,8 @@ import { languages } from '@hotcell/contract/languages.ts';
 import { formPosture } from '@hotcell/contract/posture-form.ts';
 import type { TakenPosture } from '@hotcell/contract/posture.ts';
 import { sha256 } from '@hotcell/contract/digest.ts';
-import { manifestOf, readManifest } from '@hotcell/contract/snapshot.ts';
+import { judgeWorkspace } from '@hotcell/contract/judge-workspace.ts';
+import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
 import type { Spec } from '@hotcell/contract/spec.ts';
 import { judgeGraph } from '@hotcell/contract/workflow-graph.ts';
 import { FrameParser } from '@hotcell/executor-worker/cell/frames/stream.ts';
@@ -22,6 +23,8 @@ import { sourceForm } from '@hotcell/producer/snapshots/source.ts';
 import { attemptOf, markerOf } from '@hotcell/record/layout.ts';
 import { casLocation, locationsOf, readLocations } from '@hotcell/record/snapshot-locations.ts';
 import { growsNoFaster, type Hostile } from '../support/growth.ts';
+import { testLimits } from '../support/limits.ts';
+import { policyOf } from '../support/policies.ts';
 
 const of = (size: number) => Array.from({ length: size }, (_, i) => i);
 
@@ -123,6 +126,12 @@ const hostile: Readonly<Record<string, Hostile>> = {
     size: 5_000,
     make: pieces,
     read: async (bytes: Buffer) => await drained(demux(inPieces(bytes, 1_000))),
+  },
+  'a workspace of deep paths': {
+    size: 20_000,
+    make: (size) => of(size).map((i) => ({ path: `${'d/'.repeat(60)}${i}`, size: 0, sha256: sha256('') })),
+    read: (entries: SnapshotEntry[]) =>
+      judgeWorkspace(entries, { bytes: 0, inodes: 1, paths: [] }, testLimits, policyOf({})),
   },
   'a workflow of steps that wait for each other': {
     size: 2_000,

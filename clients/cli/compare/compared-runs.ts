@@ -62,6 +62,7 @@ function factsOf({ result, spec }: ComparedRun): Facts {
     ['runtime', result.runtime],
     ['environment', spec ? JSON.stringify(spec.env) : null],
     ['log', result.logs.sha256],
+    ['workspace at the end', result.workspace?.after ?? null],
     ...limits,
   ]);
 }
@@ -73,7 +74,10 @@ function paramsOf(params: z.infer<typeof Json> | undefined): Facts {
 }
 
 const inputsOf = ({ result }: ComparedRun): Facts =>
-  new Map(result.inputs.map(({ name, snapshot }) => [name, snapshot]));
+  new Map([
+    ...result.inputs.map(({ name, snapshot }) => [name, snapshot] as const),
+    ...(result.workspace ? [['/work', result.workspace.before] as const] : []),
+  ]);
 
 function textsOf(spec: Spec | undefined): Map<string, string> {
   const blocks = (spec?.blocks ?? []).map((block, index): [string, string] =>

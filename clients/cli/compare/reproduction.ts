@@ -9,6 +9,8 @@ export interface Reproduction {
   /** How the two ended, if they did not end alike. */
   ends: { before: string; after: string } | null;
   outputs: ReturnType<typeof diffOf>;
+  /** What the two left in /work, if it is not the same. */
+  workspace?: { before: string | null; after: string | null };
 }
 
 /**
@@ -20,7 +22,10 @@ export function reproductionOf(before: Result, after: Result): Reproduction {
   const [was, is] = [endOf(before), endOf(after)];
   const isSame = outputs.added.length + outputs.removed.length + outputs.changed.length === 0;
   const ends = was === is ? null : { before: was, after: is };
-  return { origin: before.run, reproduction: after.run, identical: isSame && ends === null, ends, outputs };
+  const [left, leaves] = [before, after].map(({ workspace }) => workspace?.after ?? null);
+  const workspace = left === leaves ? {} : { workspace: { before: left ?? null, after: leaves ?? null } };
+  const identical = isSame && ends === null && left === leaves;
+  return { origin: before.run, reproduction: after.run, identical, ends, outputs, ...workspace };
 }
 
 function endOf({ outcome, exitCode, blocks }: Result): string {

@@ -2,7 +2,7 @@ import type { PostureFacts } from '@hotcell/contract/posture.ts';
 import { type Html, html } from '../report/html.ts';
 import { attemptsPart, limitsPart, timingsPart } from '../report/report-figures.ts';
 import { framed } from '../report/report-frame.ts';
-import { logPart, outputsPart } from '../report/report-outputs.ts';
+import { logPart, outputsPart, workspacePart } from '../report/report-outputs.ts';
 import { askedPart, codePart, headPart, verdictPart } from '../report/report-request.ts';
 import type { GatheredRun } from './gather-recorded.ts';
 import { unproven } from '@hotcell/record/export/unproven.ts';
@@ -23,6 +23,7 @@ export function evidencePage(run: GatheredRun): string {
     logPart(run),
     logProblem === undefined ? html`` : html`<p class="bad">The log is not shown: ${logProblem}</p>`,
     outputsPart(run),
+    workspacePart(run),
     signaturePart(run),
     unprovenPart(),
   ]);

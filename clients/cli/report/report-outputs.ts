@@ -26,6 +26,23 @@ ${rest > 0 ? html`<p class="dim">${rest} more files: ./hotcell get RUN lists the
 ${refused.slice(0, mostListed).map(({ path, reason }) => html`<p class="bad">Refused: ${path}: ${reason}</p>`)}`;
 }
 
+/** The two snapshots of /work, and how they differ. */
+export function workspacePart({ result }: ShownRun): Html {
+  const { workspace } = result;
+  if (!workspace) return html``;
+  const { before, after, changes, lost, refused } = workspace;
+  return html`<h2>Workspace</h2>
+<table><tr><th>at the start</th><td class="mono">${before}</td></tr>
+<tr><th>at the end</th><td class="mono">${after ?? lost ?? 'not kept: the program did not come to its end'}</td></tr></table>
+${
+  changes === null
+    ? undefined
+    : html`<p>${changes.added} added, ${changes.changed} changed, ${changes.removed} removed</p>
+<ul>${changes.paths.map(({ path, change }) => html`<li>${change}: <span class="mono">${path}</span></li>`)}</ul>`
+}
+${refused.slice(0, mostListed).map(({ path, reason }) => html`<p class="bad">Refused: ${path}: ${reason}</p>`)}`;
+}
+
 function outputOf({ path, size, sha256 }: OutputFile, shown: ShownOutput | undefined): Html {
   return html`<h3>${path} <span class="dim">${formatBytes(size)}</span></h3>${shown && contentOf(path, shown)}<p class="dim mono">${sha256}</p>`;
 }

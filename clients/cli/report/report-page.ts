@@ -1,7 +1,7 @@
 import { html } from './html.ts';
 import { attemptsPart, limitsPart, timingsPart } from './report-figures.ts';
 import { framed } from './report-frame.ts';
-import { logPart, outputsPart } from './report-outputs.ts';
+import { logPart, outputsPart, workspacePart } from './report-outputs.ts';
 import { askedPart, codePart, headPart, repeatPart, verdictPart } from './report-request.ts';
 import type { ReportedRun } from './reported-run.ts';
 
@@ -18,6 +18,7 @@ export function reportPage(run: ReportedRun): string {
     attemptsPart(result),
     logPart(run),
     outputsPart(run),
+    workspacePart(run),
     repeatPart(run),
     html`<p class="dim">Made by Hotcell ${version} at ${madeAt.toISOString()} from the record of tenant ${result.tenant}.</p>`,
   ]);

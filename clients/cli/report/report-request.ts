@@ -48,6 +48,7 @@ ${facts([
   ['spec', result.spec === null ? undefined : mono(result.spec)],
   ['environment', Object.keys(spec?.env ?? {}).join(', ')],
   ['publish as', spec?.publish],
+  ['publish workspace as', spec?.workspacePublish],
 ])}
 <h3>Inputs</h3>
 ${

@@ -62,6 +62,9 @@ const readers = {
   said: (r: Reader) => ({ index: r.u16(), kind: r.u8(), bytes: r.most(limits.saidBytes) }),
   /** All of the step has been sent. */
   stepOver: (r: Reader) => ({ index: r.u16() }),
+  /** From here on the outputs that follow are files of /work. */
+  workspaceBegins: () => ({}),
+  workspaceEnd: (r: Reader) => ({ end: collectedOf(r) }),
   /** The cell ends after it. */
   error: (r: Reader) => ({
     code: nameIn(cellErrors, r.u16(), 'the error'),
@@ -128,6 +131,7 @@ const accountOf = (r: Reader) => ({
 const isKnown = (value: number | undefined) => (value === undefined ? undefined : flag(value, 'at the memory limit'));
 
 export type RunEnd = ReturnType<typeof runEndOf>;
+export type Collected = ReturnType<typeof collectedOf>;
 
 function runEndOf(r: Reader) {
   const end = {
@@ -139,15 +143,22 @@ function runEndOf(r: Reader) {
     stdoutBytes: r.u64(),
     stderrBytes: r.u64(),
     droppedBytes: r.u64(),
+  };
+  return { ...end, ...collectedOf(r) };
+}
+
+/** What a collector says at its end, of /outputs or of /work. */
+function collectedOf(r: Reader) {
+  const collected = {
     outputFiles: r.u32(),
     outputBytes: r.u64(),
     /** All refused outputs, also those beyond the list's bound. */
     outputsRefused: r.u64(),
   };
   const flags = r.u8();
-  if (flags > 7) throw broken(`the frame end has the unknown flags ${flags}`);
+  if (flags > 7) throw broken(`the end of a collection has the unknown flags ${flags}`);
   return {
-    ...end,
+    ...collected,
     outputFilesExceeded: (flags & 1) !== 0,
     outputBytesExceeded: (flags & 2) !== 0,
     /** The collector itself died for lack of memory: the list is incomplete. */

@@ -58,6 +58,8 @@ function payloadOf(frame: HostFrame): Uint8Array[] {
     case 'interrupt':
     case 'finish':
       return [];
+    case 'workspace':
+      return [uint(frame.mostBytes, 8, 'mostBytes'), uint(frame.mostFiles, 4, 'mostFiles')];
     case 'session':
       return [uint(frame.saidBytes, 8, 'saidBytes')];
     case 'step':

@@ -12,6 +12,8 @@ type Phase =
   | 'tail'
   | 'outputs'
   | 'output'
+  /** All that is kept of /work has come. */
+  | 'frozen'
   | 'over'
   /** A step ended; what is collected of it may follow. */
   | 'ended'
@@ -28,6 +30,7 @@ export class FrameOrder {
   #leftNamed = false;
   #session = false;
   #preloaded = false;
+  #workspace = false;
 
   /** Whether the last frame has come. */
   get over(): boolean {
@@ -108,9 +111,17 @@ export class FrameOrder {
         if (++this.#refused > limits.refusals) throw broken('more refused outputs are listed than may be');
         if (this.#in('ended')) return 'ended';
         return this.#collecting ? 'outputs' : undefined;
+      case 'workspaceBegins': {
+        const first = !this.#workspace;
+        this.#workspace = true;
+        this.#refused = 0;
+        return this.#collecting && first ? 'outputs' : undefined;
+      }
+      case 'workspaceEnd':
+        return this.#in('outputs') && this.#workspace ? 'frozen' : undefined;
       case 'end':
         if (frame.end.blocks !== this.#block) throw broken(`END says ${frame.end.blocks} blocks, ${this.#block} came`);
-        return this.#collecting ? 'over' : undefined;
+        return (this.#workspace ? this.#in('frozen') : this.#collecting) ? 'over' : undefined;
       case 'error':
         return 'over';
     }

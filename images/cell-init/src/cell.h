@@ -226,4 +226,8 @@ struct totals {
 extern struct totals *totals;
 void totals_start(void);
 bool no_outputs(void);
-bool collect(void *nothing, int *err);
+void collect_outputs(void);
+void collect_workspace(void);
+
+// workspace.c
+void workspace_lay_out(void);

@@ -1,14 +1,26 @@
 // The collector: a child with the job's uid that runs once nothing of the job lives. It walks /outputs by descriptors,
-// opens nothing that can block and nothing through a link, and reports why it leaves anything out.
+// opens nothing that can block and nothing through a link, and reports why it leaves anything out. Another one walks /work,
+// if the run keeps it.
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cell.h"
 #include "entries.h"
 
+// What is collected, and how much of it at most.
+struct collection {
+    const char *root;
+    uint64_t bytes;
+    uint32_t files;
+    uint16_t depth, path_bytes;
+    bool is_work;
+};
+
 struct totals *totals;
+static struct collection of;
 
 // Shared with init, which reports the totals even if the collector dies first.
 void totals_start(void) {
@@ -53,7 +65,7 @@ static void end(uint8_t type, const struct writer *w) {
     filled += HEADER_BYTES + w->length;
 }
 
-// The path of the current entry, without /outputs; cut if it is too long to report.
+// The path of the current entry, without its root; cut if it is too long to report.
 static char path[MAX_PATH_BYTES + MAX_NAME_BYTES + 2];
 static size_t path_length;
 
@@ -61,7 +73,7 @@ static void refuse(enum refusal reason, int err) {
     if (reason == REFUSE_TOO_MANY_FILES) totals->flags |= END_FILES_EXCEEDED;
     if (reason == REFUSE_TOO_MANY_BYTES) totals->flags |= END_BYTES_EXCEEDED;
     if (totals->refused++ >= MAX_REFUSALS) return;
-    size_t most = cell.job.limits.output_path_bytes;
+    size_t most = of.path_bytes;
     struct writer w = begin(5 + most);
     put_uint(&w, reason, 1);
     put_uint(&w, (uint64_t)err, 2);
@@ -92,7 +104,6 @@ static int send_bytes(int fd, uint64_t size) {
 }
 
 static void send_file(int dir, const char *name, dev_t device) {
-    const struct limits *limits = &cell.job.limits;
     int fd = open_ours(dir, name, 0, 0600);
     struct stat s;
     if (fd < 0 || fstat(fd, &s)) {
@@ -103,9 +114,9 @@ static void send_file(int dir, const char *name, dev_t device) {
         refuse(REFUSE_OTHER_FILESYSTEM, 0);
     } else if (s.st_nlink != 1) {
         refuse(REFUSE_HARDLINK, 0);
-    } else if (totals->files >= limits->output_files) {
+    } else if (totals->files >= of.files) {
         refuse(REFUSE_TOO_MANY_FILES, 0);
-    } else if ((uint64_t)s.st_size > limits->output_bytes - totals->bytes) {
+    } else if ((uint64_t)s.st_size > of.bytes - totals->bytes) {
         refuse(REFUSE_TOO_MANY_BYTES, 0);
     } else {
         totals->files++;
@@ -135,9 +146,9 @@ static enum refusal refused_kind(mode_t mode) {
 
 static struct entries levels[MAX_OUTPUT_DEPTH];
 
-// Enters the folder on a new level, or reports why not. A file in /outputs itself is at depth 1.
+// Enters the folder on a new level, or reports why not. A file in the root itself is at depth 1.
 static bool enter(int dir, const char *name, size_t level, dev_t device) {
-    if (level >= cell.job.limits.output_depth) {
+    if (level >= of.depth) {
         refuse(REFUSE_TOO_DEEP, 0);
         return false;
     }
@@ -155,19 +166,21 @@ static bool enter(int dir, const char *name, size_t level, dev_t device) {
 // One entry of the folder; true when it is a folder that was entered.
 static bool visit(int dir, const char *name, size_t level, dev_t device) {
     struct stat s;
-    if (path_length > cell.job.limits.output_path_bytes) refuse(REFUSE_PATH_TOO_LONG, 0);
+    if (path_length > of.path_bytes) refuse(REFUSE_PATH_TOO_LONG, 0);
     else if (fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW)) refuse(REFUSE_UNREADABLE, errno);
     else if (S_ISDIR(s.st_mode)) return enter(dir, name, level + 1, device);
+    // The code and the bundled files are the run's, not the workspace's. Only init can make anything in /work that is root's.
+    else if (of.is_work && s.st_uid != cell.job.uid) return false;
     else if (S_ISREG(s.st_mode)) send_file(dir, name, device);
     else refuse(refused_kind(s.st_mode), 0);
     return false;
 }
 
-bool collect(void *nothing, int *err) {
-    (void)nothing;
+static bool walk(void *collection, int *err) {
     (void)err;
+    of = *(const struct collection *)collection;
     struct stat root;
-    int dir = open("/outputs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int dir = open(of.root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0 || fstat(dir, &root)) return false;
     size_t lengths[MAX_OUTPUT_DEPTH] = {0};
     size_t level = 0;
@@ -189,4 +202,51 @@ bool collect(void *nothing, int *err) {
     }
     flush();
     return true;
+}
+
+static void collect(struct collection *collection) {
+    int ends[2];
+    pipe_as_job(ends, FRAMES_PIPE_BYTES);
+    struct child_plan plan = {.out = ends[1], .err = -1, .status_fd = -1, .body = walk, .argument = collection};
+    pid_t child = spawn(&plan);
+    close(ends[1]);
+    relay_start(ends[0], T_OUTPUT_ENTRY, T_OUTPUT_REFUSED);
+    bool whole = child > 0 && wait_for(child, NEVER);
+    while (relay.fd >= 0) pump(NEVER);
+    if (whole) return;
+    totals->flags |= END_INCOMPLETE;
+    if (relay.last_type != T_OUTPUT_ENTRY && relay.last_type != T_OUTPUT_DATA) return;
+    struct writer w = out_begin(3);
+    put_uint(&w, 0, 1);
+    put_uint(&w, ECANCELED, 2);
+    out_end(T_OUTPUT_END, &w);
+}
+
+void collect_outputs(void) {
+    const struct limits *limits = &cell.job.limits;
+    struct collection outputs = {.root = "/outputs",
+                                 .bytes = limits->output_bytes,
+                                 .files = limits->output_files,
+                                 .depth = limits->output_depth,
+                                 .path_bytes = limits->output_path_bytes};
+    collect(&outputs);
+}
+
+void collect_workspace(void) {
+    memset(totals, 0, sizeof *totals);
+    struct writer w = out_begin(0);
+    out_end(T_WORKSPACE_BEGINS, &w);
+    struct collection work = {.root = "/work",
+                              .bytes = cell.job.workspace.bytes,
+                              .files = cell.job.workspace.files,
+                              .depth = MAX_OUTPUT_DEPTH,
+                              .path_bytes = MAX_PATH_BYTES,
+                              .is_work = true};
+    collect(&work);
+    w = out_begin(21);
+    put_uint(&w, totals->files, 4);
+    put_uint(&w, totals->bytes, 8);
+    put_uint(&w, totals->refused, 8);
+    put_uint(&w, totals->flags, 1);
+    out_end(T_WORKSPACE_END, &w);
 }

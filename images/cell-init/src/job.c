@@ -131,6 +131,12 @@ static enum job_event on_job(struct job *job, struct reader r, struct fault *fau
     return EV_JOB;
 }
 
+static enum job_event on_workspace(struct job *job, struct reader r, struct fault *fault) {
+    if (job->phase != LOADING || job->workspace.asked) return FAULT(E_ORDER, "WORKSPACE: not now");
+    job->workspace = (struct workspace){.asked = true, .bytes = get_uint(&r, 8), .files = get_uint(&r, 4)};
+    return WHOLE(r) ? EV_NONE : FAULT(E_PROTOCOL, "WORKSPACE: wrong length");
+}
+
 // Files and code come before the start, and in a session before each step.
 static bool takes_code(const struct job *job) {
     return job->phase == LOADING || job->phase == IDLE;
@@ -264,6 +270,7 @@ enum job_event job_frame(struct job *job, uint8_t type, const uint8_t *payload, 
         case T_BLOCK_DATA: return on_block_data(job, payload, length, fault);
         case T_START: return on_start(job, r, fault);
         case T_KILL: return on_kill(job, r, fault);
+        case T_WORKSPACE: return on_workspace(job, r, fault);
         case T_SESSION: return on_session(job, r, fault);
         case T_STEP: return on_step(job, r, fault);
         case T_INTERRUPT: return on_session_order(job, r, EV_INTERRUPT, fault);

@@ -38,6 +38,13 @@ struct incoming_file {
     uint8_t sha256[32];
 };
 
+// What is kept of /work at the end, at most. Without one nothing is.
+struct workspace {
+    bool asked;
+    uint64_t bytes;
+    uint32_t files;
+};
+
 // IDLE: between the steps of a session.
 enum job_phase { EXPECT_HELLO, EXPECT_SEAL, SEALED, LOADING, STARTED, IDLE };
 
@@ -65,6 +72,7 @@ struct job {
     bool has_preload, env_came_late;
     uint8_t kill_reason;
 
+    struct workspace workspace;
     bool is_session;
     uint64_t said_bytes;  // What its interpreter may tell the host in all.
     uint16_t steps;       // Those that are over; the number of the next one.

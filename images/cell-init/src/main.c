@@ -60,6 +60,8 @@ static void begin(void) {
         int err = *cell.job.blocks[i].path ? scratch_folders(cell.job.blocks[i].path) : 0;
         if (err) fail(E_FILE, err, "the folder of a block's file could not be made in /work");
     }
+    // Behind the folders of our files, which have to be ours; and before any time of the job counts.
+    workspace_lay_out();
 }
 
 static void await_start(void) {
@@ -90,25 +92,7 @@ static void empty_scratch(void) {
     if (child > 0) wait_for(child, now_us() + EMPTY_WITHIN_US);
 }
 
-static void collect_outputs(void) {
-    int ends[2];
-    pipe_as_job(ends, FRAMES_PIPE_BYTES);
-    struct child_plan plan = {.out = ends[1], .err = -1, .status_fd = -1, .body = collect};
-    pid_t child = spawn(&plan);
-    close(ends[1]);
-    relay_start(ends[0], T_OUTPUT_ENTRY, T_OUTPUT_REFUSED);
-    bool whole = child > 0 && wait_for(child, NEVER);
-    while (relay.fd >= 0) pump(NEVER);
-    if (whole) return;
-    totals->flags |= END_INCOMPLETE;
-    if (relay.last_type != T_OUTPUT_ENTRY && relay.last_type != T_OUTPUT_DATA) return;
-    struct writer w = out_begin(3);
-    put_uint(&w, 0, 1);
-    put_uint(&w, ECANCELED, 2);
-    out_end(T_OUTPUT_END, &w);
-}
-
-static void say_end(uint64_t wall_us, const struct account *account) {
+static void say_end(uint64_t wall_us, const struct account *account, const struct totals *outputs) {
     struct writer w = out_begin(256);
     put_uint(&w, cell.cause, 1);
     put_uint(&w, cell.kill_reason, 1);
@@ -118,10 +102,10 @@ static void say_end(uint64_t wall_us, const struct account *account) {
     put_uint(&w, cell.stdout_bytes, 8);
     put_uint(&w, cell.stderr_bytes, 8);
     put_uint(&w, cell.ring.dropped[1] + cell.ring.dropped[2], 8);
-    put_uint(&w, totals->files, 4);
-    put_uint(&w, totals->bytes, 8);
-    put_uint(&w, totals->refused, 8);
-    put_uint(&w, totals->flags, 1);
+    put_uint(&w, outputs->files, 4);
+    put_uint(&w, outputs->bytes, 8);
+    put_uint(&w, outputs->refused, 8);
+    put_uint(&w, outputs->flags, 1);
     out_end(T_END, &w);
 }
 
@@ -139,12 +123,14 @@ int main(int argc, char **argv) {
     else run_blocks(&account);
     uint64_t wall_us = since_start();
     free_reserve();
-    say_left();
-    bool none = no_outputs();
-    if (!none) empty_scratch();
+    bool none = no_outputs(), keeps_work = cell.job.workspace.asked;
+    if (!keeps_work) say_left();
+    if (!none || keeps_work) empty_scratch();
     log_tail();
     if (!none) collect_outputs();
-    say_end(wall_us, &account);
+    struct totals outputs = *totals;
+    if (keeps_work) collect_workspace();
+    say_end(wall_us, &account, &outputs);
     out_drain();
     return 0;
 }

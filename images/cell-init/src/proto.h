@@ -21,6 +21,7 @@
 #define T_INTERRUPT 0x0d
 #define T_FINISH 0x0e
 #define T_PRELOAD 0x0f
+#define T_WORKSPACE 0x10
 
 // Init to host.
 #define T_READY 0x81
@@ -41,6 +42,8 @@
 #define T_SAID 0x90
 #define T_STEP_OVER 0x91
 #define T_PRELOADED 0x92
+#define T_WORKSPACE_BEGINS 0x98
+#define T_WORKSPACE_END 0x99
 
 #define MAX_PAYLOAD_BYTES 131072
 #define MAX_CHUNK_BYTES 65536
@@ -106,6 +109,7 @@ enum cell_error {
     E_UNDEAD,
     E_SYSTEM,
     E_PRELOAD,
+    E_WORKSPACE,
 };
 
 // END flags.

@@ -8,6 +8,8 @@ import { type LongCalls, longCalls } from '@hotcell/record/long-calls.ts';
 import { longBytes, longWork, roughBytes } from '@hotcell/record/long-work.ts';
 import { casLocation, locationsOf } from '@hotcell/record/snapshot-locations.ts';
 import fc from 'fast-check';
+import { testLimits } from '../../support/limits.ts';
+import { policyOf } from '../../support/policies.ts';
 import { specFor } from '../../support/spec.ts';
 import { collectGarbage, cpuMicros, longestStall } from '../../support/stall.ts';
 
@@ -30,6 +32,8 @@ const form = { bytes: Buffer.alloc(64 * 2 ** 20, 'x'), gaps: { evidence: 1, rece
 const host = { kernel: '6.1', machine: 'x86_64' };
 const signer = { role: 'worker', name: 'w', key: of.spec, version: '1', host };
 
+const own = { bytes: 0, inodes: 1, paths: [] };
+
 /** What strangers send and leave behind, as long as it may well be. */
 const long: { [N in keyof LongCalls]: Parameters<LongCalls[N]> } = {
   canonical: [spec],
@@ -43,6 +47,8 @@ const long: { [N in keyof LongCalls]: Parameters<LongCalls[N]> } = {
   readLocated: [manifestBytes, manifest.id, locationBytes, locations.digest],
   entriesJson: [manifestBytes, manifest.id],
   diffJson: [manifestBytes, manifest.id, manifestBytes, manifest.id],
+  workspaceChanges: [manifestBytes, manifest.id, manifestBytes, manifest.id],
+  unfitWorkspace: [manifestBytes, manifest.id, { own, limits: testLimits, policy: policyOf({}) }],
 };
 
 /** The least of some tries: what else happens in this process only ever adds to it. */

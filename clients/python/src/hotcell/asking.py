@@ -31,6 +31,9 @@ class RunOptions(TypedDict, total=False):
     labels: Mapping[str, str]
     priority: int
     publish: str
+    # What lies writable in /work at the start, as an input or "@empty"; and a name for what is there at the end.
+    workspace: Any
+    workspace_publish: str
     retry: Mapping[str, Any]
     not_before: str
     # An address that is told when the run has ended: docs/webhooks.md.
@@ -38,17 +41,17 @@ class RunOptions(TypedDict, total=False):
     idempotency_key: str
 
 
-_renamed = {"not_before": "notBefore"}
+_renamed = {"not_before": "notBefore", "workspace_publish": "workspacePublish"}
 
 
 def request_of(blocks: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Without inputs: they may have to be frozen first."""
+    """Without inputs and workspace: they may have to be frozen first."""
     unknown = set(options) - set(RunOptions.__annotations__)
     if unknown:
         raise TypeError(f"unknown option {', '.join(sorted(unknown))}: use {', '.join(RunOptions.__annotations__)}")
     request: dict[str, Any] = {"blocks": [dict(block) for block in blocks]}
     for name, value in options.items():
-        if value is None or name in ("inputs", "idempotency_key"):
+        if value is None or name in ("inputs", "workspace", "idempotency_key"):
             continue
         if name == "files":
             request["files"] = [bundled(path, content) for path, content in value.items()]

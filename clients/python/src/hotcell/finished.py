@@ -67,6 +67,11 @@ class BaseResult(Generic[O]):
         return self.record.blocks
 
     @property
+    def workspace(self) -> Optional[run_answers.ResultWorkspace]:
+        """What lay in /work at the start (`before`) and at the end (`after`), of a run that has a workspace."""
+        return self.record.workspace
+
+    @property
     def usage(self) -> run_answers.ResultUsage:
         return self.record.usage
 

@@ -178,6 +178,34 @@ class ResultTimings(Answer):
     fresh: Optional[str] = None
 
 
+class ResultWorkspaceRefused(Answer):
+    path: str
+    reason: str
+
+
+class ResultWorkspaceChangesPath(Answer):
+    path: str
+    change: Literal["added", "changed", "removed"]
+
+
+class ResultWorkspaceChanges(Answer):
+    added: int
+    changed: int
+    removed: int
+    paths: list[ResultWorkspaceChangesPath]
+
+
+class ResultWorkspace(Answer):
+    before: str
+    locations: str
+    after: Optional[str]
+    files: int
+    bytes: int
+    refused: list[ResultWorkspaceRefused]
+    changes: Optional[ResultWorkspaceChanges]
+    lost: Optional[str] = None
+
+
 class ResultError(Answer):
     path: str
     message: str
@@ -213,6 +241,7 @@ class Result(Answer):
     timings: ResultTimings
     warnings: list[str]
     steps: Optional[Any] = None
+    workspace: Optional[ResultWorkspace] = None
     errors: Optional[list[ResultError]] = None
     evidence: Optional[ResultEvidence] = None
     receipt: Optional[Receipt] = None
@@ -244,40 +273,3 @@ class RunEventResult(Answer):
 
 
 RunEvent = Union[RunEventStatus, RunEventLog, RunEventResult]
-
-
-class UnfinishedRunPolicy(Answer):
-    name: str
-    digest: str
-
-
-class UnfinishedRunImage(Answer):
-    ref: str
-    digest: str
-
-
-class UnfinishedRunInput(Answer):
-    name: str
-    snapshot: str
-    locations: Optional[str] = None
-
-
-class UnfinishedRunRequester(Answer):
-    key: str
-    role: Literal["admin", "submitter", "reader"]
-
-
-class UnfinishedRun(Answer):
-    run: str
-    tenant: str
-    status: Literal["awaiting_approval", "queued", "staging", "running", "publishing"]
-    waiting: Optional[Waiting] = None
-    accepted_at: datetime
-    spec: str
-    policy: Optional[UnfinishedRunPolicy]
-    image: Optional[UnfinishedRunImage]
-    runtime: Optional[Literal["runc", "gvisor"]]
-    inputs: list[UnfinishedRunInput]
-    labels: dict[str, str]
-    requester: UnfinishedRunRequester
-    warnings: list[str]

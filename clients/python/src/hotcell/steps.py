@@ -31,7 +31,9 @@ async def request_with_inputs(
     """What is local is frozen first."""
     request = request_of(blocks, options)
     inputs = {name: await _input(calls, source) for name, source in (options.get("inputs") or {}).items()}
-    return {**request, "inputs": inputs} if inputs else request
+    workspace = options.get("workspace")
+    work = {} if workspace is None else {"workspace": await _input(calls, workspace)}
+    return {**request, **({"inputs": inputs} if inputs else {}), **work}
 
 
 async def _input(calls: Calls, source: Any) -> str:

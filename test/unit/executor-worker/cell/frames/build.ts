@@ -7,7 +7,7 @@ import {
   startStages,
   stopCauses,
 } from '@hotcell/contract/frames.ts';
-import type { CellFrame, RunEnd } from '@hotcell/executor-worker/cell/frames/decode.ts';
+import type { CellFrame, RunEnd, Collected } from '@hotcell/executor-worker/cell/frames/decode.ts';
 import { type PostureKind, postureFields } from '@hotcell/contract/frames-posture.ts';
 
 /** Frames as init writes them, by docs/protocol.md: so that the parser is tried against words and not against itself. */
@@ -94,6 +94,10 @@ function payloadOf(f: CellFrame): Uint8Array[] {
       return [u16(f.index)];
     case 'preloaded':
       return [];
+    case 'workspaceBegins':
+      return [];
+    case 'workspaceEnd':
+      return collectedPayload(f.end);
     case 'end':
       return endPayload(f.end);
     case 'error':
@@ -102,13 +106,19 @@ function payloadOf(f: CellFrame): Uint8Array[] {
 }
 
 function endPayload(end: RunEnd): Uint8Array[] {
-  const flags = [end.outputFilesExceeded, end.outputBytesExceeded, end.outputsIncomplete];
   return [
     ...cause(end),
     u16(end.blocks),
     u64(end.wallUs),
     ...account(end.account),
     ...[end.stdoutBytes, end.stderrBytes, end.droppedBytes].map(u64),
+    ...collectedPayload(end),
+  ];
+}
+
+function collectedPayload(end: Collected): Uint8Array[] {
+  const flags = [end.outputFilesExceeded, end.outputBytesExceeded, end.outputsIncomplete];
+  return [
     u32(end.outputFiles),
     u64(end.outputBytes),
     u64(end.outputsRefused),
