@@ -17,6 +17,7 @@ enum job_event take_block(struct job *job, struct block *b, size_t index, struct
 
 // session-frames.c
 enum job_event on_session(struct job *job, struct reader r, struct fault *fault);
+enum job_event on_workspace(struct job *job, struct reader r, struct fault *fault);
 enum job_event on_step(struct job *job, struct reader r, struct fault *fault);
 enum job_event on_session_order(const struct job *job, struct reader r, enum job_event event, struct fault *fault);
 

@@ -131,12 +131,6 @@ static enum job_event on_job(struct job *job, struct reader r, struct fault *fau
     return EV_JOB;
 }
 
-static enum job_event on_workspace(struct job *job, struct reader r, struct fault *fault) {
-    if (job->phase != LOADING || job->workspace.asked) return FAULT(E_ORDER, "WORKSPACE: not now");
-    job->workspace = (struct workspace){.asked = true, .bytes = get_uint(&r, 8), .files = get_uint(&r, 4)};
-    return WHOLE(r) ? EV_NONE : FAULT(E_PROTOCOL, "WORKSPACE: wrong length");
-}
-
 // Files and code come before the start, and in a session before each step.
 static bool takes_code(const struct job *job) {
     return job->phase == LOADING || job->phase == IDLE;

@@ -1,4 +1,5 @@
-// The frames of a session: which one it is, the start of each step, and what the host orders meanwhile.
+// The frames of a session: which one it is, the start of each step, and what the host orders meanwhile. And that of a
+// workspace, which runs have, too.
 #include "decode.h"
 
 enum job_event on_session(struct job *job, struct reader r, struct fault *fault) {
@@ -40,4 +41,12 @@ void job_step_over(struct job *job) {
     job->code_bytes = job->file_bytes = job->file_count = 0;
     job->steps++;
     job->phase = IDLE;
+}
+
+enum job_event on_workspace(struct job *job, struct reader r, struct fault *fault) {
+    if (job->phase != LOADING || job->workspace.asked) return FAULT(E_ORDER, "WORKSPACE: not now");
+    job->workspace.asked = true;
+    job->workspace.bytes = get_uint(&r, 8);
+    job->workspace.files = get_uint(&r, 4);
+    return WHOLE(r) ? EV_NONE : FAULT(E_PROTOCOL, "WORKSPACE: wrong length");
 }
