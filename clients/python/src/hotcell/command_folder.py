@@ -3,6 +3,7 @@ executors in hotcell.integrations are made from it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
 import threading
@@ -14,6 +15,7 @@ from hotcell.autogen_endings import ended
 from hotcell.cell_scripts import CodeFile
 from hotcell.client import Hotcell
 from hotcell.landing import Landing, parts_of
+from hotcell.own_thread import in_thread
 from hotcell.work_call import WorkCall, WorkRoom
 
 if TYPE_CHECKING:
@@ -78,7 +80,24 @@ class CommandFolder:
 
     def run(self, command: str, *, timeout: Optional[float] = None) -> Ran:
         """Runs a command in bash."""
-        call = WorkCall(self._room, self._options, max(1, round(timeout or self.timeout)))
+        return self._run(self._call(timeout), command)
+
+    async def run_in_loop(self, command: str, *, timeout: Optional[float] = None) -> Ran:
+        """The same beside an event loop. If its task is cancelled, it ends the run first."""
+        call = self._call(timeout)
+        running = asyncio.ensure_future(in_thread(lambda: self._run(call, command)))
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            call.cancel()
+            await asyncio.wait([running])
+            running.exception()
+            raise
+
+    def _call(self, timeout: Optional[float]) -> WorkCall:
+        return WorkCall(self._room, self._options, max(1, round(timeout or self.timeout)))
+
+    def _run(self, call: WorkCall, command: str) -> Ran:
         with self._state:
             self._calls.add(call)
         try:

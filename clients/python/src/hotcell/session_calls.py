@@ -105,13 +105,15 @@ async def shown(calls: Calls, run: str, index: int, output: int) -> bytes:
     return (await calls.ask(Asked("GET", f"{_at(run, index)}/outputs/{output}"), again=True)).body
 
 
-async def interrupt(calls: Calls, run: str, index: int) -> None:
-    """Not repeated: a second one would hit what the program does about the first. A step that is over stays as it is."""
+async def interrupt(calls: Calls, run: str, index: int) -> bool:
+    """Not repeated: a second one would hit what the program does about the first. False: the step was over."""
     try:
         await calls.ask(posted(f"{_at(run, index)}/interrupt", {}), again=False)
     except HotcellError as error:
         if error.code != "finished_already":
             raise
+        return False
+    return True
 
 
 async def ask_to_finish(calls: Calls, run: str, deadline: Optional[float] = None) -> None:

@@ -3,13 +3,11 @@ of its own, in one folder that they share."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from agents import ShellCallOutcome, ShellCommandOutput, ShellCommandRequest, ShellResult
 
 from hotcell.command_folder import CommandFolder, Ran
-from hotcell.own_thread import in_thread
 
 
 class HotcellShell:
@@ -25,7 +23,7 @@ class HotcellShell:
         action = request.data.action
         timeout = None if action.timeout_ms is None else action.timeout_ms / 1000
         outputs = [
-            _told(one, await in_thread(partial(self.commands.run, one, timeout=timeout))) for one in action.commands
+            _told(one, await self.commands.run_in_loop(one, timeout=timeout)) for one in action.commands
         ]
         return ShellResult(output=outputs, max_output_length=action.max_output_length)
 
