@@ -4,12 +4,21 @@ import { type ErrorCode, HotcellError } from '@hotcell/contract/errors.ts';
 import type { StepRequest } from '@hotcell/contract/session/step.ts';
 import type { Api } from './api.ts';
 import { refusedUnder } from './failure.ts';
+import { type TellProgress, waitTelling } from './progress.ts';
 import { submitOnce } from './submit-once.ts';
 
 interface Step {
   run: string;
   json: StepRequest;
   idempotencyKey?: string | undefined;
+}
+
+interface Wait {
+  run: string;
+  step: number;
+  seconds: number;
+  signal: AbortSignal;
+  tell: TellProgress | undefined;
 }
 
 /** Not taken back with the call: between asking and the answer, only the API knows whether there is a step. */
@@ -26,13 +35,15 @@ export async function addStep(api: Api, { run, json, idempotencyKey }: Step): Pr
 }
 
 /** The step at its end, or as it is after the wait; undefined if it was recorded and can't be asked about now. */
-export async function waitForStep(
-  api: Api,
-  { run, step, seconds, signal }: { run: string; step: number; seconds: number; signal: AbortSignal },
-): Promise<StepView | undefined> {
-  const headers: Record<string, string> = seconds > 0 ? { prefer: `wait=${seconds}` } : {};
-  try {
+export async function waitForStep(api: Api, { run, step, seconds, signal, tell }: Wait): Promise<StepView | undefined> {
+  const ask = async (slice: number) => {
+    const headers: Record<string, string> = slice > 0 ? { prefer: `wait=${slice}` } : {};
     return await api.call(routes.getStep, { params: { run, step }, headers, signal });
+  };
+  const isOver = ({ status }: StepView) => status === 'finished';
+  const says = ({ status }: StepView) => `step ${step} of ${run} is ${status}`;
+  try {
+    return await waitTelling({ seconds, tell, ask, isOver, says });
   } catch (error) {
     if (error instanceof HotcellError && error.retryable) return undefined;
     throw error;

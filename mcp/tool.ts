@@ -1,7 +1,14 @@
-import type { CallToolResult, ContentBlock, McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  ContentBlock,
+  McpServer,
+  ServerContext,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Api } from './api.ts';
 import { Failure, failureOf, showFailure } from './failure.ts';
+import type { TellProgress } from './progress.ts';
 
 /** What every tool of one server has at hand. */
 export interface Served {
@@ -13,6 +20,8 @@ export interface Served {
 interface At extends Served {
   /** Aborted when the client takes its call back, or goes away. */
   signal: AbortSignal;
+  /** Undefined: the client did not ask to be told. */
+  tell: TellProgress | undefined;
 }
 
 /** What a tool answers: the same facts as an object and as a text for a model. */
@@ -43,7 +52,7 @@ export const tool =
     const outputSchema = z.object({ ...output.partial().shape, error: Failure.optional() });
     const config = { title, description: describe(served), inputSchema: input, outputSchema, annotations: hints };
     server.registerTool<typeof outputSchema, I>(name, config, (async (asked: z.output<I>, context: Context) => {
-      const at = { ...served, signal: context.mcpReq.signal };
+      const at = { ...served, signal: context.mcpReq.signal, tell: tellerOf(context) };
       try {
         return answerOf(await act(at, asked));
       } catch (error) {
@@ -54,8 +63,17 @@ export const tool =
     }) as never);
   };
 
-interface Context {
-  mcpReq: { signal: AbortSignal };
+type Context = Pick<ServerContext, 'mcpReq'>;
+
+/** A client that asks for progress sends a token, by which it knows the messages of this call. */
+function tellerOf({ mcpReq }: Context): TellProgress | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return async ({ waited, of, message }) =>
+    await mcpReq.notify({
+      method: 'notifications/progress',
+      params: { progressToken, progress: waited, total: of, message },
+    });
 }
 
 function answerOf({ facts, text, failed, more = [] }: Told<object>): CallToolResult {

@@ -46,7 +46,8 @@ export const waitJob = tool({
   input: z.strictObject({ run: aRun, waitSeconds }),
   output: JobView,
   hints: reads,
-  act: async ({ api, signal }, { run, waitSeconds: seconds }) => toldOf(await viewJob(api, { run, seconds, signal })),
+  act: async ({ api, signal, tell }, { run, waitSeconds: seconds }) =>
+    toldOf(await viewJob(api, { run, seconds, signal, tell })),
 });
 
 export const cancelJob = tool({

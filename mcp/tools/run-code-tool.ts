@@ -22,10 +22,10 @@ export const runCode = tool({
   }),
   output: JobView,
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  act: async ({ api, signal }, { code, language, waitSeconds: seconds, ...fields }) => {
+  act: async ({ api, signal, tell }, { code, language, waitSeconds: seconds, ...fields }) => {
     const { run, warnings } = await submitJob(api, [{ language, code }], fields);
     try {
-      const view = await waitForJob(api, { run, seconds, signal });
+      const view = await waitForJob(api, { run, seconds, signal, tell });
       return view ? toldOf(view) : unfinished({ run, status: 'queued', warnings });
     } catch (error) {
       // Its caller never learned the id, so that only we can end it. With a key of its own it can ask for the run again.

@@ -1,10 +1,12 @@
 import { routes } from '@hotcell/contract/api/routes.ts';
+import { isFinished } from '@hotcell/contract/api/runs.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { SessionRequest } from '@hotcell/contract/spec.ts';
 import { z } from 'zod';
-import { endJob } from '../job-steps.ts';
+import { endJob, saysOf } from '../job-steps.ts';
 import { jobFields } from '../job-request.ts';
 import { JobView, toldOf } from '../job-view.ts';
+import { waitTelling } from '../progress.ts';
 import { addStep, interruptStep, waitForStep } from '../step-calls.ts';
 import { StepTold, toldOfStep, unfinishedStep } from '../step-told.ts';
 import { submitOnce } from '../submit-once.ts';
@@ -64,13 +66,13 @@ export const runStep = tool({
   }),
   output: StepTold,
   hints: acts,
-  act: async ({ api, signal }, { run, code, step, waitSeconds: seconds, idempotencyKey, ...fields }) => {
+  act: async ({ api, signal, tell }, { run, code, step, waitSeconds: seconds, idempotencyKey, ...fields }) => {
     if ((code === undefined) === (step === undefined))
       throw new HotcellError('invalid', 'Pass either "code", or as "step" the number of a step to wait for.');
     const json = { code: code ?? '', ...fields };
     const index = step ?? (await addStep(api, { run, json, idempotencyKey })).index;
     try {
-      const view = await waitForStep(api, { run, step: index, seconds, signal });
+      const view = await waitForStep(api, { run, step: index, seconds, signal, tell });
       return view ? await toldOfStep(api, view, signal) : unfinishedStep({ run, index, status: 'queued' });
     } catch (error) {
       // Its caller never learned its number, so that only we can stop it.
@@ -88,8 +90,11 @@ export const closeSession = tool({
   input: z.strictObject({ run: aSession, waitSeconds }),
   output: JobView,
   hints: { ...acts, idempotentHint: true },
-  act: async ({ api, signal }, { run, waitSeconds: seconds }) => {
-    const headers: Record<string, string> = seconds > 0 ? { prefer: `wait=${seconds}` } : {};
-    return toldOf(await api.call(routes.finishSession, { params: { run }, headers, signal }));
+  act: async ({ api, signal, tell }, { run, waitSeconds: seconds }) => {
+    const ask = async (slice: number) => {
+      const headers: Record<string, string> = slice > 0 ? { prefer: `wait=${slice}` } : {};
+      return await api.call(routes.finishSession, { params: { run }, headers, signal });
+    };
+    return toldOf(await waitTelling({ seconds, tell, ask, isOver: isFinished, says: saysOf }));
   },
 });

@@ -8,7 +8,7 @@ import { type Bed, openBed } from '../support/bed.ts';
 import { echoOn } from '../support/echo-on.ts';
 import { type House, openHouse } from '../support/house.ts';
 import { openHttpProxy } from '../support/http-proxy.ts';
-import { callTool, mcpMessage } from '../support/mcp-client.ts';
+import { callTool, mcpMessage, toolWithProgress } from '../support/mcp-client.ts';
 import { mcpTools } from '../support/mcp-tools.ts';
 import { type RunningProducer, settle, startProducer } from '../support/producer.ts';
 
@@ -69,6 +69,27 @@ for (const [revision, names] of Object.entries(scenarios))
     assert.deepEqual(checks.filter(failedForReal), [], `${stdout}\n${stderr}`);
     assert.ok(checks.some(({ status }) => status === 'SUCCESS'));
   });
+
+test('a client that asks for progress learns a run’s id and where it is while it waits, and then its end', async () => {
+  const seen: (string | number)[] = [];
+  const asked = { code: 'hold', language: 'sh', waitSeconds: 60 };
+  for await (const { method, params, result } of toolWithProgress(producer, 'run_code', asked, 'mine')) {
+    if (method === 'notifications/progress') {
+      const { progressToken, progress, total, message } = params as Record<string, string & number>;
+      assert.deepEqual([progressToken, total], ['mine', 60]);
+      assert.ok(seen.every((before) => Number(before) < progress));
+      seen.push(progress);
+      const [, run = ''] = /^run ([0-9a-f-]{36}) is (?:queued|running)/.exec(message) ?? [];
+      // Ends what it waits for. A second message may be on its way.
+      if (seen.length === 1) await callTool(producer, 'cancel_job', { run });
+    } else if (result) {
+      assert.deepEqual([result.isError, result.structuredContent['outcome']], [true, 'cancelled']);
+      seen.push('the end');
+    }
+  }
+  assert.ok(seen.length >= 2, 'it was told of progress before the end');
+  assert.equal(seen.at(-1), 'the end');
+});
 
 interface Check {
   id: string;

@@ -17,8 +17,9 @@ interface McpReply {
 }
 
 /** One message of the newest revision, without a library in between. */
-export function mcpMessage(method: string, params: object = {}, id = 1) {
+export function mcpMessage(method: string, params: object = {}, id = 1, more: object = {}) {
   const envelope = {
+    ...more,
     [`${meta}/protocolVersion`]: newest,
     [`${meta}/clientInfo`]: { name: 'test', version: '1' },
     [`${meta}/clientCapabilities`]: {},
@@ -63,6 +64,31 @@ export async function callTool(
   const { status, result, error } = await askMcp(producer, 'tools/call', { name, arguments: args }, asking);
   if (!result) throw new Error(`${name} answered ${status}: ${error?.message}`);
   return result as ToolAnswer;
+}
+
+/** What a call of a tool that asks for progress is sent: messages, and at last the answer. */
+export async function* toolWithProgress(
+  producer: RunningProducer,
+  name: string,
+  args: object,
+  progressToken: string,
+): AsyncGenerator<{ method?: string; params?: Record<string, unknown>; result?: ToolAnswer }> {
+  const answer = await producer.ask('POST', '/mcp', {
+    body: JSON.stringify(mcpMessage('tools/call', { name, arguments: args }, 1, { progressToken })),
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': newest,
+      'mcp-method': 'tools/call',
+      'mcp-name': name,
+    },
+  });
+  if (!answer.body) throw new Error(`${name} answered ${answer.status} without a body`);
+  let text = '';
+  for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+    const lines = `${text}${chunk}`.split('\n');
+    text = lines.pop() ?? '';
+    for (const line of lines) if (line.startsWith('data: {')) yield JSON.parse(line.slice('data: '.length));
+  }
 }
 
 /** The first text of an answer. */
