@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar
 
+from hotcell.ending import Ending
 from hotcell.failures import RunFailed, RunLost
 from hotcell.log_text import LogText
 from hotcell.run_outputs import AsyncOutputs, BaseOutputs, Outputs
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 O = TypeVar("O", bound=BaseOutputs)
 
 
-class BaseResult(Generic[O]):
-    """`record` is the committed record with every field; the properties here are those that most callers want."""
+class BaseResult(Ending, Generic[O]):
+    record: run_answers.Result
 
     def __init__(self, record: run_answers.Result, log: LogText, outputs: O) -> None:
         self.record = record
@@ -31,19 +32,6 @@ class BaseResult(Generic[O]):
     @property
     def outcome(self) -> str:
         return self.record.outcome
-
-    @property
-    def ok(self) -> bool:
-        return self.record.outcome == "succeeded"
-
-    @property
-    def reason(self) -> str:
-        """One sentence: which limit or cause, and what to do."""
-        return self.record.reason
-
-    @property
-    def exit_code(self) -> Optional[int]:
-        return self.record.exit_code
 
     @property
     def stdout(self) -> str:

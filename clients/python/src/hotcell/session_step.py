@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Optional
 
 from hotcell import session_calls
+from hotcell.ending import Ending
 from hotcell.failures import StepFailed, StepLost
 from hotcell.landing import check
 from hotcell.log_text import LogText
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from hotcell.run_answers import LogRow
 
 
-class BaseStep:
-    """`record` has every field; the properties here are those that most callers want."""
+class BaseStep(Ending):
+    record: session_answers.Step
 
     def __init__(self, calls: Calls, record: session_answers.Step) -> None:
         self._calls = calls
@@ -39,19 +40,6 @@ class BaseStep:
     def outcome(self) -> Optional[str]:
         """None as long as it is not over."""
         return self.record.outcome
-
-    @property
-    def ok(self) -> bool:
-        return self.record.outcome == "succeeded"
-
-    @property
-    def reason(self) -> str:
-        """One sentence: which limit or cause, and what to do."""
-        return self.record.reason
-
-    @property
-    def exit_code(self) -> Optional[int]:
-        return self.record.exit_code
 
     @property
     def error(self) -> Optional[session_answers.StepError]:
