@@ -192,7 +192,7 @@ class _Program:
         return {}
 
     def stat(self, path: str) -> dict[str, Any]:
-        return _entry(path, os.stat(path))
+        return {"entry": _entry(path, os.stat(path))}
 
     def list_dir(self, path: str) -> dict[str, Any]:
         return {"entries": [_listed(f"{path.rstrip('/')}/{name}") for name in sorted(os.listdir(path))]}

@@ -4,19 +4,22 @@ those that come behind it."""
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import threading
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, TypeVar
 
 from hotcell import session_calls
 from hotcell.calls import Calls
 from hotcell.client import Run
-from hotcell.failures import ApiUnreachable, HotcellError, WaitTimeout
+from hotcell.failures import ApiUnreachable, HotcellError, RunLost, WaitTimeout
 from hotcell.session_step import Step
 from hotcell.wire import drive
+
+T = TypeVar("T")
 
 # The folder in which commands start.
 root = "/work/workspace"
@@ -28,6 +31,8 @@ _wait_seconds = 60
 _between_interrupts = 1.0
 _reason_seconds = 5.0
 _part_bytes = 8 * 1024 * 1024
+# Of a file that is read as a whole: the cell says how large it is.
+_most_file = 256 * 1024 * 1024
 _part = ".hotcell/part"
 _tries = 5
 _gone = ("finished_already", "not_found")
@@ -98,15 +103,18 @@ class SessionWork:
     def read(self, path: str) -> bytes:
         for _ in range(_tries):
             data, state = b"", None
-            while True:
-                part = self.ask("read", path=path, begin=len(data))
-                if state not in (None, part["state"]):
+            while len(data) <= _most_file:
+                said = self.ask("read", path=path, begin=len(data))
+                if state not in (None, field(said, "state", list)):
                     # It was written to meanwhile.
                     break
-                state = part["state"]
-                data += base64.b64decode(part["data"])
-                if len(data) >= part["size"] or not part["data"]:
+                state = said["state"]
+                part = _bytes(said, "data")
+                data += part
+                if len(data) >= field(said, "size", int) or not part:
                     return data
+            else:
+                raise OSError(errno.EFBIG, f"more than {_most_file} bytes: read a part of it with a command", path)
         raise OSError(f"{path!r} changed each time while it was read")
 
     def write(self, path: str, data: bytes) -> None:
@@ -115,14 +123,23 @@ class SessionWork:
             self.ask("write", {_part: content}, path=path, part=f"/work/{_part}", begin=begin)
 
     def finish(self) -> None:
-        """Ends the session, and kills the commands that still run."""
+        """Ends the session, kills the commands that still run, and waits until it is over."""
         try:
             drive(session_calls.ask_to_finish(self._calls, self.session))
-            # Behind a step that waits for a command, the end would wait as well.
-            self._wake(self._waits)
         except HotcellError as error:
             if error.code not in _gone:
                 raise
+            return
+        while True:
+            # Behind a step that waits for a command, the end would wait as well.
+            self._wake(list(self._waits))
+            try:
+                Run(self._calls, self.session, []).result(_between_interrupts, progress=False)
+                return
+            except WaitTimeout:
+                continue
+            except RunLost:
+                return
 
     def ask(self, do: str, files: Optional[Mapping[str, bytes]] = None, **order: Any) -> dict[str, Any]:
         """A step that was interrupted before it did anything is sent again. `start` may be, for a command has one id."""
@@ -165,17 +182,21 @@ class SessionWork:
     def _note(self, said: Mapping[str, Any]) -> None:
         if "ended" not in said:
             return
-        streams = [base64.b64decode(said.get(name, "")).decode("utf-8", "replace") for name in ("stdout", "stderr")]
-        end = CommandEnd(said["why"], said.get("exit", 1), *streams)
+        name, why = field(said, "ended", str), field(said, "why", str)
+        if why == "unknown":
+            end = CommandEnd(why, 1, "", "")
+        else:
+            streams = [_bytes(said, stream).decode("utf-8", "replace") for stream in ("stdout", "stderr")]
+            end = CommandEnd(why, field(said, "exit", int), *streams)
         with self._state:
-            if said["ended"] in self._running and not (end.why == "unknown" and said["ended"] in self._ended):
-                self._ended[said["ended"]] = end
+            if name in self._running and not (why == "unknown" and name in self._ended):
+                self._ended[name] = end
             self._state.notify_all()
 
     def _step(self, code: str, files: Optional[Mapping[str, bytes]], *, waits: bool, wakes: bool) -> Step:
         asked = session_calls.step_of({"language": "python", "code": code}, files, None)
         index = drive(session_calls.begin(self._calls, self.session, asked)).index
-        ahead = [one for one in self._waits if one < index]
+        ahead = [one for one in list(self._waits) if one < index]
         if waits:
             self._waits.add(index)
         try:
@@ -226,10 +247,24 @@ def _said_by(step: Step) -> Optional[dict[str, Any]]:
     return None
 
 
+def field(said: Mapping[str, Any], name: str, kind: type[T]) -> T:
+    value = said.get(name)
+    if not isinstance(value, kind):
+        raise WorkLost(f"The cell's answer has no {name} that can be understood. Start a new session.")
+    return value
+
+
+def _bytes(said: Mapping[str, Any], name: str) -> bytes:
+    try:
+        return base64.b64decode(field(said, name, str))
+    except ValueError as error:
+        raise WorkLost(f"The cell's answer has no {name} that can be understood. Start a new session.") from error
+
+
 def _or_raised(said: dict[str, Any], path: str) -> dict[str, Any]:
     if "invalid" in said:
-        raise ValueError(said["invalid"])
+        raise ValueError(field(said, "invalid", str))
     if "errno" in said:
         # The kind of error follows from its number.
-        raise OSError(said["errno"], said["message"], path)
+        raise OSError(field(said, "errno", int), field(said, "message", str), path)
     return said

@@ -3,11 +3,12 @@ session, whose id is the workspace's ref."""
 
 from __future__ import annotations
 
+import dataclasses
 import posixpath
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Optional, TypeVar
 
@@ -31,7 +32,7 @@ from pydantic_ai.workspaces.protocol import validate_timeout
 
 from hotcell.client import Hotcell
 from hotcell.own_thread import in_thread
-from hotcell.session_work import CommandEnd, SessionWork, WorkEnded, WorkLost, most_output, root
+from hotcell.session_work import CommandEnd, SessionWork, WorkEnded, WorkLost, field, most_output, root
 
 T = TypeVar("T")
 
@@ -95,25 +96,25 @@ class HotcellWorkspaceBackend(WorkspaceBackend, SupportsCommands, SupportsFilesy
         await self._do(lambda work: work.write(_absolute(path), data))
 
     async def stat(self, path: str) -> FileEntry:
-        return _entry(await self._ask("stat", path))
+        return _entry(await self._said("stat", path, "entry", dict))
 
     async def list_dir(self, path: str) -> Sequence[FileEntry]:
-        return [_entry(one) for one in (await self._ask("list_dir", path))["entries"]]
+        return [_entry(one) for one in await self._said("list_dir", path, "entries", list) if isinstance(one, dict)]
 
     async def make_dir(self, path: str) -> None:
-        await self._ask("make_dir", path)
+        await self._do(lambda work: work.ask("make_dir", path=_absolute(path)))
 
     async def remove(self, path: str) -> None:
-        await self._ask("remove", path)
+        await self._do(lambda work: work.ask("remove", path=_absolute(path)))
 
     async def exists(self, path: str) -> bool:
-        return bool((await self._ask("exists", path))["exists"])
+        return await self._said("exists", path, "exists", bool)
 
     async def realpath(self, path: str) -> str:
-        return str((await self._ask("realpath", path))["path"])
+        return await self._said("realpath", path, "path", str)
 
-    async def _ask(self, do: str, path: str) -> dict[str, Any]:
-        return await self._do(lambda work: work.ask(do, path=_absolute(path)))
+    async def _said(self, do: str, path: str, name: str, kind: type[T]) -> T:
+        return await self._do(lambda work: field(work.ask(do, path=_absolute(path)), name, kind))
 
     async def _do(self, what: Callable[[SessionWork], T]) -> T:
         return await in_thread(partial(self._done, what))
@@ -153,7 +154,7 @@ class HotcellWorkspace(AbstractCapability[Any]):  # type: ignore[misc]
     steps: Optional[int] = None
     idle_seconds: Optional[int] = None
     url: Optional[str] = None
-    api_key: Optional[str] = field(default=None, repr=False)
+    api_key: Optional[str] = dataclasses.field(default=None, repr=False)
     id: Optional[str] = "hotcell_workspace"
 
     def get_workspace(self, ctx: Any, *, ref: Optional[WorkspaceRef]) -> Optional[WorkspaceBackend]:
@@ -178,8 +179,10 @@ def _result(end: CommandEnd, timeout: Optional[float]) -> CommandResult:
 
 
 def _entry(said: Mapping[str, Any]) -> FileEntry:
-    path = str(said["path"])
-    return FileEntry(name=posixpath.basename(path), path=path, is_dir=bool(said["is_dir"]), size=said["size"])
+    """As the program in the cell says it: the job's word."""
+    path, size = str(said.get("path")), said.get("size")
+    is_dir = said.get("is_dir") is True
+    return FileEntry(name=posixpath.basename(path), path=path, is_dir=is_dir, size=size if isinstance(size, int) else None)
 
 
 def _absolute(path: str) -> str:
