@@ -2,7 +2,7 @@ import { routes } from '@hotcell/contract/api/routes.ts';
 import { isFinished, type RunView } from '@hotcell/contract/api/runs.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { Api } from './api.ts';
-import { type TellProgress, waitTelling } from './progress.ts';
+import { type TellProgress, waitTelling } from './wait-telling.ts';
 
 interface Wait {
   run: string;

@@ -4,7 +4,7 @@ import { type ErrorCode, HotcellError } from '@hotcell/contract/errors.ts';
 import type { StepRequest } from '@hotcell/contract/session/step.ts';
 import type { Api } from './api.ts';
 import { refusedUnder } from './failure.ts';
-import { type TellProgress, waitTelling } from './progress.ts';
+import { type TellProgress, waitTelling } from './wait-telling.ts';
 import { submitOnce } from './submit-once.ts';
 
 interface Step {

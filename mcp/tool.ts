@@ -8,7 +8,7 @@ import type {
 import { z } from 'zod';
 import type { Api } from './api.ts';
 import { Failure, failureOf, showFailure } from './failure.ts';
-import type { TellProgress } from './progress.ts';
+import type { TellProgress } from './wait-telling.ts';
 
 /** What every tool of one server has at hand. */
 export interface Served {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { endJob, saysOf } from '../job-steps.ts';
 import { jobFields } from '../job-request.ts';
 import { JobView, toldOf } from '../job-view.ts';
-import { waitTelling } from '../progress.ts';
+import { waitTelling } from '../wait-telling.ts';
 import { addStep, interruptStep, waitForStep } from '../step-calls.ts';
 import { StepTold, toldOfStep, unfinishedStep } from '../step-told.ts';
 import { submitOnce } from '../submit-once.ts';

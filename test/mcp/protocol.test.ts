@@ -75,7 +75,17 @@ test('a client that asks for progress learns a run’s id and where it is while 
   const asked = { code: 'hold', language: 'sh', waitSeconds: 60 };
   for await (const { method, params, result } of toolWithProgress(producer, 'run_code', asked, 'mine')) {
     if (method === 'notifications/progress') {
-      const { progressToken, progress, total, message } = params as Record<string, string & number>;
+      const {
+        progressToken,
+        progress = 0,
+        total,
+        message = '',
+      } = params as {
+        progressToken?: string;
+        progress?: number;
+        total?: number;
+        message?: string;
+      };
       assert.deepEqual([progressToken, total], ['mine', 60]);
       assert.ok(seen.every((before) => Number(before) < progress));
       seen.push(progress);

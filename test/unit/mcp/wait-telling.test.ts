@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Progress, waitTelling } from '@hotcell/mcp/progress.ts';
+import { type Progress, waitTelling } from '@hotcell/mcp/wait-telling.ts';
 
 /** A run that ends so many seconds after the first question; time passes only by waiting. */
 async function wait({ seconds, ends, roomFor = Infinity }: { seconds: number; ends: number; roomFor?: number }) {
