@@ -11,7 +11,8 @@ import { settle, startProducer } from '../support/producer.ts';
 import { spawnWorker } from '../support/real-worker.ts';
 import { verdictsOf } from '../support/verified.ts';
 import { refusedRun } from './refused-run.ts';
-import { rows, type Scene, stepEdits } from './behind-the-back.ts';
+import { rows } from './behind-the-back.ts';
+import { type Scene, stepEdits } from './object-edits.ts';
 import { placesOfRun, placesOfStep } from './recorded-objects.ts';
 
 /** Runs of sealed cells, made once; then the record is changed behind the store's back, and put right after each test. */

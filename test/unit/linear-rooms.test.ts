@@ -196,7 +196,7 @@ const without: Readonly<Record<string, string>> = {
 
 test('every function that reads, parses or judges has a case here, or a reason why not', () => {
   const root = resolve(import.meta.dirname, '../..');
-  const cases = ['linear-rooms.test.ts', 'contract/linear.test.ts'].map((name) =>
+  const cases = ['linear-rooms.test.ts', 'contract/linear.test.ts', 'contract/linear-records.test.ts'].map((name) =>
     readFileSync(join(import.meta.dirname, name), 'utf8'),
   );
   const files = globSync('{contract,policies}/**/*.ts', { cwd: root, exclude: (name) => name === 'node_modules' });

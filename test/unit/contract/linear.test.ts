@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { judgeAddress, judgeWebhookUrl, readNetworks } from '@hotcell/contract/address-guard.ts';
-import { admit, judgeInputs, judgeSpec } from '@hotcell/contract/admission.ts';
-import type { InputFacts } from '@hotcell/contract/admission-rules.ts';
+import { admit } from '@hotcell/contract/admission.ts';
 import { judgeItemRequest } from '@hotcell/contract/batch-items.ts';
 import { filenameIn } from '@hotcell/contract/blocks.ts';
-import { canonical, sha256 } from '@hotcell/contract/digest.ts';
 import { languages } from '@hotcell/contract/languages.ts';
 import { chunkOf, cutTail } from '@hotcell/contract/log-rows.ts';
 import { fileNamedIn, readLastWords } from '@hotcell/contract/lacking.ts';
-import { differencesOf } from '@hotcell/contract/evidence/json-differences.ts';
-import { tryBundle } from '@hotcell/contract/evidence/evidence-bundle.ts';
-import { readKeyList, readKeyRequest, signKeyList, signKeyRequest } from '@hotcell/contract/evidence/key-list.ts';
-import { readErasure } from '@hotcell/contract/evidence/erasure.ts';
-import { readReceipt } from '@hotcell/contract/evidence/receipt.ts';
-import { seal } from '@hotcell/contract/evidence/dsse.ts';
-import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { missingIn, packageNamedIn } from '@hotcell/contract/missing-package.ts';
-import { readNameVersion } from '@hotcell/contract/names.ts';
 import { nearest } from '@hotcell/contract/nearest.ts';
-import { parseKept } from '@hotcell/contract/parse.ts';
 import { matches } from '@hotcell/contract/policy.ts';
 import { parsePolicyFile } from '@hotcell/contract/policy-file.ts';
 import { readRunRequest } from '@hotcell/contract/read-request.ts';
@@ -29,125 +18,24 @@ import { judgeTickRequest } from '@hotcell/contract/schedule-request.ts';
 import { tickOfName } from '@hotcell/contract/schedule-ticks.ts';
 import { screen } from '@hotcell/contract/screening.ts';
 import { parseBytes } from '@hotcell/contract/sizes.ts';
-import { manifestOf, readManifest, type SnapshotEntry } from '@hotcell/contract/snapshot.ts';
-import { diffOf } from '@hotcell/contract/snapshot-diff.ts';
-import { nameProblems } from '@hotcell/contract/snapshot-names.ts';
-import { readSources } from '@hotcell/contract/sources.ts';
-import type { RunRequest, Spec } from '@hotcell/contract/spec.ts';
+import type { RunRequest } from '@hotcell/contract/spec.ts';
 import { readYaml } from '@hotcell/policies/yaml.ts';
-import { DoneMarker } from '@hotcell/record/schemas.ts';
 import { growsNoFaster, type Hostile } from '../../support/growth.ts';
 import { policyOf, submitter } from '../../support/policies.ts';
-import { specFor } from '../../support/spec.ts';
 
-/** The first letter of a name spelled in as many ways as asked: capitals by the bits of a counter. */
-function spellings(count: number): string[] {
-  const letters = Array.from({ length: 16 }, (_, at) => String.fromCharCode(97 + at));
-  return Array.from({ length: count }, (_, i) =>
-    letters.map((letter, bit) => ((i >> bit) & 1 ? letter.toUpperCase() : letter)).join(''),
-  );
-}
-
-const readsManifest = ({ text, id }: { text: string; id: string }) => readManifest(text, id);
 const screened = (code: string) => screen([{ language: 'python', code }], languages);
-
 const policy = policyOf({ images: ['python'], languages: ['python'], env: { job: ['A*'] }, argv: true }, 'any');
 const admits = (request: RunRequest) => admit(request, policy, submitter, []);
 const of = (size: number) => Array.from({ length: size }, (_, i) => i);
-const hashOf = (i: number) => sha256(String(i));
-const entriesOf = (size: number) => of(size).map((i) => ({ path: `a/${i}`, size: i, sha256: hashOf(i) }));
 
-const root = new SigningKey(SigningKey.generate());
-const listed = (i: number) => ({
-  role: 'worker' as const,
-  name: `w${i}`,
-  fingerprint: hashOf(i),
-  publicKey: '',
-  from: at,
-});
-const at = '2026-01-01T00:00:00.000Z';
-
-/** What strangers send and leave behind, to each function of the contract and the policies that reads it. */
+/** What strangers send and write, to each function of the contract and the policies that reads it. */
 const hostile: Readonly<Record<string, Hostile>> = {
   'a first line with three runs of spaces': {
     size: 400,
     make: (size) => `# filename: a${' '.repeat(size)}x`,
     read: filenameIn,
   },
-  'a bundle with a long payload': {
-    size: 50_000,
-    make: (size) => {
-      const dsseEnvelope = seal(root, 'a type', Buffer.alloc(size, 1));
-      const publicKey = { hint: root.fingerprint };
-      const mediaType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
-      return canonical({ mediaType, verificationMaterial: { publicKey }, dsseEnvelope });
-    },
-    read: tryBundle,
-  },
-  'a receipt of many members': {
-    size: 5_000,
-    make: (size) =>
-      seal(root, 'a type', Buffer.from(JSON.stringify(Object.fromEntries(of(size).map((i) => [`m${i}`, i]))))),
-    read: (receipt: Parameters<typeof readReceipt>[0]) => {
-      try {
-        readReceipt(receipt);
-      } catch {
-        // It is no promise.
-      }
-    },
-  },
-  'an erasure of many members': {
-    size: 5_000,
-    make: (size) =>
-      seal(root, 'a type', Buffer.from(JSON.stringify(Object.fromEntries(of(size).map((i) => [`m${i}`, i]))))),
-    read: (erasure: Parameters<typeof readErasure>[0]) => {
-      try {
-        readErasure(erasure);
-      } catch {
-        // It erases nothing.
-      }
-    },
-  },
-  'a list of many keys': {
-    size: 300,
-    make: (size) =>
-      signKeyList(root, { version: 1, installation: 'i', number: 1, issuedAt: at, keys: of(size).map(listed) }),
-    read: (list: Parameters<typeof readKeyList>[0]) => readKeyList(list, [root.public]),
-  },
-  'a request with a long name': {
-    size: 50_000,
-    make: (size) =>
-      signKeyRequest(root, { version: 1, role: 'worker', name: 'n'.repeat(size), publicKey: '', madeAt: at }),
-    read: (request: Parameters<typeof readKeyRequest>[0]) => {
-      try {
-        readKeyRequest(request);
-      } catch {
-        // Its name is too long.
-      }
-    },
-  },
-  'two values that differ in every member': {
-    size: 5_000,
-    make: (size) => [of(size), of(size).map((i) => -i - 1)] as const,
-    read: ([one, other]: readonly [number[], number[]]) => differencesOf(one, other),
-  },
   'a first line that begins with spaces': { size: 4_000, make: (size) => `${' '.repeat(size)}x`, read: filenameIn },
-  'many spellings of one name': { size: 600, make: spellings, read: nameProblems },
-  'many spellings of one folder': {
-    size: 600,
-    make: (size) => spellings(size).map((name) => `${name}/x/y`),
-    read: nameProblems,
-  },
-  'deep paths that share nothing': {
-    size: 200,
-    make: (size) => Array.from({ length: size }, (_, i) => `${i}${'/a'.repeat(1_700)}`),
-    read: nameProblems,
-  },
-  'deep paths in folders that are taken for one': {
-    size: 500,
-    make: (size) => Array.from({ length: size }, (_, i) => `${(i % 2 ? 'x/' : 'X/').repeat(100)}${i}`),
-    read: nameProblems,
-  },
   'a request of unknown fields': {
     size: 2_000,
     make: (size) => Object.fromEntries(Array.from({ length: size }, (_, i) => [`unknown-field-${i}`, 1])),
@@ -187,43 +75,6 @@ const hostile: Readonly<Record<string, Hostile>> = {
     make: (size) => ({ blocks: of(size).map(() => ({ argv: ['\0'.repeat(50)] })) }),
     read: admits,
   },
-  'a spec of many inputs': {
-    size: 5_000,
-    make: (size) => ({ ...specFor('t', ''), inputs: of(size).map((i) => ({ name: `i${i}` })) }),
-    read: (spec: Spec) => judgeSpec(spec, policy),
-  },
-  'inputs of many files': {
-    size: 50_000,
-    make: (size) => of(size).map((i) => ({ name: `i${i}`, files: i, bytes: i })),
-    read: (inputs: InputFacts[]) => judgeInputs(policy, inputs),
-  },
-  'a manifest': { size: 2_000, make: (size) => manifestOf(entriesOf(size)), read: readsManifest },
-  'a manifest of names that begin alike': {
-    size: 300,
-    make: (size) => manifestOf(of(size).map((i) => ({ path: `${'a/'.repeat(700)}${i}`, size: 1, sha256: hashOf(1) }))),
-    read: readsManifest,
-  },
-  'a manifest of empty lines': {
-    size: 50_000,
-    make: (size) => ({ text: '\n'.repeat(size), id: sha256('\n'.repeat(size)) }),
-    read: readsManifest,
-  },
-  'files in the worst order': { size: 5_000, make: (size) => entriesOf(size).toReversed(), read: manifestOf },
-  'two snapshots without a common file': {
-    size: 10_000,
-    make: (size) => [entriesOf(size), entriesOf(size).map((entry) => ({ ...entry, path: `b/${entry.path}` }))],
-    read: ([before, after]: SnapshotEntry[][]) => diffOf(before ?? [], after ?? []),
-  },
-  'an object of many unknown fields': {
-    size: 10_000,
-    make: (size) => JSON.stringify(Object.fromEntries(of(size).map((i) => [`field${i}`, { [`inner${i}`]: i }]))),
-    read: (text: string) => parseKept(DoneMarker, text, 'it', 'record_damaged'),
-  },
-  'an object with everything wrong': {
-    size: 5_000,
-    make: (size) => JSON.stringify({ version: 1, sources: of(size) }),
-    read: readSources,
-  },
   'deeply nested JSON': {
     size: 500,
     make: (size) => ({ blocks: [], params: JSON.parse(`${'['.repeat(size)}${']'.repeat(size)}`) as unknown }),
@@ -234,22 +85,12 @@ const hostile: Readonly<Record<string, Hostile>> = {
     make: (size) => ({ blocks: [{ argv: ['a'] }], params: Object.fromEntries(of(size).map((i) => [`p${i}`, [i]])) }),
     read: readRunRequest,
   },
-  'a canonical form of many keys': {
-    size: 5_000,
-    make: (size) => Object.fromEntries(of(size).map((i) => [`${(i * 7919) % size}-é`, i])),
-    read: canonical,
-  },
   'a size of digits': { size: 100_000, make: (size) => `${'9'.repeat(size)} x`, read: parseBytes },
   'a size of spaces': { size: 100_000, make: (size) => `1${' '.repeat(size)}x`, read: parseBytes },
   'a name that is nearly known': {
     size: 100_000,
     make: (size) => 'limit'.repeat(size),
     read: (name: string) => nearest(name, ['limits', 'blocks']),
-  },
-  'a version of a name without end': {
-    size: 100_000,
-    make: (size) => `a@{2026-11-01T${'1:'.repeat(size)}Z}`,
-    read: readNameVersion,
   },
   'last words without end': {
     size: 5_000,
