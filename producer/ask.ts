@@ -17,6 +17,7 @@ import { commit } from '@hotcell/record/commit.ts';
 import { emptyResult } from '@hotcell/record/empty-result.ts';
 import { hashedForm } from '@hotcell/record/long-work.ts';
 import { rowAccepted, rowFinished } from './readmodel/run-changes.ts';
+import { withOthers } from './policies/other-policies.ts';
 import { revokedError } from './policies/pin.ts';
 import { callbackKeysOf, judgeCallback } from './webhooks/callbacks.ts';
 import { reasonOf, type ResolvedInput, resolveInputs } from './snapshots/resolve-inputs.ts';
@@ -75,7 +76,9 @@ export async function ask(producer: Producer, asked: Asked): Promise<Answered> {
   const { inputs, issues: noInputs } = await resolveInputs(producer, caller.tenant, request, policy.policy, verdict);
   const staged = { policy: policy.policy, verdict, inputs };
   const { workspace, issues: noWorkspace } = await resolveWorkspace(producer, caller.tenant, request, staged);
-  const reasons = [...(verdict.admitted ? [] : verdict.reasons), ...tooLate(request), ...noInputs, ...noWorkspace];
+  const others = () => producer.policies.list().map((loaded) => loaded.policy);
+  const judged = verdict.admitted ? [] : withOthers(verdict.reasons, request, others());
+  const reasons = [...judged, ...tooLate(request), ...noInputs, ...noWorkspace];
   reasons.push(...tooWide(producer, caller, verdict), ...judgeCallback(producer, request.callback));
   if (reasons.length === 0 && !given) reasons.push(...(await pinned(producer, policy)));
   if (!verdict.admitted || reasons.length > 0) {
