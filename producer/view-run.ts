@@ -31,7 +31,8 @@ export async function viewOf(producer: Producer, tenant: string, run: RunId): Pr
     throw noSuchRun(run);
   }
   const shown = await producer.specs.shown(tenant, run, marker.spec);
-  return { run, tenant, ...(await progressOf(producer, marker)), spec: marker.spec, ...shown };
+  const { since: _since, ...progress } = await progressOf(producer, marker);
+  return { run, tenant, ...progress, spec: marker.spec, ...shown };
 }
 
 /** What was asked, to be disposed of; undefined for a refusal, which has no spec. */
@@ -45,13 +46,16 @@ export function requireSpec<T>(run: RunId, found: T | undefined): T {
   throw new HotcellError('not_found', `Run ${run} was refused, so it has no spec. Its result names the reasons.`);
 }
 
-export type RunProgress = Pick<RunView & { status: Exclude<RunStatus, 'finished'> }, 'status' | 'waiting'>;
+export type RunProgress = Pick<RunView & { status: Exclude<RunStatus, 'finished'> }, 'status' | 'waiting'> & {
+  /** When the worker told it. */
+  since?: string;
+};
 
 /** How far an open run is. Without Valkey it counts as queued: it is accepted in any case. */
 async function progressOf(producer: Producer, marker: OpenMarker): Promise<RunProgress> {
   try {
     const [beat] = await producer.live.statusesOf([marker.run]);
-    if (beat && beat.status !== 'queued') return { status: beat.status };
+    if (beat && beat.status !== 'queued') return { status: beat.status, since: beat.since };
     return { status: 'queued', waiting: await waitingOf(producer, marker) };
   } catch (error) {
     if (!(error instanceof HotcellError && error.code === 'queue_unavailable')) throw error;
