@@ -38,7 +38,7 @@ export function define(command: Command): void {
     const folder = join(installation.home, 'demo');
     await saveOutputs(client.runById(made.result.run), made.result.outputs.files, folder);
     const report = join(folder, 'report.html');
-    await writeReport(client, made.result, report);
+    await writeReport(client, made.result, report, reporter.note);
     say(
       `\n${tableOf(made.result)}\n${columns([`IN ${installation.store.record}`, 'KEY'], placesOf(made.result))}\nplot     ${join(folder, 'revenue.png')}\nreport   ${report} (all of the run on one page; open it in a browser)\n`,
     );

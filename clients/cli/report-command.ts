@@ -20,7 +20,7 @@ export function define(command: Command): void {
         `Run ${run.id} is ${view.status}, and a report is about a finished run. Wait for it with ./hotcell wait ${run.id}.`,
       );
     const path = out ?? `run-${run.id}.html`;
-    await writeReport(client, view, path);
+    await writeReport(client, view, path, note);
     if (globals.json) return printJson({ run: run.id, report: path });
     note('Wrote the report. Open it in a browser:');
     process.stdout.write(`${path}\n`);

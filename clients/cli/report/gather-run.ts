@@ -5,6 +5,7 @@ import type { OutputFile, Result } from '@hotcell/contract/result.ts';
 import type { Hotcell, Run } from '@hotcell/client/index.ts';
 import project from '../../../package.json' with { type: 'json' };
 import { checked } from '@hotcell/client/save-outputs.ts';
+import { firstRows, isClosedTable } from '../compare/first-rows.ts';
 import type { ReportedRun, ShownOutput } from './reported-run.ts';
 import { readOutput } from './shown-output.ts';
 
@@ -12,13 +13,20 @@ import { readOutput } from './shown-output.ts';
 const most = { logBytes: 256 * 1024, fileBytes: 4 * 1024 * 1024, allBytes: 16 * 1024 * 1024, files: 40 } as const;
 
 /** Asks for what a report shows, and for no more than it can show. */
-export async function gatherRun(client: Hotcell, run: Run, result: Result): Promise<ReportedRun> {
-  const [spec, log, outputs] = await Promise.all([
+export async function gatherRun(
+  client: Hotcell,
+  run: Run,
+  result: Result,
+  note: (text: string) => void,
+): Promise<ReportedRun> {
+  const { files } = result.outputs;
+  const [spec, log, outputs, closed] = await Promise.all([
     result.spec === null ? undefined : run.spec(),
     logOf(client, run),
-    outputsOf(run, result.outputs.files),
+    outputsOf(run, files),
+    firstRows(client, run, files, note),
   ]);
-  return { result, spec, log, outputs, madeAt: new Date(), version: project.version };
+  return { result, spec, log, outputs: new Map([...outputs, ...closed]), madeAt: new Date(), version: project.version };
 }
 
 async function logOf(client: Hotcell, run: Run): Promise<ShownRow[]> {
@@ -30,7 +38,7 @@ async function logOf(client: Hotcell, run: Run): Promise<ShownRow[]> {
 async function outputsOf(run: Run, files: readonly OutputFile[]): Promise<Map<string, ShownOutput>> {
   const shown = new Map<string, ShownOutput>();
   let bytes = 0;
-  for (const file of files.slice(0, most.files)) {
+  for (const file of files.filter(({ path }) => !isClosedTable(path)).slice(0, most.files)) {
     if (file.size > most.fileBytes)
       shown.set(file.path, { kind: 'none', why: `larger than ${formatBytes(most.fileBytes)}` });
     else if (bytes + file.size > most.allBytes) shown.set(file.path, { kind: 'none', why: 'the report is full' });

@@ -108,16 +108,21 @@ ${facts([
 ${errors.map((issue) => html`<p class="bad">${inCommands(showIssue(issue))}</p>`)}`;
 }
 
-export function repeatPart({ result }: ShownRun): Html {
+export function repeatPart({ result, spec }: ShownRun): Html {
   const { run } = result;
+  // A snapshot's id, an uploaded folder and a version have no newer data: to ask for it would be refused.
+  const isNamed = (source = '') => source !== '' && !source.startsWith('sha256:') && !source.includes('@');
+  const inputs = spec?.inputs ?? [];
+  const hasNewer = inputs.length > 0 && inputs.every(({ source }) => isNamed(source));
   const commands = [
     ...(result.spec === null ? [] : [`./hotcell show ${run} --code`, `./hotcell rerun ${run} --wait`]),
-    ...(result.inputs.length > 0 ? [`./hotcell rerun ${run} --latest-inputs --wait`] : []),
+    ...(hasNewer ? [`./hotcell rerun ${run} --latest-inputs --wait`] : []),
     ...(result.outputs.files.length > 0 ? [`./hotcell get ${run} -o results`] : []),
     `./hotcell logs ${run}`,
+    `./hotcell verify ${run}`,
   ];
   return html`<h2>Repeat it</h2><pre>${commands.join('\n')}</pre>
-<p class="dim">A rerun gets the same code, params, policy and image, and the same snapshots unless --latest-inputs is given.</p>`;
+<p class="dim">A rerun gets the same code, params, policy and image, and the same snapshots${hasNewer ? ' unless --latest-inputs is given' : ''}. Other data: --input NAME=SRC.</p>`;
 }
 
 const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);

@@ -58,6 +58,16 @@ test('an SVG or HTML output is text on the page, whatever it is called', () => {
   assert.match(page, /&lt;svg xmlns=&quot;/);
 });
 
+test('a report advises the latest inputs only where the run named them', () => {
+  const { spec, ...run } = reported('word');
+  assert.ok(spec);
+  const from = (source: string | undefined) =>
+    reportPage({ ...run, spec: { ...spec, inputs: spec.inputs.map((input) => ({ ...input, source })) } });
+  assert.match(from('daily-sales'), /rerun \S+ --latest-inputs --wait/);
+  for (const source of [`sha256:${'0'.repeat(64)}`, 'daily-sales@2', undefined])
+    assert.doesNotMatch(from(source), /latest-inputs/);
+});
+
 test('the policy of the page lets only its own script and style run, and nothing load', () => {
   const page = reportPage(reported('word'));
   const policy = /Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1]?.replaceAll('&#39;', "'") ?? '';
