@@ -8,7 +8,8 @@ export function formatBytes(bytes: number): string {
     value /= 1024;
     unit++;
   }
-  return `${unit === 0 ? value : Number(value.toFixed(1))} ${units[unit]}`;
+  if (unit === 0) return counted(bytes, 'byte');
+  return `${Number(value.toFixed(1))} ${units[unit]}`;
 }
 
 /** 1 → "1 file", 2 → "2 files". */

@@ -11,5 +11,5 @@ export function parseBytes(text: string): number | undefined {
 /** Rounded only where that is exact: two different sizes never look the same. */
 export function exactBytes(bytes: number): string {
   const rounded = formatBytes(bytes);
-  return parseBytes(rounded.replace('bytes', 'b')) === bytes ? rounded : `${bytes} bytes`;
+  return parseBytes(rounded.replace(/bytes?/, 'b')) === bytes ? rounded : `${bytes} bytes`;
 }

@@ -1,4 +1,5 @@
 import type { RunBeat, WorkerBeat } from '@hotcell/contract/heartbeats.ts';
+import { counted } from '@hotcell/contract/format.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import type { Waiting } from '@hotcell/contract/api/runs.ts';
@@ -79,13 +80,26 @@ function waitingFor(
   }
   if (place.at === 'delayed')
     return { code: 'later', message: `Not before ${place.due.toISOString()}, as requested.`, position };
-  if (serving.length === 0)
-    return {
-      code: 'no_worker',
-      message: `No worker serves the queue ${queue}. GET /v1/workers lists the workers.`,
-      position,
-    };
+  if (serving.length === 0) return { code: 'no_worker', message: whyUnserved(queue, workers), position };
   if (place.at === 'taken') return { code: 'taken', message: 'A worker has taken it and is about to begin.', position };
-  const before = place.before === 0 ? 'Next' : `Behind ${place.before} others`;
-  return { code: 'queued', message: `${before} in the queue ${queue} (workers: ${serving.length}).`, position };
+  const before = place.before === 0 ? 'Next' : `Behind ${counted(place.before, 'other', 'others')}`;
+  const message = `${before} in the queue ${queue} (workers: ${serving.length}).${allBusy(serving)}`;
+  return { code: 'queued', message, position };
+}
+
+/** The operator may have paused them all, or none was started. */
+function whyUnserved(queue: string, workers: readonly WorkerBeat[]): string {
+  const paused = workers.find((worker) => worker.queues.includes(queue));
+  return paused
+    ? `Paused: worker ${paused.name} is drained, and no other serves the queue ${queue}. POST /v1/workers/${paused.name}/resume lets it take runs again.`
+    : `No worker serves the queue ${queue}. GET /v1/workers lists the workers.`;
+}
+
+/** What a run in the queue waits for: a worker takes its next ticket as soon as it has room. */
+function allBusy(serving: readonly WorkerBeat[]): string {
+  const [one] = serving;
+  const isBusy = ({ used, capacity }: WorkerBeat) => used.runs >= capacity.runs || used.cpus >= capacity.cpus;
+  if (!one || !serving.every(isBusy)) return '';
+  if (serving.length > 1) return ' All of them are busy.';
+  return ` ${one.name} is busy: ${counted(one.runs.length, 'run')}, ${one.used.cpus} of ${one.capacity.cpus} CPUs.`;
 }

@@ -39,7 +39,7 @@ export function versionOf(record: SnapshotNameRecord, { name, number, at }: Name
   const known = `${name} has the versions ${forgotten + 1} to ${forgotten + history.length}, from ${history[0]?.at} on`;
   throw new HotcellError(
     'not_found',
-    `${name}@${number ?? `{${at}}`} is not known: ${known}. GET /v1/snapshot-names lists them.`,
+    `${name}@${number ?? `{${at}}`} is not known: ${known}. GET /v1/snapshot-names has its history.`,
   );
 }
 

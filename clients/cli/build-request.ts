@@ -9,7 +9,8 @@ import { InputName } from '@hotcell/contract/names.ts';
 import { type AskedLimits, limitNames, limitTable } from '@hotcell/contract/limits.ts';
 import { emptyWorkspace } from '@hotcell/contract/workspace.ts';
 import { type Block, type BundledFile, type RunRequest, WorkPath } from '@hotcell/contract/spec.ts';
-import { isLocal, unreadable } from './local-files.ts';
+import { unreadable } from '@hotcell/client/file-errors.ts';
+import { isLocal } from './local-files.ts';
 import { readNotebook } from './notebook.ts';
 import type { Pair, RunOptions } from './run-options.ts';
 

@@ -1,7 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import { counted } from '@hotcell/contract/format.ts';
-import { RunId } from '@hotcell/contract/names.ts';
 import { eraseRun } from '@hotcell/record/erase-run.ts';
 import { collectGarbage } from '@hotcell/record/gc/collect-garbage.ts';
 import { measureAgain } from '@hotcell/record/gc/measure-again.ts';
@@ -14,7 +13,7 @@ import { openClient } from './client.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { openKeys } from './keys/operator-keys.ts';
 import { reporterFor } from './reporter.ts';
-import { aRun, runNamed } from './run-ref.ts';
+import { aRun, runIdNamed } from './run-ref.ts';
 
 interface Asked {
   reason: string;
@@ -34,7 +33,7 @@ export function define(command: Command): void {
     using keys = await openKeys();
     const root = await keys.rootIn(asked.root);
     const { store, installation } = keys;
-    const run = RunId.safeParse(said).data ?? RunId.parse((await runNamed(await openClient(globals), said)).id);
+    const run = await runIdNamed(said, () => openClient(globals));
     const reader = new StoreReader(store);
     const found = await findRun(reader, run);
     if (!found) throw new HotcellError('not_found', `The record has no object of run ${run}.`);

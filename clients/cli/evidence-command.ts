@@ -14,7 +14,7 @@ import { verifyExport } from './evidence/verify-export.ts';
 import { writeExport } from './evidence/write-export.ts';
 import { unverified } from './exit-code.ts';
 import { type Globals, globalsOf, printJson, subcommand } from './globals.ts';
-import { unreadable } from './local-files.ts';
+import { unreadable } from '@hotcell/client/file-errors.ts';
 import { reporterFor } from './reporter.ts';
 import { pairOption } from './run-options.ts';
 import { aRun } from './run-ref.ts';

@@ -4,8 +4,10 @@ const commands: readonly (readonly [call: RegExp, command: string])[] = [
   [/GET \/v1\/runs\/([0-9a-f-]{36})(?![\w/-])/g, './hotcell show $1'],
   [/GET \/v1\/runs\b(?!\/)/g, './hotcell ls'],
   [/DELETE \/v1\/snapshot-names\/([\w.-]{1,128})/g, './hotcell snapshot names rm $1'],
+  [/GET \/v1\/snapshot-names has its history/g, './hotcell snapshot names --history lists them'],
   [/GET \/v1\/snapshot-names\b/g, './hotcell snapshot names'],
   [/GET \/v1\/snapshots\b(?!\/)/g, './hotcell snapshot ls'],
+  [/POST \/v1\/workers\/([\w.-]{1,128})\/resume\b/g, './hotcell workers resume $1'],
   [/GET \/v1\/workers\b/g, './hotcell workers ls'],
   [/GET \/v1\/apikeys\b/g, './hotcell apikey ls'],
   [/GET \/v1\/policies\b(?!\/)/g, './hotcell policy ls'],
@@ -24,6 +26,8 @@ const commands: readonly (readonly [call: RegExp, command: string])[] = [
     '$1$2 is neither a file or folder nor the name of a snapshot.',
   ],
   [/Send "Authorization: Bearer <API key>" with a valid key\./g, 'Set HOTCELL_API_KEY to a valid key.'],
+  // A person typed an argument or an option, and knows of no address or body.
+  [/^the (?:address|query|body) is not valid: /, ''],
   [/Name its new data in "inputs"/g, 'Give its new data with --input NAME=SRC'],
 ];
 

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Skip } from '@hotcell/client/walk.ts';
 import ignore from 'ignore';
-import { unreadable } from './local-files.ts';
+import { unreadable } from '@hotcell/client/file-errors.ts';
 import type { Reporter } from './reporter.ts';
 
 /** Never data: history, packages and what programs keep for themselves. `!NAME` in .hotcellignore or --exclude keeps one. */
@@ -20,11 +20,10 @@ const byDefault = [
 const secret =
   /^(?:\.env(?:\.(?!example$|sample$|template$).+)?|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.npmrc|\.pypirc|\.htpasswd|\.git-credentials|\.pgpass|credentials(?:\.json)?|service[-_]account.{0,40}\.json|.+\.(?:pem|key|p12|pfx|jks|kdbx|ppk))$/i;
 
-const mostNamed = 5;
-const named = (paths: readonly string[]) =>
-  paths.length > mostNamed
-    ? `${paths.slice(0, mostNamed).join(', ')} and ${paths.length - mostNamed} more`
-    : paths.join(', ');
+/** Each secret is worth a look; of what is left out anyway, a few examples do. */
+const mostNamed = { secrets: 20, left: 5 } as const;
+const named = (paths: readonly string[], most: number) =>
+  paths.length > most ? `${paths.slice(0, most).join(', ')} and ${paths.length - most} more` : paths.join(', ');
 
 /** What of a source is frozen, told by name: what is left out by default, and what looks like a secret. */
 export class Choice {
@@ -55,10 +54,10 @@ export class Choice {
   /** After the folder was walked. */
   tell({ note, warnings }: Pick<Reporter, 'note' | 'warnings'>): void {
     if (this.#left.length > 0)
-      note(`Left out: ${named(this.#left)}. --exclude '!${basename(this.#left[0] ?? '')}' keeps one.`);
+      note(`Left out: ${named(this.#left, mostNamed.left)}. --exclude '!${basename(this.#left[0] ?? '')}' keeps one.`);
     if (this.#secrets.length > 0)
       warnings([
-        `${named(this.#secrets)} ${this.#secrets.length === 1 ? 'looks' : 'look'} like a secret, and the record keeps what is frozen. Leave it out with --exclude, or list it in .hotcellignore.`,
+        `${named(this.#secrets, mostNamed.secrets)} ${this.#secrets.length === 1 ? 'looks' : 'look'} like a secret, and the record keeps what is frozen. Leave it out with --exclude, or list it in .hotcellignore.`,
       ]);
   }
 }

@@ -1,29 +1,7 @@
-import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
-
-/** The error of a file that can't be read, in words of a person. */
-export function unreadable(path: string, cause: unknown, ifFolder = `${path} is a folder. Name a file.`): HotcellError {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const known: Readonly<Record<string, string>> = {
-    ENOENT: `File not found: ${path}`,
-    EISDIR: ifFolder,
-    EACCES: `Permission denied: ${path}. Check the file's rights.`,
-  };
-  return new HotcellError('invalid', known[String(code)] ?? `Failed to read ${path}: ${messageOf(cause)}`, { cause });
-}
-
-/** The error of a file that can't be written. */
-export function unwritable(path: string, cause: unknown): HotcellError {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const known: Readonly<Record<string, string>> = {
-    ENOENT: `Folder not found: ${dirname(path)}`,
-    ENOTDIR: `${dirname(path)} is not a folder.`,
-    EISDIR: `${path} is a folder. Name a file.`,
-    EACCES: `Permission denied: ${path}. Check the folder's rights.`,
-  };
-  return new HotcellError('invalid', known[String(code)] ?? `Failed to write ${path}: ${messageOf(cause)}`, { cause });
-}
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { noFolder } from '@hotcell/client/file-errors.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
 
 const remote = /^(?:sha256:|s3:\/\/|step:)|:(?:outputs|workspace)$/;
 
@@ -33,4 +11,17 @@ const remote = /^(?:sha256:|s3:\/\/|step:)|:(?:outputs|workspace)$/;
  */
 export function isLocal(source: string, folder = '.'): boolean {
   return !remote.test(source) && (/^[./~]/.test(source) || source.includes('/') || existsSync(resolve(folder, source)));
+}
+
+/** Before a run is submitted: one whose outputs can't be saved where they are wanted would be in vain. */
+export function judgeOut(folder: string | undefined): void {
+  if (folder === undefined) return;
+  try {
+    if (statSync(folder).isDirectory()) return;
+  } catch (cause) {
+    // It is made when there is something to save.
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw noFolder(folder, cause);
+  }
+  throw new HotcellError('invalid', `${folder} is a file. Name a folder.`);
 }

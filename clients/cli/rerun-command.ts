@@ -4,6 +4,7 @@ import { asksApi } from './client.ts';
 import { seeThrough } from './follow-run.ts';
 import { examples, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
+import { judgeOut } from './local-files.ts';
 import { excludeOption, inputOption, type Pair, paramOption } from './run-options.ts';
 import { aRun, runNamed } from './run-ref.ts';
 import { uploadsTo } from './submit-request.ts';
@@ -33,6 +34,7 @@ export function define(command: Command): void {
   ]);
   asksApi(command, async ({ client, globals, reporter }, id: string, options: Options) => {
     const { latestInputs, input = [], exclude, param = [], wait, out } = options;
+    judgeOut(out);
     using interrupts = new Interrupts();
     const inputs = await inputsOf(input, uploadsTo(client, reporter, exclude));
     const params = param.length > 0 ? paramsOf(param) : undefined;

@@ -8,6 +8,7 @@ import { exitCodeOfFailure } from './exit-code.ts';
 import { seeThrough } from './follow-run.ts';
 import { examples, globalsOf, printJson } from './globals.ts';
 import { Interrupts } from './interrupt.ts';
+import { judgeOut } from './local-files.ts';
 import { type RunOptions, takeRequest } from './run-options.ts';
 import { submitRequest, toldOf } from './submit-request.ts';
 import { reporterFor } from './reporter.ts';
@@ -40,6 +41,7 @@ async function run(files: readonly string[], options: Options, command: Command)
   using interrupts = new Interrupts();
   let client: Hotcell | undefined;
   try {
+    judgeOut(options.out);
     client = await openClient(globals);
     const accepted = await submitRequest(client, files, options, reporter, interrupts.signal);
     if (globals.json) printJson({ type: 'accepted', run: accepted.id, ...toldOf(accepted) });

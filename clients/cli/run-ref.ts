@@ -17,6 +17,15 @@ export async function runNamed(client: Hotcell, said: string): Promise<Run> {
   return client.runById(suffix === undefined || digits === undefined ? said : await runEndingIn(client, digits));
 }
 
+/** The same for commands that read the record: of a whole id the API isn't asked. */
+export async function runIdNamed(said: string, client: () => Promise<Hotcell>): Promise<RunId> {
+  const whole = RunId.safeParse(said);
+  if (whole.success) return whole.data;
+  const found = RunId.safeParse((await runNamed(await client(), said)).id);
+  if (found.success) return found.data;
+  throw new HotcellError('not_found', `Run ${said} not found. ./hotcell ls lists the runs.`);
+}
+
 /** The label of runs that a command makes for itself, like a comparison of tables: `@last` passes over them. */
 export const helperLabel = 'hotcell-helper';
 

@@ -9,7 +9,7 @@ import { Callback } from '@hotcell/contract/webhook.ts';
 import { z } from 'zod';
 import type { FreezePath } from './build-request.ts';
 import { parseSeconds } from './durations.ts';
-import { unreadable } from './local-files.ts';
+import { unreadable } from '@hotcell/client/file-errors.ts';
 import { codeBeside, uploadedInputs, uploadsBeside, writtenRun, yamlIn } from './written-run.ts';
 
 type Application = Call<typeof routes.applySchedule>['json'];

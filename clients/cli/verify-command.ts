@@ -23,7 +23,7 @@ import { judgeBatchOptions } from './evidence/judge-batch-options.ts';
 import { unverified } from './exit-code.ts';
 import { examples, type Globals, globalsOf, printJson } from './globals.ts';
 import { reporterFor } from './reporter.ts';
-import { aRun, runNamed } from './run-ref.ts';
+import { aRun, runIdNamed } from './run-ref.ts';
 import { verdictTeller } from './tell-verdicts.ts';
 import { aTime } from './time-option.ts';
 import { VerifySummary } from './verify-summary.ts';
@@ -154,10 +154,16 @@ async function runsAsked(
   { since, offline }: Asked,
 ): Promise<AsyncIterable<RunAt> | RunAt[]> {
   if (said === undefined) return record.runs(since);
-  const isId = RunId.safeParse(said).success || offline !== undefined;
-  const run = RunId.parse(isId ? said : (await runNamed(await openClient(globals), said)).id);
+  const run = offline === undefined ? await runIdNamed(said, () => openClient(globals)) : wholeId(said);
   const found = await record.find(run);
   if (!found)
     throw new HotcellError('not_found', `There is nothing of a run or batch ${run} in ${record.reader.name}.`);
   return [found];
+}
+
+/** A copy has no API that knows which run is the last. */
+function wholeId(said: string): RunId {
+  const { success, data } = RunId.safeParse(said);
+  if (success) return data;
+  throw new HotcellError('invalid', `${said} is not the id of a run. With --offline, give the whole id.`);
 }

@@ -1,3 +1,5 @@
+import { isFinished } from '@hotcell/contract/api/runs.ts';
+import type { Run } from '@hotcell/client/index.ts';
 import type { Command } from 'commander';
 import { openClient } from './client.ts';
 import { exitCodeOf, exitCodeOfFailure } from './exit-code.ts';
@@ -22,9 +24,12 @@ export function define(command: Command): void {
     using interrupts = new Interrupts();
     const limit = options.timeout === undefined ? [] : [AbortSignal.timeout(options.timeout * 1000)];
     const signal = AbortSignal.any([interrupts.signal, ...limit]);
+    let run: Run | undefined;
     try {
-      const run = await runNamed(await openClient(globals), id);
+      run = await runNamed(await openClient(globals), id);
       detachable(run, { reporter, interrupts });
+      const view = await run.show();
+      if (!isFinished(view)) reporter.status(view.status, view.waiting?.message);
       const result = await run.result({ signal });
       if (globals.json) printJson(result);
       reporter.ended(result);
@@ -32,7 +37,7 @@ export function define(command: Command): void {
     } catch (error) {
       if (interrupts.signal.aborted) process.exitCode = interrupts.exitCode;
       else if (signal.aborted) {
-        reporter.note(`Run ${id} is not finished after ${options.timeout} s. It continues.`);
+        reporter.note(`Run ${run?.id ?? id} is not finished after ${options.timeout} s. It continues.`);
         process.exitCode = waitedTooLong;
       } else {
         reporter.failed(error);

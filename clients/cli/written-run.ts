@@ -6,7 +6,8 @@ import { parseAs } from '@hotcell/contract/parse.ts';
 import { type BundledFile, RunRequest, WorkPath } from '@hotcell/contract/spec.ts';
 import { z } from 'zod';
 import { buildRequest, type FreezePath } from './build-request.ts';
-import { isLocal, unreadable } from './local-files.ts';
+import { unreadable } from '@hotcell/client/file-errors.ts';
+import { isLocal } from './local-files.ts';
 
 const oneOrMore = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 const { blocks: _blocks, files: _files, callback: _callback, ...others } = RunRequest.partial().shape;

@@ -6,6 +6,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { inLanes } from '@hotcell/contract/lanes.ts';
 import type { OutputFile } from '@hotcell/contract/result.ts';
 import { checkedBytes } from '@hotcell/contract/checked-bytes.ts';
+import { noFolder } from './file-errors.ts';
 import type { Run } from './run-handle.ts';
 
 const atOnce = 4;
@@ -19,7 +20,9 @@ export async function saveOutputs(
 ): Promise<void> {
   // All are judged before anything lands.
   for (const { path } of files) refusePath(path);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch((cause: unknown) => {
+    throw noFolder(folder, cause);
+  });
   const root = await realpath(folder);
   await inLanes(atOnce, files, async (file) => {
     await saveOne(run, file, root, options.signal);

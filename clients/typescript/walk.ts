@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { HotcellError, messageOf } from '@hotcell/contract/errors.ts';
+import { HotcellError } from '@hotcell/contract/errors.ts';
+import { unreadable } from './file-errors.ts';
 import { refuseNames, snapshotLimits } from '@hotcell/contract/snapshot.ts';
 import { type NameProblem, nameProblems } from '@hotcell/contract/snapshot-names.ts';
 import type { FileState } from './hashes/file-state.ts';
@@ -37,11 +38,7 @@ function statOf(source: string) {
   try {
     return statSync(source);
   } catch (cause) {
-    throw new HotcellError(
-      'invalid',
-      `Failed to read ${source}: ${messageOf(cause)}. Check the path and its permissions.`,
-      { cause },
-    );
+    throw unreadable(source, cause);
   }
 }
 

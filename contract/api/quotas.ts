@@ -42,6 +42,7 @@ export const quotaRoutes = {
     params,
     body: jsonBody(requestSchema('TenantQuota', Quota)),
     answers: { 200: jsonAnswer('the quotas now in force', TenantQuotas) },
+    problems: [404],
   }),
   unsetQuotas: route(
     'DELETE /v1/quotas/{tenant}',

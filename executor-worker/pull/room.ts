@@ -66,7 +66,7 @@ export function whyItWaits(
   else if (free.memoryBytes < needs.memoryBytes)
     message = `Waiting for free memory on ${worker} (needs ${bytes} with its cell, ${formatBytes(free.memoryBytes)} is free).${held('memoryBytes')}`;
   else if (free.cpus + 1e-9 < cpus)
-    message = `Waiting for a free CPU on ${worker} (needs ${cpus}, ${Number(free.cpus.toFixed(2))} is free).${held('cpus')}`;
+    message = `Waiting for a free CPU on ${worker} (needs ${cpus}, ${Number(free.cpus.toFixed(2)) || 'none'} is free).${held('cpus')}`;
   return { code: 'no_room', message };
 }
 

@@ -15,6 +15,8 @@ export function authenticate(app: FastifyInstance, producer: Producer, connectio
     connections.recognise(request.raw.socket, record.tenant);
     const tenant = request.headers['hotcell-tenant'];
     const caller = callerFrom(record, typeof tenant === 'string' ? tenant : undefined);
+    // Before anything refuses it: the log says whose request was refused.
+    callers.set(request.raw, caller);
     // Of an unknown address or method nothing is read either.
     if (!route) throw notFound(request.method, request.url);
     requireRole(caller, route.role);
@@ -22,7 +24,6 @@ export function authenticate(app: FastifyInstance, producer: Producer, connectio
     // What only the operator may do is never refused for haste: with it, quotas are changed.
     if (route.role !== 'operator') producer.rates.take(record.tenant, producer.quotas.of(record.tenant));
     producer.openRequests.add(record.id, request.raw, reply.raw);
-    callers.set(request.raw, caller);
   });
 }
 

@@ -8,7 +8,7 @@ import type { Producer } from '../producer.ts';
 import type { Handlers } from './register-routes.ts';
 
 export function quotaHandlers(producer: Producer) {
-  const { quotas } = producer;
+  const { quotas, tenants } = producer;
   const set = async (caller: Caller, named: string, quota: TenantQuota) => {
     const tenant = parseAs(TenantName, named, 'the tenant');
     await quotas.set(tenant, quota, caller.key);
@@ -26,7 +26,11 @@ export function quotaHandlers(producer: Producer) {
       return await useOf(producer, parseAs(TenantName, tenant, 'the tenant'));
     },
 
-    setQuotas: async ({ caller, params: { tenant }, body }) => await set(caller, tenant, body),
+    async setQuotas({ caller, params: { tenant }, body }) {
+      // For a mistyped name they would count for a tenant that has no user.
+      await tenants.require(parseAs(TenantName, tenant, 'the tenant'));
+      return await set(caller, tenant, body);
+    },
     unsetQuotas: async ({ caller, params: { tenant } }) => await set(caller, tenant, {}),
   } satisfies Partial<Handlers>;
 }

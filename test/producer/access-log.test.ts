@@ -53,6 +53,13 @@ test('the requestId of every refusal is in the log, with who asked for what, and
     [line['status'], line['operation'], line['path'], line['tenant'], line['role']],
     [404, 'getRun', `/v1/runs/${missing}`, house.tenant, 'submitter'],
   );
+  // What a key may not do is refused before anything else, and still says whose key it was.
+  const forbidden = await problemOf(await producer.ask('GET', '/v1/workers'));
+  const denied = await logged('the denial', ({ requestId }) => requestId === forbidden['requestId']);
+  assert.deepEqual(
+    [denied['status'], denied['tenant'], denied['role'], typeof denied['key']],
+    [403, house.tenant, 'submitter', 'string'],
+  );
   const stranger = await problemOf(await producer.ask('GET', '/v1/runs', { key: 'nope' }));
   const refused = await logged('the unknown key', ({ requestId }) => requestId === stranger['requestId']);
   assert.deepEqual([refused['status'], refused['address'], refused['key']], [401, '127.0.0.1', undefined]);

@@ -92,6 +92,9 @@ test('a key that is revoked ends what goes on with it: a stream, a wait and an u
   });
   const ended = Promise.allSettled([stream.text(), wait, upload]);
   await begun.promise;
+  const own = await producer.ask('DELETE', `/v1/apikeys/${apiKeyIdOf(admin)}`, { key: admin });
+  assert.equal(own.status, 409);
+  assert.match(await own.text(), /You can't revoke the key you are using\. Use another admin key\./);
   const revoked = await producer.ask('DELETE', `/v1/apikeys/${apiKeyIdOf(key)}`, { key: admin });
   assert.equal(revoked.status, 200);
   // The one that had not arrived when the key was revoked may be answered 401.

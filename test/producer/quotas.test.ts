@@ -157,6 +157,9 @@ test('the command line sets one quota without touching the others, shows its use
   const tenant = bed.tenant();
   const env = { HOTCELL_HOME: await bed.folder('quota-cli'), HOTCELL_URL: producer.url, HOTCELL_API_KEY: operator };
   const cli = cliWith(env);
+  const mistyped = await cli.run(['quota', 'set', tenant, '--waiting-runs', '5']);
+  assert.match(mistyped.stderr, new RegExp(`^error: Tenant ${tenant} not found\\. .*hotcell tenant create makes one`));
+  await cli.run(['tenant', 'create', tenant]);
   await cli.run(['quota', 'set', tenant, '--waiting-runs', '5']);
   const { stdout } = await cli.run(['quota', 'set', tenant, '--running-runs', 'unlimited']);
   assert.match(

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { newApiKey } from '@hotcell/record/api-keys.ts';
 import { recordKeys } from '@hotcell/record/layout.ts';
+import { makeTenant } from '@hotcell/record/made-tenants.ts';
 import type { Role } from '@hotcell/contract/apikey.ts';
 import { Hotcell } from '@hotcell/client/index.ts';
 import { checkout, placesIn } from '@hotcell/setup/settings/installation.ts';
@@ -45,6 +46,8 @@ export async function startProducer(
   const url = /"address":"([^"]+)"/.exec(child.said())?.[1] ?? '';
   const key = async (role: Role = 'submitter', tenant = house.tenant) => {
     const made = newApiKey({ tenant, role, label: 'test' });
+    // A tenant has keys only once the operator has made it.
+    await makeTenant(house.store, { version: 1, tenant, by: 'test', at: new Date().toISOString() });
     await house.store.put(house.store.record, recordKeys.apiKey(made.record.id), JSON.stringify(made.record));
     return made.key;
   };

@@ -7,7 +7,7 @@ import { findRun, runsIn } from '@hotcell/record/verify/runs-in.ts';
 import { openClient } from '../client.ts';
 import type { Globals } from '../globals.ts';
 import type { Pair } from '../run-options.ts';
-import { runNamed } from '../run-ref.ts';
+import { runIdNamed } from '../run-ref.ts';
 
 export interface Selection {
   runs: readonly string[];
@@ -40,8 +40,7 @@ export function judgeSelection({ runs, label, since }: Selection): void {
 }
 
 async function named(reader: RecordReader, said: string, globals: Globals): Promise<ExportedRun> {
-  const isId = RunId.safeParse(said).success;
-  const run = RunId.parse(isId ? said : (await runNamed(await openClient(globals), said)).id);
+  const run = await runIdNamed(said, () => openClient(globals));
   const found = await findRun(reader, run);
   if (!found) throw new HotcellError('not_found', `There is nothing of run ${run} in ${reader.name}.`);
   return found;

@@ -4,7 +4,7 @@ import { HotcellError } from '@hotcell/contract/errors.ts';
 import { checkout, homeOf, placesIn } from '@hotcell/setup/settings/installation.ts';
 import { installationHere } from '@hotcell/policies/installation-here.ts';
 import { type LoadedPolicy, loadTexts, readTexts } from '@hotcell/policies/load-policies.ts';
-import { unreadable } from '../local-files.ts';
+import { unreadable } from '@hotcell/client/file-errors.ts';
 import { problemLine } from '@hotcell/policies/yaml.ts';
 
 export function policiesFolder(env: NodeJS.ProcessEnv = process.env): string {

@@ -21,7 +21,7 @@ test('a prompt names what a cell has and has not, with the numbers of the policy
     'no network',
     'Python packages: numpy.',
     '/inputs/<name>',
-    'at most 1 with 1 bytes',
+    'at most 1 with 1 byte',
     '60 s (600 s if asked for)',
     '1 CPU ',
   ])

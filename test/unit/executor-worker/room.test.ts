@@ -33,6 +33,13 @@ test('a run that waits for room says which room, how much it needs and how much 
   );
 });
 
+test('where nothing is free, the sentence says so', async () => {
+  const capacity = idle();
+  using _all = await capacity.take({ cpus: 2, memoryBytes: mib }, never);
+  const waits = whyItWaits('vm', capacity, small, alone);
+  assert.equal(waits?.message, 'Waiting for a free CPU on vm (needs 1, none is free).');
+});
+
 test('a run that fits but asked later waits behind the one that needs more room', async () => {
   const capacity = idle();
   using _taken = await capacity.take(small, never);

@@ -10,8 +10,18 @@ import { Buckets } from '@hotcell/record/buckets.ts';
 const store = {} as Buckets;
 const at = '2026-01-01T00:00:00.000Z';
 const nothing = { cpus: 0, memoryBytes: 0, runs: 0 };
+// Nothing of it is used, and it has room for one run.
 const worker = (queues: string[], state: WorkerBeat['state'] = 'ready'): WorkerBeat => ({
-  ...{ name: 'w', host: 'h', state, queues, capacity: nothing, used: nothing, runs: [], cells: [] },
+  ...{
+    name: 'w',
+    host: 'h',
+    state,
+    queues,
+    capacity: { ...nothing, cpus: 1, runs: 1 },
+    used: nothing,
+    runs: [],
+    cells: [],
+  },
   ...{ startedAt: at, at },
 });
 
@@ -53,6 +63,27 @@ test('a run that no ready worker serves says so', async () => {
   const waiting = await one({ at: 'waiting', before: 1 }, others);
   assert.deepEqual([waiting.code, waiting.position], ['no_worker', 1]);
   assert.equal((await one({ at: 'taken' }, others)).code, 'no_worker');
+});
+
+test('a run whose workers are all drained names one and what lets it go on', async () => {
+  const { message } = await one({ at: 'waiting', before: 0 }, [worker(['gvisor']), worker(['runc'], 'drained')]);
+  assert.equal(
+    message,
+    'Paused: worker w is drained, and no other serves the queue runc. POST /v1/workers/w/resume lets it take runs again.',
+  );
+  const none = await one({ at: 'waiting', before: 0 }, [worker(['gvisor'])]);
+  assert.match(none.message, /^No worker serves the queue runc\./);
+});
+
+test('the next run in the queue says that the workers are busy', async () => {
+  const capacity = { cpus: 2, memoryBytes: 1, runs: 9 };
+  const full = { ...worker(['runc']), capacity, used: { ...nothing, cpus: 2 }, runs: [newRunId()] };
+  const busy = await one({ at: 'waiting', before: 0 }, [full]);
+  assert.equal(busy.message, 'Next in the queue runc (workers: 1). w is busy: 1 run, 2 of 2 CPUs.');
+  const two = await one({ at: 'waiting', before: 1 }, [full, full]);
+  assert.equal(two.message, 'Behind 1 other in the queue runc (workers: 2). All of them are busy.');
+  const free = { ...full, used: { ...nothing, cpus: 1 } };
+  assert.equal((await one({ at: 'waiting', before: 0 }, [full, free])).message, 'Next in the queue runc (workers: 2).');
 });
 
 test('a quota and a time that was asked for are named before a missing worker', async () => {

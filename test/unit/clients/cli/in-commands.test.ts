@@ -22,6 +22,9 @@ describe('what the API says of its calls, the command line says of its commands'
       'API key not recognised. Send "Authorization: Bearer <API key>" with a valid key.',
       'API key not recognised. Set HOTCELL_API_KEY to a valid key.',
     ],
+    ['GET /v1/snapshot-names has its history.', './hotcell snapshot names --history lists them.'],
+    ['POST /v1/workers/host-1.a/resume lets it', './hotcell workers resume host-1.a lets it'],
+    ['the address is not valid: policy: must be a digest', 'policy: must be a digest'],
     ['Name its new data in "inputs"', 'Give its new data with --input NAME=SRC'],
     [`GET /v1/runs/${id}/outputs`, `GET /v1/runs/${id}/outputs`],
   ] as const)
