@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { unreadable } from '@hotcell/client/file-errors.ts';
 import { readReceipt, Receipt } from '@hotcell/contract/evidence/receipt.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
@@ -113,7 +114,7 @@ function judgeAsked(said: string | undefined, { all, offline, receipt }: Asked):
 
 /** A receipt alone, or an answer or a result that holds one. */
 async function receiptIn(file: string): Promise<Receipt> {
-  const holder = parseJsonAs(Holder, await readFile(file, 'utf8'), file);
+  const holder = parseJsonAs(Holder, await readFile(file, 'utf8').catch(notRead(file)), file);
   return 'receipt' in holder ? holder.receipt : holder;
 }
 const Holder = z.union([Receipt, z.object({ receipt: Receipt })], { error: 'holds no receipt' });
@@ -134,7 +135,7 @@ async function openRecord({ offline }: Asked): Promise<OpenedRecord & AsyncDispo
 
 async function rootsOf({ trust }: Asked): Promise<VerifyingKey[]> {
   const roots = trust
-    ? await Promise.all(trust.map(rootIn))
+    ? await Promise.all(trust.map(async (file) => await rootIn(file).catch(notRead(file))))
     : await trustedRoots({ home: (await settingsOf(process.env)).home });
   if (roots.length > 0) return roots;
   throw new HotcellError('invalid', 'No root is trusted here. Give one with --trust FILE, or put it into keys/trust.');
@@ -167,3 +168,7 @@ function wholeId(said: string): RunId {
   if (success) return data;
   throw new HotcellError('invalid', `${said} is not the id of a run. With --offline, give the whole id.`);
 }
+
+const notRead = (file: string) => (cause: unknown) => {
+  throw cause instanceof HotcellError ? cause : unreadable(file, cause);
+};

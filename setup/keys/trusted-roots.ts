@@ -7,7 +7,12 @@ import { type Installation, placesIn } from '../settings/installation.ts';
 /** The roots that this installation trusts: `keys/trust/*.pem`. */
 export async function trustedRoots({ home }: Pick<Installation, 'home'>): Promise<VerifyingKey[]> {
   const { trust } = placesIn(home);
-  const names = (await readdir(trust)).filter((name) => name.endsWith('.pem')).toSorted();
+  const there = await readdir(trust).catch((error: NodeJS.ErrnoException) => {
+    // A machine with only a URL and a key has none.
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const names = there.filter((name) => name.endsWith('.pem')).toSorted();
   return await Promise.all(names.map(async (name) => rootIn(join(trust, name))));
 }
 

@@ -22,7 +22,7 @@ export function testRecord(world: () => CommandWorld): void {
       [['workers', 'ls'], 4, /admin/],
       [['get'], 2, /run/],
       [['run', '-e', '1', '--out', import.meta.filename], 2, /record-commands\.ts is a file\. Name a folder/],
-      [['verify', 'no-such-run', '--offline', import.meta.dirname], 1, /whole id/],
+      [['verify', 'no-such-run', '--offline', import.meta.dirname], 1, /No root is trusted here/],
     ] as const) {
       const { code, stdout, stderr } = await cli.run(args);
       assert.deepEqual([code, stdout], [exit, ''], `${args.join(' ')}: ${stderr}`);
