@@ -85,7 +85,7 @@ test('a step that fails says why, and the session goes on until it is closed', a
   await call('close_session', { run, ...long });
   const late = await call('run_step', { run, code: '1' });
   assert.equal(late.isError, true);
-  assert.match(textIn(late), /open_session for another one/);
+  assert.match(textIn(late), /open_session to start another one/);
 });
 
 test('a step that outlasts the wait is waited for by its number, and one sent twice under a key is one', async () => {
