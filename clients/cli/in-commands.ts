@@ -13,6 +13,7 @@ const commands: readonly (readonly [call: RegExp, command: string])[] = [
   [/GET \/v1\/policies\b(?!\/)/g, './hotcell policy ls'],
   [/PUT \/v1\/schedules\/([a-z0-9][a-z0-9._-]*)/g, './hotcell schedule update $1'],
   [/DELETE \/v1\/schedules\/([a-z0-9][a-z0-9._-]*)/g, './hotcell schedule rm $1'],
+  [/GET \/v1\/schedules\/([a-z0-9][a-z0-9._-]*)/g, './hotcell schedule show $1'],
   [/GET \/v1\/schedules\b(?!\/)/g, './hotcell schedule ls'],
   [/POST \/v1\/batches\/([0-9a-f-]{36})\/rerun\b/g, './hotcell batch rerun $1 --failed'],
   [/GET \/v1\/batches\b(?!\/)/g, './hotcell batch ls'],

@@ -190,6 +190,7 @@ const without: Readonly<Record<string, string>> = {
   mergePolicies: 'of a file of 64 KiB, which the operator wrote',
   readImagesLock: 'a file of the operator',
   readSeccomp: 'files of this checkout',
+  readPreloads: 'files of this checkout',
   readTests: 'files of the operator',
   readTexts: 'files of the operator',
 };
