@@ -9,8 +9,8 @@ interface Guided extends Pick<ExportIndex, 'contents' | 'runs'> {
 
 /**
  * How to check an export, with Hotcell and without. A test executes these commands as they stand. A verifier makes the
- * text again and compares: a reader follows what it says. So one that is changed keeps its earlier texts for the exports
- * of before.
+ * text again and compares, because a reader follows what it says. From the first release on, a change of this text has to
+ * keep the earlier one: exports that were made with it would show as changed.
  */
 export function verifyGuide({ runs, contents, root }: Guided): string {
   const { inputs, outputs } = contents;
@@ -115,8 +115,8 @@ The hint in a bundle only says which key to try. It proves nothing: steps 1 and 
 |---|---|
 | \`spec.json\`, \`policy.json\`, \`log.ndjson.zst\` | the same name in the run's folder |
 | \`code/0\` | \`code/0.py\`, or another ending |
-| \`seccomp/NAME.json\`, \`image.packages.json\` | \`seccomp/DIGEST.json\`, \`images/DIGEST.json\` |
-| \`inputs/NAME.jsonl\` and its map of locations | \`snapshots/TENANT/DIGEST.jsonl\`, \`snapshots/TENANT/locations/DIGEST.jsonl\` |
+| \`seccomp/NAME.json\`, \`preloads/NAME.py\`, \`image.packages.json\` | \`seccomp/DIGEST.json\`, \`preloads/DIGEST.py\`, \`images/DIGEST.json\` |
+| \`inputs/NAME.jsonl\`, \`workspace.before.jsonl\`, \`workspace.after.jsonl\` and their maps of locations | \`snapshots/TENANT/DIGEST.jsonl\`, \`snapshots/TENANT/locations/DIGEST.jsonl\` |
 | \`posture\` | \`posture.json\` is its form; the result has the words that stand in it |
 
 ${outputs ? 'The outputs are in `outputs/`; `outputs.manifest.json` has their digests.' : 'The bytes of the outputs are not in here: `outputs.manifest.json` has their digests.'} ${inputs ? 'The bytes of the inputs are in `cas/`, under their digests.' : 'The bytes of the inputs are not in here: the lists in `snapshots/` have their digests.'} \`zstd -dc log.ndjson.zst\` shows a log. \`result.json\` is what was signed; \`committed.json\` is the same as it is stored, with the members \`evidence\` and \`receipt\`.
