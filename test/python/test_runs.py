@@ -85,6 +85,13 @@ def test_rerun_is_a_new_run_of_the_same_request(hotcell: Hotcell) -> None:
     assert again.id != first.id and again.result().stdout == "{'a': 2}\n"
 
 
+def test_a_chain_of_runs_has_one_working_folder(hotcell: Hotcell) -> None:
+    first = hotcell.run("open('n', 'w').write('1')", workspace="@empty")
+    assert first.workspace and first.workspace.after, first.reason
+    second = hotcell.run("print(open('n').read())", workspace=first.workspace.after)
+    assert second.stdout == "1\n" and second.workspace and second.workspace.before == first.workspace.after
+
+
 def test_what_does_not_exist_is_not_found(hotcell: Hotcell) -> None:
     with pytest.raises(NotFound):
         hotcell.run_by_id("01890000-0000-7000-8000-000000000000").result()

@@ -147,6 +147,29 @@ test('a program that fails leaves its workspace too, and moves no name', async (
   assert.equal((await finished({ code: 'assert open("a").read() == "2"', workspace: from })).outcome, 'succeeded');
 });
 
+test('a program that is out of time leaves its workspace as it was then', async () => {
+  const code = 'open("a", "w").write("1")\nwhile True: pass';
+  const { outcome, workspace } = await finished({ code, workspace: '@empty', limits: { timeoutSeconds: 1 } });
+  assert.deepEqual([outcome, await pathsIn(workspace.after)], ['timed_out', ['a']]);
+});
+
+test('a session begins with a workspace, and leaves what its steps made of it', async () => {
+  const begun = await finished({ code: 'open("n", "w").write("1")', workspace: '@empty' });
+  const hotcell = await producer.client();
+  const session = await hotcell.session({ policy: 'sealed', workspace: begun.workspace.after ?? '' });
+  const step = await session.run('n = int(open("n").read()) + 1; open("n", "w").write(str(n))');
+  assert.equal(step.outcome, 'succeeded', step.stderr);
+  await session.run('cat n > by-shell', { language: 'bash' });
+  await session.finish();
+  const { workspace } = await resultOf(house, session.id, 180_000);
+  assert.equal(workspace?.before, begun.workspace.after);
+  assert.deepEqual(await pathsIn(workspace?.after ?? null), ['by-shell', 'n']);
+  assert.deepEqual(workspace?.changes?.paths, [
+    { path: 'by-shell', change: 'added' },
+    { path: 'n', change: 'changed' },
+  ]);
+});
+
 test('all of it is kept, or none: a run that leaves too much says so', async () => {
   const code = 'for name in ("a", "b"): open(name, "w").truncate(200 * 2**20)';
   const { workspace, outcome, reason } = await finished({ code, workspace: '@empty', workspacePublish: 'huge' });
