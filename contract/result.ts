@@ -1,3 +1,4 @@
+import { Callback } from './webhook.ts';
 import { z } from 'zod';
 import { Digest } from './digest.ts';
 import { Limits } from './limits.ts';
@@ -84,6 +85,8 @@ export const Result = z.strictObject({
   runtime: z.enum(['runc', 'gvisor']).nullable(),
   inputs: z.array(z.strictObject({ name: z.string(), snapshot: Digest, locations: Digest.optional() })),
   labels: Labels,
+  /** Of the request: who clears up tells it without reading the spec, which may be large. */
+  callback: Callback.optional(),
   requester: Requester,
   limits: Limits.nullable(),
   usage: Usage,

@@ -56,8 +56,8 @@ async function endOf(
     const marker = await readDoneMarker(store, done);
     const result = marker && (await storedResult(store, done.tenant, done.run));
     if (result && (marker === 'unreadable' || result.digest === marker.result)) {
-      const { outcome, timings } = result.value;
-      return { outcome, at: timings.finishedAt };
+      const { outcome, timings, callback } = result.value;
+      return { outcome, at: timings.finishedAt, callback };
     }
     log.error({ run: done.run }, 'a done marker names a result that is not there; nothing of the run is removed');
   } catch (error) {

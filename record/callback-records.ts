@@ -15,12 +15,6 @@ export async function putCallbackKeys(store: Buckets, keys: CallbackKeys): Promi
   return await putFirst(store, objects.callKeys, keys, keys.tenant);
 }
 
-/** Without reading them, as they sign. */
-export async function hasCallbacks(store: Buckets, tenant: string): Promise<boolean> {
-  for await (const _ of store.list(store.record, recordKeys.callKeys(tenant), { pageSize: 1 })) return true;
-  return false;
-}
-
 const tracks = 32;
 
 /** Callbacks of a tenant go to many receivers: those of one host share a track, and a dead one holds up no other track. */

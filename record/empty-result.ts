@@ -39,6 +39,7 @@ export function emptyResult(
     inputs: (spec?.inputs ?? []).map(({ name, snapshot, locations }) => ({ name, snapshot, locations })),
     ...(spec?.workspace ? { workspace: keptNothing(spec.workspace) } : {}),
     labels: spec?.labels ?? {},
+    ...(spec?.callback === undefined ? {} : { callback: spec.callback }),
     // A spec that is missing names no requester.
     requester: spec?.requester ?? { key: 'unknown', role: 'reader' },
     limits: null,
