@@ -17,7 +17,10 @@ function isObject(value: unknown): value is Named {
 }
 
 /** What of a request no tick could run. */
-export function judgeTickRequest({ params, labels = {}, notBefore, publish }: RunRequest, trigger?: Trigger): Issue[] {
+export function judgeTickRequest(
+  { params, labels = {}, notBefore, publish, workspacePublish }: RunRequest,
+  trigger?: Trigger,
+): Issue[] {
   const issues: Issue[] = [];
   const refuse = (path: string, message: string) => issues.push({ path, message });
   if (params !== undefined && !isObject(params))
@@ -26,8 +29,9 @@ export function judgeTickRequest({ params, labels = {}, notBefore, publish }: Ru
     refuse(`params.${word}`, 'is set by each tick to its name and times. Use another name.');
   if (Object.hasOwn(labels, word)) refuse(`labels.${word}`, 'is set by each tick to the name. Use another label.');
   if (notBefore !== undefined) refuse('notBefore', 'is for single runs. The schedule says when its ticks begin.');
-  if (trigger && 'onPublish' in trigger && publish === trigger.onPublish)
-    refuse('publish', `is the name whose versions begin the runs, so each run would begin the next. Use another name.`);
+  for (const [field, name] of Object.entries({ publish, workspacePublish }))
+    if (trigger && 'onPublish' in trigger && name === trigger.onPublish)
+      refuse(field, 'is the name whose versions begin the runs, so each run would begin the next. Use another name.');
   return issues;
 }
 
@@ -54,12 +58,12 @@ export function tickRequest(
     ...(published && { published: { ...version, after: [...after] } }),
   };
   const params = isObject(request.params) ? request.params : {};
-  const inputs = Object.entries(request.inputs ?? {}).map(([input, source]) => [
-    ...[input, source === published?.name ? published.snapshot : source],
-  ]);
+  const asOfTick = (source: string) => (source === published?.name ? published.snapshot : source);
+  const inputs = Object.entries(request.inputs ?? {}).map(([input, source]) => [input, asOfTick(source)]);
   return {
     ...request,
     ...(request.inputs && { inputs: Object.fromEntries(inputs) }),
+    ...(request.workspace !== undefined && { workspace: asOfTick(request.workspace) }),
     params: { ...params, [word]: told },
     labels: { ...request.labels, [word]: name },
   };

@@ -3,17 +3,34 @@ interface Due {
   at: number;
 }
 
+const slack = 64;
+
 /** When each schedule is to be looked at next: the earliest first, and one tenant's turn after the other's. */
 export class DueQueue {
   readonly #tenants = new Map<string, Due[]>();
   /** What counts of each key; what a heap holds beside it is out of date. */
   readonly #times = new Map<string, number>();
 
+  /** How many entries it holds, with those out of date. */
+  get size(): number {
+    return [...this.#tenants.values()].reduce((sum, heap) => sum + heap.length, 0);
+  }
+
   put(tenant: string, key: string, at: number): void {
+    // Its heap has this entry already: told again and again, one key must not fill it.
+    if (this.#times.get(key) === at) return;
     this.#times.set(key, at);
     const heap = this.#tenants.get(tenant) ?? [];
-    this.#tenants.set(tenant, heap);
     push(heap, { key, at });
+    this.#tenants.set(tenant, heap.length > 2 * this.#times.size + slack ? this.#tidied(heap) : heap);
+  }
+
+  /** A key that is looked at often, and has its turn much later, leaves an entry each time. */
+  #tidied(heap: readonly Due[]): Due[] {
+    const keys = new Set(heap.filter(({ key, at }) => this.#times.get(key) === at).map(({ key }) => key));
+    const tidy: Due[] = [];
+    for (const key of keys) push(tidy, { key, at: this.#times.get(key) ?? 0 });
+    return tidy;
   }
 
   /** The key that is due, of the tenant whose turn it is and that may have one. It has to be put again. */

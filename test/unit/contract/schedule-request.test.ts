@@ -81,4 +81,8 @@ test('schedules that lead to each other by what they publish end with a refusal 
   const [issue] = judgeTickRequest({ blocks, publish: 'sales' }, { onPublish: 'sales' });
   assert.equal(issue?.path, 'publish');
   assert.deepEqual(judgeTickRequest({ blocks, publish: 'sums' }, { onPublish: 'sales' }), []);
+  const [workspace] = judgeTickRequest({ blocks, workspacePublish: 'sales' }, { onPublish: 'sales' });
+  assert.equal(workspace?.path, 'workspacePublish');
+  const asked = { blocks, workspace: 'sales' };
+  assert.equal(tickRequest(asked, { ...onPublish, after: [] }).workspace, published.snapshot);
 });

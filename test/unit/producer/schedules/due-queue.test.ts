@@ -51,3 +51,13 @@ test('a tenant that may have none now is passed over, and has its turn when it m
   assert.deepEqual([due.take(1, mayHave), due.take(1, mayHave)], ['c', undefined]);
   assert.deepEqual([due.take(1), due.take(1), due.take(1)], ['a', 'b', undefined]);
 });
+
+test('keys that are told of again and again take no more room', () => {
+  const queue = new DueQueue();
+  for (let round = 0; round < 1000; round++) {
+    for (let i = 0; i < 20; i++) queue.put('t', `key-${i}`, 0);
+    const key = queue.take(0) ?? assert.fail('nothing is due');
+    queue.put('t', key, 1_000_000);
+  }
+  assert.ok(queue.size < 200, `${queue.size} entries for 20 keys`);
+});
