@@ -1,4 +1,5 @@
 import { type Finding, Findings } from '@hotcell/contract/evidence/verdict.ts';
+import { VerifyingKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { RunId } from '@hotcell/contract/names.ts';
 import { type ExportedRun, type ExportIndex, exportPaths } from '../export/export-layout.ts';
 import { recordedRun } from '../export/run-objects.ts';
@@ -13,6 +14,9 @@ import type { TrustedKeys } from './trusted-keys.ts';
 const shared = ['seccomp/', 'preloads/', 'images/', 'snapshots/', 'cas/'];
 /** No guide and no key is larger. */
 const mostRead = 64 * 1024;
+/** The commands of the guide make them anew, so what lies there before is never read. */
+const madeByGuide: ReadonlySet<string> = new Set(['dsse.py', 'payload', 'signed', 'signature', 'none.json']);
+const rootFile = 'root.pem';
 const nothing = 'nothing: no signature vouches for it';
 
 type Trusted = Pick<TrustedKeys, 'list' | 'root' | 'erasers'>;
@@ -27,7 +31,8 @@ export async function judgeFrame(files: RecordReader, index: ExportIndex, truste
   const unnamed = new Set<string>();
   for await (const { key, size } of files.list('')) {
     const text = written.get(key);
-    if (isElsewhere(key)) continue;
+    if (isElsewhere(key) || madeByGuide.has(key)) continue;
+    if (key === rootFile && (await isRoot(files, size, trusted))) continue;
     if (shared.some((prefix) => key.startsWith(prefix))) unnamed.add(key);
     else if (text === undefined) findings.add('MODIFIED', key, nothing, 'a file');
     else if (size > mostRead || (await readWhole(files, key))?.toString('utf8') !== text)
@@ -46,6 +51,17 @@ export async function judgeFrame(files: RecordReader, index: ExportIndex, truste
 function isElsewhere(key: string): boolean {
   const isRuns = key.startsWith('runs/') && RunId.safeParse(key.split('/')[1]).success;
   return isRuns || key === exportPaths.index || key === exportPaths.page || key === recordKeys.keyList;
+}
+
+/** The guide has the reader put it there. Another key in its place would make the reader trust a stranger. */
+async function isRoot(files: RecordReader, size: number, { root }: Trusted): Promise<boolean> {
+  if (size > mostRead) return false;
+  try {
+    const text = (await readWhole(files, rootFile))?.toString('utf8') ?? '';
+    return new VerifyingKey(text, rootFile).fingerprint === root.fingerprint;
+  } catch {
+    return false;
+  }
 }
 
 const expectedOf = (key: string) =>

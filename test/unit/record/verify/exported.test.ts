@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { canonical } from '@hotcell/contract/digest.ts';
+import { SigningKey } from '@hotcell/contract/evidence/signing-key.ts';
 import { signErasure } from '@hotcell/contract/evidence/erasure.ts';
 import type { Finding, RunVerdict } from '@hotcell/contract/evidence/verdict.ts';
 import { Result } from '@hotcell/contract/result.ts';
@@ -165,6 +166,18 @@ describe('an export', () => {
         ['VERIFY.md'],
       );
     }
+  });
+
+  test('takes what the guide has its reader make there for no change, but for the key of a stranger', async () => {
+    const own = ['dsse.py', 'payload', 'signed', 'signature', 'none.json'];
+    const guided = await afterwards((files) => {
+      for (const name of own) files.set(name, Buffer.from('x'));
+      files.set('root.pem', Buffer.from(root.public.pem));
+    });
+    assert.deepEqual(guided.beside, []);
+    const stranger = new SigningKey(SigningKey.generate()).public.pem;
+    for (const other of [stranger, 'x'])
+      assert.ok(isNamed(await afterwards((files) => files.set('root.pem', Buffer.from(other))), 'root.pem'));
   });
 
   test('of a run that was erased has none of its code, and says the same as the record', async () => {
