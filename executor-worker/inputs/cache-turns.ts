@@ -13,7 +13,7 @@ export class CacheStillInUse extends HotcellError {
   constructor() {
     super(
       'internal',
-      `Its inputs did not fit into the worker's cache beside those of other runs for ${patienceMs / 1000} s.`,
+      `Its inputs did not fit into the worker's cache, or onto its disk, beside those of other runs for ${patienceMs / 1000} s.`,
     );
   }
 }

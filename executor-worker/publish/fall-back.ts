@@ -22,7 +22,8 @@ const mostFailures = 3;
 const awayMs = 2_000;
 
 const cacheInUse = 'cache_in_use';
-/** Each wait is recorded, so their number is bounded by the run's age: six an hour at last. */
+/** Each wait is recorded, so there is a bound: the better part of a day, at last six an hour. */
+const mostWaits = 100;
 const waitMs = (before: number) => Math.min(30_000 * 2 ** before, 600_000);
 
 export const retryMs = (failures: number) => [1_000, 4_000][failures] ?? awayMs;
@@ -39,7 +40,8 @@ export async function fallBack(worker: Worker, stage: Stage, control: RunControl
     if (stop?.kind === 'lost_claim' || codeOf(error) === 'lost_claim') return await loseTo(worker, stage);
     if (error instanceof HotcellError && error.code === 'policy_refused')
       return await end(worker, stage, { outcome: 'rejected', reason: error.message, errors: error.issues });
-    if (error instanceof CacheStillInUse) return await leaveForOthers(worker, stage, error);
+    if (error instanceof CacheStillInUse && waitsOf(stage) < mostWaits)
+      return await leaveForOthers(worker, stage, error);
     if (begun) return await loseSession(worker, stage, { code: codeOf(error), message: messageOf(error) });
     return await platformFailed(worker, stage, error);
   } catch (second) {
@@ -100,11 +102,12 @@ async function handBack(worker: Worker, stage: Stage): Promise<Served> {
   return { kind: 'back' };
 }
 
+const waitsOf = ({ history }: Stage) => history.attempts.filter(({ error }) => error?.code === cacheInUse).length;
+
 /** Its room goes to other runs for a while, and another worker may have its inputs sooner. No attempt is used up. */
 async function leaveForOthers(worker: Worker, stage: Stage, { message }: HotcellError): Promise<Served> {
-  const before = stage.history.attempts.filter(({ error }) => error?.code === cacheInUse).length;
   await recordOwnAttempt(worker, stage, { error: { code: cacheInUse, message }, handedBack: true });
-  return { kind: 'later', afterMs: waitMs(before) };
+  return { kind: 'later', afterMs: waitMs(waitsOf(stage)) };
 }
 
 /** Another attempt's result counts. This one is recorded as handed back; its claim is cleared away with the others. */
