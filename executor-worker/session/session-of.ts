@@ -15,7 +15,7 @@ export function sessionOf(
     worker: name,
     spec: ticket.spec,
     terms: spec.session,
-    rules: { languages, limits, argv: session.argv },
+    rules: { languages, limits, argv: session.argv, hasWorkspace: spec.workspace !== undefined },
     nudges,
     tellOver: (step) =>
       live.step(ticket.run, step, 'over').catch((error: unknown) => {

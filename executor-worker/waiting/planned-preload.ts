@@ -10,7 +10,7 @@ import type { PlannedPreload } from '../cell/cell-plan.ts';
  * whose file has no name of its own, and for a run without variables: then it is the same for all such runs.
  */
 export function plannedPreload(
-  { blocks, files, mode }: Pick<Spec, 'blocks' | 'files' | 'mode'>,
+  { blocks, files, mode, workspace }: Pick<Spec, 'blocks' | 'files' | 'mode' | 'workspace'>,
   { preload, languages, env }: Pick<Effective, 'preload' | 'languages' | 'env'>,
 ): PlannedPreload | WhyFresh | undefined {
   if (!preload) return undefined;
@@ -18,6 +18,8 @@ export function plannedPreload(
   const [first] = resolveBlocks(blocks, files, languages).resolved;
   const isBundled = files.some(({ path }) => path.startsWith('.local/'));
   if (first?.language !== 'python' || first.file !== 'block_0.py' || isBundled) return 'program';
+  // It may have modules of the user's, and is laid out while the preload would hold memory.
+  if (workspace) return 'workspace';
   if (Object.keys(jobVariables(env)).length > 0) return 'variables';
   return { ...preload, argv: first.argv };
 }

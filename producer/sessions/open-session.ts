@@ -68,7 +68,7 @@ async function readOpen(producer: Producer, tenant: string, run: RunId): Promise
   if (!spec.session || !judged.admitted || !judged.effective.session)
     throw new HotcellError('conflict', `Run ${run} is not a session: only a session takes steps.`);
   const { languages, limits, session } = judged.effective;
-  const rules = { languages, limits, argv: session.argv };
+  const rules = { languages, limits, argv: session.argv, hasWorkspace: spec.workspace !== undefined };
   const { retention, session: terms } = spec;
   const { screening } = policy;
   const open = { tenant, run, spec: digest, retention, terms, rules, screening, links: [], turn: new InTurn() };

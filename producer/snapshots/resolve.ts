@@ -1,3 +1,4 @@
+import { refuseErased } from '@hotcell/record/erasures.ts';
 import type { Digest } from '@hotcell/contract/digest.ts';
 import { HotcellError } from '@hotcell/contract/errors.ts';
 import type { NameVersion, RunId } from '@hotcell/contract/names.ts';
@@ -66,6 +67,7 @@ async function nameInUse(store: Buckets, tenant: string, name: string): Promise<
 async function workspaceOf(store: Buckets, tenant: string, run: RunId): Promise<KeptSnapshot> {
   const result = await readResult(store, tenant, run);
   if (!result) throw new HotcellError('not_found', `Run ${run} has not finished, or does not exist.`);
+  await refuseErased(store, tenant, run);
   const after = result.workspace?.after;
   if (after) return inUse(store, tenant, after, `The workspace that run ${run} left, ${after}, was removed`);
   const why = result.workspace ? (result.workspace.lost ?? 'Its program did not come to its end.') : 'It had none.';

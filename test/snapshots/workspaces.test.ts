@@ -160,6 +160,10 @@ test('a session begins with a workspace, and leaves what its steps made of it', 
   const step = await session.run('n = int(open("n").read()) + 1; open("n", "w").write(str(n))');
   assert.equal(step.outcome, 'succeeded', step.stderr);
   await session.run('cat n > by-shell', { language: 'bash' });
+  const before = await producer.ask('POST', `/v1/runs/${session.id}/steps`, {
+    body: JSON.stringify({ language: 'python', code: '', files: [{ path: 'n', text: 'not theirs' }] }),
+  });
+  assert.equal(before.status, 422);
   await session.finish();
   const { workspace } = await resultOf(house, session.id, 180_000);
   assert.equal(workspace?.before, begun.workspace.after);

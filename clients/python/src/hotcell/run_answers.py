@@ -231,6 +231,7 @@ class Result(Answer):
     runtime: Optional[Literal["runc", "gvisor"]]
     inputs: list[ResultInput]
     labels: dict[str, str]
+    callback: Optional[str] = None
     requester: ResultRequester
     limits: Optional[ResultLimits]
     usage: ResultUsage

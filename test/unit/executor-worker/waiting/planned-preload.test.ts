@@ -31,11 +31,14 @@ test('without one in the policy there is nothing to say', () => {
   assert.equal(plannedPreload(asked, { languages, env: {} }), undefined);
 });
 
-test('a session, another first block and variables have a fresh interpreter', () => {
+test('a session, another first block, variables and a workspace have a fresh interpreter', () => {
   assert.equal(plan({ mode: 'session', blocks: [] }), 'session');
   assert.equal(plan({ blocks: [{ language: 'bash', code: 'ls' }] }), 'program');
   assert.equal(plan({ blocks: [{ language: 'python', code, file: 'report.py' }] }), 'program');
   assert.equal(plan({ blocks: [{ argv: ['python3', 'block_0.py'] }] }), 'program');
   assert.equal(plan({ files: [{ path: '.local/lib/x.py', text: '' }] }), 'program');
   assert.equal(plan({}, { TZ: 'UTC' }), 'variables');
+  const digest = `sha256:${'1'.repeat(64)}` as const;
+  const workspace = { snapshot: digest, locations: digest, source: '@empty' };
+  assert.equal(plan({ workspace }), 'workspace');
 });
