@@ -21,6 +21,7 @@ const listEveryMs = 15_000;
 const endsEveryMs = 2_000;
 /** The clock of the machine may be set: nothing is slept through for longer. */
 const longestRestMs = 500;
+const beginEveryMs = 100;
 const atOnce = 16;
 const firstBackoffMs = 500;
 const longestBackoffMs = 30_000;
@@ -62,6 +63,7 @@ export class Scheduler implements AsyncDisposable {
   #woken = Promise.withResolvers<void>();
   #leads = false;
   #listedAt = Number.NEGATIVE_INFINITY;
+  #begunAt = Number.NEGATIVE_INFINITY;
 
   constructor(producer: Producer) {
     this.#producer = producer;
@@ -95,6 +97,11 @@ export class Scheduler implements AsyncDisposable {
   async #pass(): Promise<void> {
     if (!(await this.#takeLead())) return;
     if (performance.now() - this.#listedAt > listEveryMs) await this.#list();
+    this.#beginDue();
+  }
+
+  #beginDue(): void {
+    this.#begunAt = performance.now();
     for (let key = this.#next(); key !== undefined; key = this.#next()) this.#begin(key);
   }
 
@@ -118,17 +125,23 @@ export class Scheduler implements AsyncDisposable {
     const { store } = this.#producer;
     for await (const tenant of tenantsWithSchedules(store)) {
       for await (const { name, etag } of listHeads(store, tenant)) {
-        await this.#lead.keep();
+        await this.#goOn();
         if (this.#entries.get(keyOf(tenant, name))?.etag !== etag) this.#changed(tenant, name);
       }
       // One list for all schedules of a tenant that wait for names, however many they are.
       if (!this.#names.has(tenant)) continue;
       for await (const { name, etag } of listNames(store, tenant)) {
-        await this.#lead.keep();
+        await this.#goOn();
         for (const key of this.#names.of(tenant, name, etag)) this.#lookNow(key);
       }
     }
     this.#listedAt = performance.now();
+  }
+
+  /** A tenant may have so many names that to list them takes minutes: the ticks of all others are begun meanwhile. */
+  async #goOn(): Promise<void> {
+    await this.#lead.keep();
+    if (performance.now() - this.#begunAt > beginEveryMs) this.#beginDue();
   }
 
   #heard(event: LiveEvent): void {
