@@ -27,8 +27,9 @@ export async function bench({ target, quick }: Bench): Promise<void> {
   await using made = await openKeptCells(bed, 'warm-pandas');
   for (const runtime of runtimes) {
     const whole: number[] = [];
+    const more = runtime === 'runc' ? { preload: shippedPreload() } : {};
     for (let i = 0; i < rounds; i++) {
-      const { waiting, plan, fill } = await openLate(made, made.plan(runtime, { preload: shippedPreload() }));
+      const { waiting, plan, fill } = await openLate(made, made.plan(runtime, more));
       whole.push(
         await took(async () => {
           const cell = await waiting.handOver(plan, () => undefined);

@@ -11,6 +11,7 @@ export const whyFresh = {
   session: 'a session has an interpreter of its own',
   program: 'its first block is not an unnamed block of python',
   workspace: 'its workspace may have modules of its own',
+  runtime: 'preloads work on runc alone',
   variables: 'it sets variables, which libraries may read while they load',
   cold: 'its cell had not waited',
   failed: 'the preload did not work in the cell that waited',

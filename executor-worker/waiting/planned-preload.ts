@@ -11,9 +11,11 @@ import type { PlannedPreload } from '../cell/cell-plan.ts';
  */
 export function plannedPreload(
   { blocks, files, mode, workspace }: Pick<Spec, 'blocks' | 'files' | 'mode' | 'workspace'>,
-  { preload, languages, env }: Pick<Effective, 'preload' | 'languages' | 'env'>,
+  { preload, languages, env, runtime }: Pick<Effective, 'preload' | 'languages' | 'env' | 'runtime'>,
 ): PlannedPreload | WhyFresh | undefined {
   if (!preload) return undefined;
+  // Under gVisor one that was stopped does not always go on in time.
+  if (runtime === 'gvisor') return 'runtime';
   if (mode === 'session') return 'session';
   const [first] = resolveBlocks(blocks, files, languages).resolved;
   const isBundled = files.some(({ path }) => path.startsWith('.local/'));

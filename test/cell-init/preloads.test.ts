@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inPreload } from '@hotcell/contract/frames.ts';
 import { blockFrames } from '@hotcell/executor-worker/execute/job.ts';
-import { onBothRuntimes } from './support/bed.ts';
+import { onRuntimes } from './support/bed.ts';
 import { Init, jobFrames, type Report, type TestJob } from './support/init.ts';
 
 const seal = { type: 'seal', nonce: Buffer.alloc(32, 8) } as const;
@@ -31,7 +31,7 @@ async function handOver(init: Init, job: TestJob): Promise<Report> {
 const look = 'import sys, os; print("marked" in dir(sys), os.listdir("/work"), os.listdir("/proc/self/fd"))';
 const marks = `${waits}os.close(99); import sys; sys.marked = 1\n`;
 
-onBothRuntimes('a preload', (runtime, bed) => {
+onRuntimes(['runc'], 'a preload', (runtime, bed) => {
   test('is the interpreter of the block whose command it has, and leaves no trace of itself', async () => {
     await using init = await Init.start(bed(), runtime);
     await preload(init, marks);

@@ -11,8 +11,6 @@ import { type PreloadCells, openPreloadCells, type Shown } from '../support/prel
  */
 const folder = join(import.meta.dirname, 'programs');
 const programs = (await readdir(folder)).filter((name) => name.endsWith('.py'));
-/** Under gVisor those that ask its kernel for something. */
-const onGvisor = ['exits.py', 'faults.py', 'interrupted.py', 'processes.py', 'world.py'];
 
 /** Addresses and numbers of processes and threads differ from cell to cell, whatever runs in it. */
 const alike = (text: string) => text.replaceAll(/0x[0-9a-f]+|(?<=pid=|started )\d+/g, '…');
@@ -29,19 +27,15 @@ after(async () => {
   await bed?.[Symbol.asyncDispose]();
 });
 
-for (const runtime of ['runc', 'gvisor'] as const)
-  suite(`in a preload on ${runtime}`, () => {
-    for (const name of programs.filter((one) => runtime === 'runc' || onGvisor.includes(one)))
-      test(`${name} is as in a fresh interpreter`, async () => {
-        const code = await readFile(join(folder, name), 'utf8');
-        const [preloaded, fresh] = await Promise.all([
-          cells.show(runtime, code, 'preloaded'),
-          cells.show(runtime, code, 'fresh'),
-        ]);
-        assert.ok(preloaded.inPreload && !fresh.inPreload);
-        assert.deepEqual(alikeIn({ ...preloaded, inPreload: false }), alikeIn(fresh));
-      });
-  });
+suite('in a preload', () => {
+  for (const name of programs)
+    test(`${name} is as in a fresh interpreter`, async () => {
+      const code = await readFile(join(folder, name), 'utf8');
+      const [preloaded, fresh] = await Promise.all([cells.show(code, 'preloaded'), cells.show(code, 'fresh')]);
+      assert.ok(preloaded.inPreload && !fresh.inPreload);
+      assert.deepEqual(alikeIn({ ...preloaded, inPreload: false }), alikeIn(fresh));
+    });
+});
 
 /** The one difference that shows which of the two it is: what was loaded while the cell waited comes first. */
 const order = "import sys; names = list(sys.modules); print(names.index('colorsys') < names.index('pandas'))";
@@ -54,7 +48,7 @@ suite('where a program decides', () => {
   ];
   for (const [what, code, isFresh] of becomesFresh)
     test(`one that ${what} runs ${isFresh === 'True' ? 'in a fresh interpreter' : 'in the preload'}`, async () => {
-      const { stdout, stderr, ends } = await cells.show('runc', code, 'preloaded');
+      const { stdout, stderr, ends } = await cells.show(code, 'preloaded');
       assert.deepEqual({ stdout, stderr, ends }, { stdout: `${isFresh}\n`, stderr: '', ends: [0] });
     });
 
@@ -66,7 +60,7 @@ suite('where a program decides', () => {
     ];
     const ask =
       'import gate, json\nprint([gate.imports_roots_first(one, {"pandas", "numpy"}) for one in json.load(open("asked.json"))])';
-    const { stdout, stderr } = await cells.show('runc', ask, 'fresh', files);
+    const { stdout, stderr } = await cells.show(ask, 'fresh', files);
     const expected = [...goOn.map(() => 'True'), ...fresh.map(() => 'False')].join(', ');
     assert.deepEqual([stdout, stderr], [`[${expected}]\n`, '']);
   });

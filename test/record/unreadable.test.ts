@@ -167,7 +167,7 @@ test('a worker leaves a run whose spec asks for more than it knows to a newer wo
   const run = RunId.parse(newRunId());
   const { run: other, spec } = await house.submit('print hello', { spec: { notBefore: '2999-01-01T00:00:00Z' } });
   const { store, tenant, producer } = house;
-  const newer = canonical({ ...spec, run, workspace: { size: 1 } });
+  const newer = canonical({ ...spec, run, ledger: { size: 1 } });
   await store.put(store.record, recordKeys.spec(tenant, run), newer);
   const about = { installation: producer.installation, run, tenant, spec: sha256(newer), queue: echoQueue };
   await producer.queues.of(echoQueue).enqueue(producer.tickets.issue(about, new Date()), { run, tenant, priority: 5 });
@@ -177,7 +177,7 @@ test('a worker leaves a run whose spec asks for more than it knows to a newer wo
     return now?.waiting ? now : undefined;
   });
   assert.equal(beat.status, 'queued');
-  assert.match(beat.waiting?.message ?? '', /newer worker than old: .*does not know: workspace/);
+  assert.match(beat.waiting?.message ?? '', /newer worker than old: .*does not know: ledger/);
   assert.deepEqual(await keysOf(store, store.work, workKeys.claims(run)), []);
   await worker.stop();
   for (const one of [run, other]) await producer.queues.of(echoQueue).remove(one);

@@ -22,7 +22,7 @@ export interface Shown {
 export interface PreloadCells extends TestCells {
   plan: TestCells['plan'];
   /** Runs it in a cell that waited, with the preload or without. */
-  show(runtime: CellPlan['runtime'], code: string, how: 'preloaded' | 'fresh', more?: BundledFile[]): Promise<Shown>;
+  show(code: string, how: 'preloaded' | 'fresh', more?: BundledFile[]): Promise<Shown>;
 }
 
 const bundled = join(import.meta.dirname, '../preload/bundled');
@@ -41,8 +41,8 @@ export async function openPreloadCells(bed: Bed, name: string): Promise<PreloadC
   const always = await Promise.all(read);
   return {
     ...made,
-    async show(runtime, code, how, more = []) {
-      const plan = made.plan(runtime, how === 'preloaded' ? { preload: shippedPreload() } : {});
+    async show(code, how, more = []) {
+      const plan = made.plan('runc', how === 'preloaded' ? { preload: shippedPreload() } : {});
       const { waiting } = await openLate(made, plan);
       const cell = await waiting.handOver(plan, () => undefined);
       try {

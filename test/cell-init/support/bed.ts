@@ -3,11 +3,12 @@ import { type Bed, openBed } from '../../support/bed.ts';
 import { runtimes } from './init.ts';
 
 /** Runs the same tests on both runtimes: what a block sees and init reports must not depend on the runtime. */
-export function onBothRuntimes(
-  what: string,
-  tests: (runtime: (typeof runtimes)[number], bed: () => Bed) => void,
-): void {
-  for (const runtime of runtimes) {
+type Tests = (runtime: (typeof runtimes)[number], bed: () => Bed) => void;
+
+export const onBothRuntimes = (what: string, tests: Tests) => onRuntimes(runtimes, what, tests);
+
+export function onRuntimes(some: readonly (typeof runtimes)[number][], what: string, tests: Tests): void {
+  for (const runtime of some) {
     describe(`${what} (${runtime})`, () => {
       let bed: Bed | undefined;
       before(async () => {

@@ -7,8 +7,8 @@ import { plannedPreload } from '@hotcell/executor-worker/waiting/planned-preload
 const preload = { name: 'pandas', digest: sha256('pandas') };
 const code = 'import pandas';
 type Asked = Partial<Parameters<typeof plannedPreload>[0]>;
-const plan = (asked: Asked, env: Record<string, string> = {}) =>
-  plannedPreload({ blocks: [{ language: 'python', code }], files: [], ...asked }, { preload, languages, env });
+const plan = (asked: Asked, env: Record<string, string> = {}, runtime: 'runc' | 'gvisor' = 'runc') =>
+  plannedPreload({ blocks: [{ language: 'python', code }], files: [], ...asked }, { preload, languages, env, runtime });
 
 test('a preload is planned for an unnamed block of python, with its command', () => {
   const planned = { ...preload, argv: ['python3', 'block_0.py'] };
@@ -28,7 +28,7 @@ test('a preload is planned for an unnamed block of python, with its command', ()
 
 test('without one in the policy there is nothing to say', () => {
   const asked = { blocks: [{ language: 'python', code }], files: [] };
-  assert.equal(plannedPreload(asked, { languages, env: {} }), undefined);
+  assert.equal(plannedPreload(asked, { languages, env: {}, runtime: 'runc' }), undefined);
 });
 
 test('a session, another first block, variables and a workspace have a fresh interpreter', () => {
@@ -41,4 +41,5 @@ test('a session, another first block, variables and a workspace have a fresh int
   const digest = `sha256:${'1'.repeat(64)}` as const;
   const workspace = { snapshot: digest, locations: digest, source: '@empty' };
   assert.equal(plan({ workspace }), 'workspace');
+  assert.equal(plan({}, {}, 'gvisor'), 'runtime');
 });
