@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CallbackKeys } from '@hotcell/contract/webhook.ts';
 import type { Buckets } from './buckets.ts';
-import { recordKeys, workKeys } from './layout.ts';
+import { workKeys } from './layout.ts';
 import { objects } from './objects.ts';
 import { putFirst, readValue } from './read-write.ts';
 import { type DeliveryPlace, placesIn } from './webhook-records.ts';
