@@ -168,10 +168,13 @@ test('a session begins with a workspace, and leaves what its steps made of it', 
   const { workspace } = await resultOf(house, session.id, 180_000);
   assert.equal(workspace?.before, begun.workspace.after);
   assert.deepEqual(await pathsIn(workspace?.after ?? null), ['by-shell', 'n']);
-  assert.deepEqual(workspace?.changes?.paths, [
-    { path: 'by-shell', change: 'added' },
-    { path: 'n', change: 'changed' },
-  ]);
+  assert.deepEqual(
+    workspace?.changes?.paths.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    [
+      { path: 'by-shell', change: 'added' },
+      { path: 'n', change: 'changed' },
+    ],
+  );
 });
 
 test('all of it is kept, or none: a run that leaves too much says so', async () => {
